@@ -9,7 +9,7 @@ import pytest
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.rating import RatedGame, rate_agents
 from suphx.evaluation.tournament import Player, TournamentSetup, play_tournament
-from suphx_platform.bench.riichi.matches.wall_sharing import CHANGED, load_measured_agent
+from suphx_platform.bench.wall_sharing import CHANGED, load_measured_agent
 from tests.evaluation.synthetic_games import ANCHOR, interval_of
 
 NAMES = sorted([ANCHOR, "tsumogiri", *CHANGED])

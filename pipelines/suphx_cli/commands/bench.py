@@ -101,7 +101,7 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
     """Measure the encoder; ValueError for a peer that is not installed and for a folder without games."""
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.riichi.features import bench_features
+    from suphx_platform.bench.features import bench_features
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "replay", "samples")
@@ -120,7 +120,7 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
 
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure scoring and shanten; ValueError for a peer that is unknown or not installed."""
-    from suphx_platform.bench.riichi.hands import bench_hands
+    from suphx_platform.bench.hands import bench_hands
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine")
@@ -171,7 +171,7 @@ def _add_environments(subjects: Subparsers, options: argparse.ArgumentParser) ->
 
 def execute_environments(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure the vector environment; ValueError for a peer that is not installed."""
-    from suphx_platform.bench.riichi.environments import bench_environments
+    from suphx_platform.bench.environments import bench_environments
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "environments")
@@ -270,7 +270,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _bench_riichi(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    from suphx_platform.bench.riichi.simulator import bench_simulator
+    from suphx_platform.bench.simulator import bench_simulator
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if len(args.peer) > 1:

@@ -33,7 +33,7 @@ from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, check_net
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
-    from suphx_platform.bench.riichi.net_case import NetCase
+    from suphx_platform.bench.nets import NetCase
     from suphx_platform.console.console import Console
 
 
@@ -98,8 +98,8 @@ def execute_selfplay(args: argparse.Namespace, console: Console) -> dict[str, ob
     if args.tables % 2:
         raise UsageError(f"--tables is {args.tables}: use an even number, as two halves of the games take turns")
     from suphx.models.device import find_device
-    from suphx_platform.bench.riichi.selfplay.selfplay import bench_selfplay
-    from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase
+    from suphx_platform.bench.selfplay import bench_selfplay
+    from suphx_platform.bench.selfplay_alone import SelfplayCase
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     is_on_gpu = args.net != "null" and find_device(args.device).type == "cuda"
@@ -199,7 +199,7 @@ def _net_options() -> argparse.ArgumentParser:
 def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure inference; ValueError for cuda where there is none and for an unknown encoder."""
     case = _case(args)
-    from suphx_platform.bench.riichi.inference import bench_inference
+    from suphx_platform.bench.nets import bench_inference
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "encoder", "nets", "net games")
@@ -211,7 +211,7 @@ def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, o
 def execute_training(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure training; ValueError for cuda where there is none and for an unknown encoder."""
     case = _case(args)
-    from suphx_platform.bench.riichi.training import bench_training
+    from suphx_platform.bench.nets import bench_training
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "encoder", "nets", "samples")
@@ -223,7 +223,7 @@ def execute_training(args: argparse.Namespace, console: Console) -> dict[str, ob
 def _case(args: argparse.Namespace) -> NetCase:
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.riichi.net_case import NetCase
+    from suphx_platform.bench.nets import NetCase
 
     return NetCase(
         device=args.device,
@@ -296,7 +296,7 @@ def execute_sequential(args: argparse.Namespace, console: Console) -> dict[str, 
         raise UsageError(f"--matches is {args.matches}: use {_MIN_MATCHES} or more")
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
-    from suphx_platform.bench.riichi.matches.sequential import EFFECTS, bench_sequential, measure_walls
+    from suphx_platform.bench.matches import EFFECTS, bench_sequential, measure_walls
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
@@ -354,12 +354,7 @@ def execute_evaluation(args: argparse.Namespace, console: Console) -> dict[str, 
     with checked_options():
         check_hanchans(args.hanchans)
     with console.activity("importing"):
-        from suphx_platform.bench.riichi.matches.wall_sharing import (
-            CHANGED,
-            NUM_SCHEMES,
-            SCRIPTED_PAIRS,
-            bench_evaluation,
-        )
+        from suphx_platform.bench.wall_sharing import CHANGED, NUM_SCHEMES, SCRIPTED_PAIRS, bench_evaluation
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     pairs = [(candidate, opponent) for candidate, opponent in args.pair or SCRIPTED_PAIRS]
@@ -400,7 +395,7 @@ def execute_adapt(args: argparse.Namespace, console: Console) -> dict[str, objec
     config = adapt.config_of(args)
     if args.agent:
         check_net_agent(args.agent)
-    from suphx_platform.bench.riichi.adapt import AdaptCase, bench_adapt
+    from suphx_platform.bench.adapt import AdaptCase, bench_adapt
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console)
@@ -465,7 +460,7 @@ def execute_match(args: argparse.Namespace, console: Console) -> dict[str, objec
     with checked_options():
         check_hanchans(args.hanchans)
     check_agent(str(args.agent))
-    from suphx_platform.bench.riichi.matches.match import bench_match
+    from suphx_platform.bench.matches import bench_match
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "nets", "scripted games", "net games", "self-play")
@@ -488,7 +483,7 @@ def execute_memory(args: argparse.Namespace, console: Console) -> dict[str, obje
         raise UsageError(f"--hanchans is {args.hanchans}: use {_MIN_HANCHANS} or more, so that each tenth has games")
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
-    from suphx_platform.bench.riichi.matches.match_memory import bench_match_memory
+    from suphx_platform.bench.matches import bench_match_memory
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")

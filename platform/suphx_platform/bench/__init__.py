@@ -1,4 +1,1 @@
-"""Benchmarks of `suphx bench`.
-
-One folder for each game; what serves every game, and the benchmark of the storage, is here. Start in timing.py.
-"""
+"""Benchmarks of `suphx bench`. Start in timing.py."""

@@ -12,10 +12,9 @@ import numpy as np
 import torch
 
 from suphx.games.doudizhu.bots import play_scripted
-from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.features import move_columns
-from suphx.games.doudizhu.selfplay import play_games
-from suphx.games.doudizhu.table import SEAT_NAMES, TABLE, Rules
+from suphx.games.doudizhu.selfplay import DouDizhuTables, play_to_end
+from suphx.games.doudizhu.table import TABLE, Rules
 from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads, uses_bf16
 from suphx.training.value_nets import PlayedMoves, ValuePlayer, new_nets
@@ -201,15 +200,14 @@ def _random_games(seed: int) -> Callable[[], int]:
 
 def _net_decisions(num_tables: int, seed: int) -> Callable[[], int]:
     """Return a call that plays games of nets and returns the number of moves."""
-    simulator = Simulator(num_tables, Rules())
-    seats = np.zeros((num_tables, len(SEAT_NAMES)), np.int64)
+    tables = DouDizhuTables(num_tables, Rules())
     nets = new_nets(candidate_game("doudizhu"), seed).eval()
-    columns, is_bf16 = move_columns(simulator.moves), uses_bf16("auto", torch.device("cpu"))
+    columns, is_bf16 = move_columns(tables.moves), uses_bf16("auto", torch.device("cpu"))
 
     def play() -> int:
         played: list[PlayedMoves] = []
-        simulator.reset(range(seed, seed + num_tables))
-        play_games(simulator, [ValuePlayer(nets, columns, played=played, is_bf16=is_bf16)], seats)
+        tables.begin(np.arange(num_tables), range(seed, seed + num_tables))
+        play_to_end(tables, ValuePlayer(nets, columns, played=played, is_bf16=is_bf16))
         return sum(len(part.moves) for part in played)
 
     return play

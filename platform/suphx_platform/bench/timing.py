@@ -1,4 +1,4 @@
-"""Rates by the clock: candidates take turns, so that a busy machine slows all of them alike."""
+"""Rates of several engines that take turns."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from suphx.games.riichi.peers import (
     score_wins,
 )
 from suphx_cli import cli
-from suphx_platform.bench.riichi.hands import random_hands
+from suphx_platform.bench.hands import random_hands
 from suphx_platform.bench.storage import bench_storage
 from suphx_platform.bench.timing import compare_rates
 from suphx_platform.storage.storage_config import StorageConfig

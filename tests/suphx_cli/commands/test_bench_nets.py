@@ -11,11 +11,9 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx_cli import cli
-from suphx_cli.arguments import parsing
-from suphx_platform.bench.peak import measure_peak
-from suphx_platform.bench.riichi.net_case import NetCase, collect_samples
-from suphx_platform.bench.riichi.selfplay.selfplay_alone import Alone, HeadCost
+from suphx_cli import arguments, cli
+from suphx_platform.bench.nets import NetCase, collect_samples, measure_peak
+from suphx_platform.bench.selfplay_alone import Alone, HeadCost
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_cli.commands.bench_command import bench
 
@@ -83,7 +81,7 @@ def test_the_peak_is_that_of_a_matrix_product() -> None:
 
 
 def test_the_command_line_knows_all_encoders() -> None:
-    assert tuple(ENCODERS) == parsing.ENCODERS
+    assert tuple(ENCODERS) == arguments.ENCODERS
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -207,14 +205,14 @@ def test_wrong_settings_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
 SMALL = ("--encoder", "mini", "--tables", "32", "--seconds", "1", "--rollout-fragment-length", "4", "--threads", "2")
 
 
-def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def bench_selfplay(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert cli.main(["bench", "selfplay", *SMALL, *arguments, "--json"]) == 0, capsys.readouterr().err
     values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return values
 
 
 def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "--simulators", "2", "--engines", "1")
+    values = bench_selfplay(capsys, "--simulators", "2", "--engines", "1")
     alone = values["alone"]
     assert values["ideal_decisions_per_second"] == pytest.approx(
         2 / (alone["simulator_seconds"] + alone["forward_seconds"])
@@ -243,7 +241,7 @@ def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.Captu
 @pytest.mark.slow
 @pytest.mark.parametrize("engines", [2, 0])
 def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[str], engines: int) -> None:
-    values = bench(capsys, "--ray", "--simulators", "2", "--engines", str(engines), "--seconds", "5")
+    values = bench_selfplay(capsys, "--ray", "--simulators", "2", "--engines", str(engines), "--seconds", "5")
     assert values["decisions_per_second"] > 0
     assert set(values["cores_used"]) == {"simulator", "engine", "buffer", "server", "driver", "raylet"}
     assert values["cpu_seconds"] > values["alone"]["simulator_seconds"]
@@ -253,7 +251,7 @@ def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[s
 
 
 def test_without_nets_the_ideal_is_the_simulator_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "--net", "null")
+    values = bench_selfplay(capsys, "--net", "null")
     assert values["alone"]["forward_seconds"] == 0
     assert values["ideal_decisions_per_second"] == pytest.approx(2 / values["alone"]["simulator_seconds"])
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.bench.riichi.environments import bench_environments
-from suphx_platform.bench.riichi.mahjax.mahjax_peer import PACKAGE, start_mahjax
+from suphx_platform.bench.environments import bench_environments
+from suphx_platform.bench.mahjax_peer import PACKAGE, start_mahjax
 
 
 def test_a_python_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -8,21 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.evaluation.match import play_match
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.games.riichi import Simulator, tenhou
-from suphx.games.riichi.bots.scripted_play import is_yakuhai
-from suphx.games.riichi.table.action import PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import MatchSetup, play_match
+from suphx.games.riichi.bots import is_yakuhai
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx_platform.bench.riichi.matches.wall_sharing import (
-    CHANGED,
-    bench_evaluation,
-    compare_schemes,
-    load_measured_agent,
-)
+from suphx_platform.bench.wall_sharing import CHANGED, bench_evaluation, compare_schemes, load_measured_agent
 
 Found = NDArray[np.bool_]
 

@@ -8,21 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import (
-    DISCARD_HEAD,
-    KONG_HEAD,
-    Encoder,
-    RiichiEnvPeer,
-    Simulator,
-    encode_batch,
-    find_encoder,
-    observed_candidates,
-    observed_tables,
-    recorded_positions,
-    tenhou,
-)
+from suphx.games.riichi.benchmark import observed_candidates, observed_tables, recorded_positions
+from suphx.games.riichi.features.encoder import Encoder, encode_batch, find_encoder
+from suphx.games.riichi.features.head import DISCARD_HEAD, KONG_HEAD
+from suphx.games.riichi.peers import RiichiEnvPeer
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I64, U8, Records
-from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.bench.timing import compare_rates
 
 _PLAYED_TABLES = 64

@@ -8,7 +8,7 @@ same with draw lanes, as in every match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -122,9 +122,7 @@ def _wall_placements(
     title = f"{pair[0]} against {pair[1]}, {scheme.title}"
     setup = MatchSetup(*pair, seed=seed, options=scheme.options)
     runner = GameRunner(workers=workers, load=load_measured_agent, progress=partial(_tell, progress, title))
-    blocks = sorted(
-        play_deals(setup, num_hanchans // SEATS, runner=runner), key=lambda block: block.first
-    )
+    blocks = sorted(play_deals(setup, num_hanchans // SEATS, runner=runner), key=lambda block: block.first)
     candidate = np.concatenate([block.rows[CANDIDATE] for block in blocks])
     placements: F64 = candidate[:, PLACE_COLUMN].reshape(-1, SEATS).mean(axis=1)
     return placements

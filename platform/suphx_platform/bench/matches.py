@@ -1,28 +1,35 @@
-"""Decisions a second of a match between nets, beside self-play of the same nets on as many cores."""
+"""What a match costs: time of the processes that play, memory, and games that a sequential match saves."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from suphx.evaluation.game_runner import GamePlan, GameRunner, GameTask, Summary, summary_of
-from suphx.evaluation.match import MatchSetup
+from suphx.evaluation.match import MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.measures import PLACEMENT, SequentialConfig
+from suphx.evaluation.simulated_matches import MeasuredWalls, simulate_matches
 from suphx.games.game import Agent, Game, PlayedGame
 from suphx.games.riichi.benchmark import observed_tables
 from suphx.games.riichi.rules import Rules
 from suphx.games.scoring import Forfeited
-from suphx.kernel.record import I16, I64, Records
+from suphx.kernel.record import I64, Records
 from suphx.selfplay.agents.agent import NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.selfplay.rollouts.rollout import SeatedGame, play_stream
-from suphx_platform.bench.riichi.selfplay.selfplay import play_in_threads
-from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.bench.selfplay import play_in_threads
+from suphx_platform.bench.selfplay_alone import SelfplayCase
+from suphx_platform.ray.process import private_bytes
 
 _WALLS_PER_TASK = 16
 _FIRST_SHARE, _LAST_SHARE = 0.15, 0.7
@@ -143,9 +150,10 @@ class _CountingAgent:
         self.num_asked = 0
         self._agent = agent
 
-    def act(self, tables: Records, indices: I64) -> I16:
+    def act(self, tables: Records, indices: I64) -> I64:
         self.num_asked += int(observed_tables(tables, indices).sum())
-        return self._agent.act(tables, indices)
+        moves: I64 = np.asarray(self._agent.act(tables, indices), np.int64)
+        return moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +180,118 @@ def _summarise(plan: GamePlan, games: Sequence[_CountedGame], forfeited: Forfeit
     """Return what a match keeps of its games, and their decisions."""
     kept = summary_of(plan, [game.played for game in games], forfeited)
     return kept | {"decisions": sum(game.decisions for game in games)}
+
+
+_PARTS = 10
+
+
+def bench_match_memory(
+    candidate: str,
+    opponent: str,
+    *,
+    num_hanchans: int,
+    seed: int,
+    workers: int,
+    progress: Callable[[float], None] = lambda games: None,
+) -> dict[str, Any]:
+    """Play a match and return the memory of its processes after each tenth of the games but the last.
+
+    ``bytes`` [9]: private memory of this process and its workers together; ``ratio``: the last over the first. The last
+    tenth is left out, because processes end there. ValueError for an unknown agent or a wrong number of games.
+    """
+    memory = _Memory(num_hanchans, progress)
+    runner = GameRunner(workers=workers, load=load_any_agent, progress=memory.advance)
+    play_match(MatchSetup(candidate, opponent, seed=seed), num_hanchans, runner=runner)
+    return {
+        "candidate": candidate,
+        "opponent": opponent,
+        "hanchans": num_hanchans,
+        "workers": workers,
+        "seed": seed,
+        "bytes": memory.samples,
+        "ratio": memory.samples[-1] / memory.samples[0],
+    }
+
+
+class _Memory:
+    """Looks at the memory of this process and its children after each tenth of the games but the last."""
+
+    def __init__(self, num_games: int, progress: Callable[[float], None]) -> None:
+        self._num_games = num_games
+        self._progress = progress
+        self._games = 0.0
+        self.samples: list[int] = []
+
+    def advance(self, games: float) -> None:
+        self._games += games
+        self._progress(games)
+        while len(self.samples) < _PARTS - 1 and self._games >= (len(self.samples) + 1) / _PARTS * self._num_games:
+            self.samples.append(_processes_bytes())
+
+
+def _processes_bytes() -> int:
+    """Return the private memory of this process and its children; one that has just ended has none."""
+    total = private_bytes()
+    for child in active_children():
+        with suppress(FileNotFoundError, psutil.Error, IndexError):
+            total += private_bytes(child.pid)
+    return total
+
+
+EFFECTS = (0.0, 1.0, 2.0)
+"""True differences that are simulated, in multiples of the one that is tested."""
+
+
+def measure_walls(
+    candidate: str,
+    opponent: str,
+    *,
+    num_hanchans: int,
+    seed: int,
+    workers: int,
+    progress: Callable[[float], None] = lambda hanchans: None,
+) -> I64:
+    """Play a match and return the result of each wall, in quarters of a place; ValueError for an unknown agent."""
+    runner = GameRunner(workers=workers, load=load_any_agent, progress=progress)
+    report = play_match(MatchSetup(candidate, opponent, seed=seed), num_hanchans, runner=runner)
+    placements = np.array(report.placements, np.int64).reshape(-1, SEATS)
+    sums: I64 = placements.sum(axis=1)
+    return sums - sum(PLACEMENT.by_place)
+
+
+def bench_sequential(
+    values: I64,
+    *,
+    differences: Sequence[float],
+    errors: Sequence[float],
+    matches: int,
+    seed: int,
+    progress: Callable[[float], object] = lambda matches: None,
+) -> dict[str, Any]:
+    """Return what sequential tests of walls with these results, moved to other differences, would decide.
+
+    ``measured``: the difference in places and the standard deviation of a wall, with ``walls`` {value: number}, in
+    quarters of a place. ``rows``: for each of ``differences``, ``errors`` and ``EFFECTS`` the share of ``matches`` that
+    call the candidate better, the mean number of hanchans and its standard error. ValueError for a wrong number, or
+    agents that play alike.
+    """
+    measured = MeasuredWalls(values, SequentialConfig().gains[0].scale)
+    rows = []
+    for number, (difference, error) in enumerate((each, error) for each in differences for error in errors):
+        rng = np.random.default_rng([seed, number])
+        test = SequentialConfig(difference=difference, error=error).test()
+        for effect in EFFECTS:
+            walls = measured.with_gain(effect * difference)
+            result = simulate_matches(test, walls, matches=matches, rng=rng)
+            rows.append({"difference": difference, "error": error, "true_difference": -effect * difference})
+            rows[-1] |= asdict(result)
+            progress(matches)
+    found, counts = np.unique(values, return_counts=True)
+    return {
+        "measured": {
+            "difference": -measured.gain,
+            "standard_deviation": measured.standard_deviation,
+            "walls": {str(value): count for value, count in zip(found.tolist(), counts.tolist(), strict=True)},
+        },
+        "rows": rows,
+    }

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO, Literal
 
 from suphx.json_text import parse_json
-from suphx_platform.bench.riichi.mahjax.mahjax_process import MISSING
+from suphx_platform.bench.mahjax_process import MISSING
 
 PACKAGE = "mahjax==0.1.6"
 """What was tried."""

@@ -1,0 +1,474 @@
+"""Nets that are measured: how fast they answer, and how fast they learn."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suphx.games.mahjong.planes import PlaneLayout, Samples
+from suphx.games.riichi.archive.archive import parse_all
+from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import head_index
+from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import tenhou
+from suphx.kernel.record import I64
+from suphx.models.device import find_device, resolve_compilation, torch_threads, uses_bf16
+from suphx.models.inference import InferenceConfig, InferenceNet, inference_flops, training_flops
+from suphx.models.net_config import (
+    FASTEST,
+    Compilation,
+    Convolution,
+    DeviceName,
+    NetConfig,
+    Normalization,
+    Precision,
+    Size,
+)
+from suphx.models.policy import PolicyNet, num_weights
+from suphx.models.sampling import sample_actions
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx.training.config import StreamConfig, SupervisedConfig
+from suphx.training.dataset import take
+from suphx.training.head_data import HeadData, KyokuSplit
+from suphx.training.supervised import HeadProgress, HeadTraining, train_head
+
+PLAYER = "ukeire"
+GAMES_A_BATCH = 8
+MAX_DIFFERENT = 8192
+
+
+def collect_samples(
+    records: Path | None, head: int, encoder: str, num_samples: int, *, seed: int, say: Callable[[str], None]
+) -> Samples:
+    """Return ``num_samples`` samples of ``head`` in a random order.
+
+    Games are taken until there are enough samples, but at most 8,192 different ones; then they come again. Raises
+    ValueError if there is no sample at all.
+    """
+    say(f"encoding positions of {records}" if records else f"encoding positions of games that {PLAYER} plays")
+    parts: list[Samples] = []
+    logs = _recorded(records) if records else _played(seed)
+    while sum(len(part.labels) for part in parts) < min(num_samples, MAX_DIFFERENT):
+        games = list(itertools.islice(logs, GAMES_A_BATCH))
+        if not games:
+            break
+        parts.append(_encode(games, head, encoder))
+    count = sum(len(part.labels) for part in parts)
+    if not count:
+        raise ValueError(f"{records} has no position for this net: use other records")
+    chosen = np.resize(np.random.default_rng(seed).permutation(count), num_samples)
+    return Samples(
+        np.concatenate([part.planes for part in parts])[chosen],
+        np.concatenate([part.masks for part in parts])[chosen],
+        np.concatenate([part.labels for part in parts])[chosen],
+    )
+
+
+def _recorded(records: Path) -> Iterator[GameLog]:
+    replayer = Replayer()
+    for log in parse_all([records], 1, quarantine=Quarantine()):
+        if not replayer.replay(log):
+            yield log
+
+
+def _played(seed: int) -> Iterator[GameLog]:
+    agent = load_agent(PLAYER)
+    seating = np.zeros((GAMES_A_BATCH, 4), np.int64)
+    for first in itertools.count(seed, GAMES_A_BATCH):
+        yield from play_games([agent], seating, range(first, first + GAMES_A_BATCH), tenhou())
+
+
+def _encode(games: list[GameLog], head: int, encoder: str) -> Samples:
+    with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name:
+        with StoreWriter(Path(name)) as writer:
+            for game in games:
+                writer.add(game)
+        store = KyokuStore.open(Path(name))
+        return encode_kyokus(store, np.arange(store.num_kyokus), head, encoder)
+
+
+PEAK_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """What was measured with one batch size."""
+
+    batch: int
+    observations_per_second: float
+    waiting_share: float
+    """Share of the time in which the device had no batch to work on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetCase:
+    """One net on one device; ValueError for an unknown encoder."""
+
+    device: DeviceName = "auto"
+    size: Size = "paper"
+    head: str = "discard"
+    encoder: str = "suphx"
+    normalization: Normalization = "batch"
+    precision: Precision = "auto"
+    convolution: Convolution = FASTEST
+    compilation: Compilation = "auto"
+    threads: int = 1
+    """Of torch, on a CPU."""
+    seconds: float = 5.0
+    """Time for each batch size, after warming up."""
+    records: Path | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        find_encoder(self.encoder)  # raises ValueError for an unknown one, before games are played
+
+    @property
+    def torch_device(self) -> torch.device:
+        """The device; ValueError for cuda where there is none."""
+        return find_device(self.device)
+
+    @property
+    def is_bf16(self) -> bool:
+        """Whether the net computes in bfloat16."""
+        return uses_bf16(self.precision, self.torch_device)
+
+    @property
+    def peak_dtype(self) -> torch.dtype:
+        """The type of the device's peak: bfloat16 where the hardware has it, whatever the net computes in."""
+        return torch.bfloat16 if uses_bf16("auto", self.torch_device) else torch.float32
+
+    @property
+    def layout(self) -> PlaneLayout:
+        """The planes of an observation."""
+        return find_encoder(self.encoder).layout(head_index(self.head))
+
+    def new_net(self) -> PolicyNet:
+        """Return an untrained net, on the CPU."""
+        config = NetConfig(size=self.size, normalization=self.normalization)
+        return PolicyNet(DECISIONS[head_index(self.head)], self.layout.num_planes, config)
+
+    def samples(self, num_samples: int, say: Callable[[str], None]) -> Samples:
+        """Return as many samples of real or played games."""
+        head = head_index(self.head)
+        return collect_samples(self.records, head, self.encoder, num_samples, seed=self.seed, say=say)
+
+    def describe(self, rates: Sequence[Rate], peak: float, flops: int) -> dict[str, object]:
+        """Return the JSON object: the fastest batch size on top, every one under ``batches``.
+
+        ``peak``: operations a second; ``flops``: operations of an observation. ``rows_per_second`` counts
+        observations: scripts read the key by this name.
+        """
+        best = max(rates, key=lambda rate: rate.observations_per_second)
+        device = self.torch_device
+        on_gpu = device.type == "cuda"
+
+        def figures(rate: Rate) -> dict[str, object]:
+            return {
+                "batch": rate.batch,
+                "rows_per_second": rate.observations_per_second,
+                "peak_share": rate.observations_per_second * flops / peak,
+                "waiting_share": rate.waiting_share,
+            }
+
+        return {
+            **figures(best),
+            "device": device.type,
+            "device_name": torch.cuda.get_device_name(device) if on_gpu else torch.backends.cpu.get_cpu_capability(),
+            "threads": None if on_gpu else self.threads,
+            "flop_per_observation": flops,
+            "flop_per_second": best.observations_per_second * flops,
+            "peak_flop_per_second": peak,
+            "peak_precision": "bf16" if self.peak_dtype == torch.bfloat16 else "fp32",
+            "size": self.size,
+            "head": self.head,
+            "planes": f"{self.layout.name} ({self.layout.num_planes})",
+            "parameters": num_weights(self.new_net()),
+            "normalization": self.normalization,
+            "precision": "bf16" if self.is_bf16 else "fp32",
+            "convolution": self.convolution,
+            "compilation": resolve_compilation(self.compilation, device),
+            "batches": [figures(rate) for rate in rates],
+        }
+
+
+ANSWER_CPU_BATCHES = (64, 512)
+ANSWER_GPU_BATCHES = (496, 992, 1984, 3968)
+"""Whole waves of tiles on an H200 (models/inference.py)."""
+
+_BATCHES_OF_ROWS = 4  # different batches, which come again and again
+_NUM_AHEAD = 3  # batches that a GPU has been given before the first answer is fetched
+
+
+def bench_inference(case: NetCase, batches: Sequence[int], *, say: Callable[[str], None]) -> dict[str, object]:
+    """Return the JSON object of ``suphx bench inference``; ``batches`` empty: by device.
+
+    Two measurements of the device's peak stand around those of the net. ValueError for cuda where there is none.
+    """
+    device = case.torch_device
+    sizes = tuple(sorted(set(batches))) or (ANSWER_GPU_BATCHES if device.type == "cuda" else ANSWER_CPU_BATCHES)
+    samples = case.samples(_BATCHES_OF_ROWS * max(sizes), say)
+    net = case.new_net()
+    with torch_threads(case.threads):
+        peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
+        rates = []
+        for size in sizes:
+            say(f"inference with batches of {size:,}")
+            config = InferenceConfig(
+                precision=case.precision,
+                convolution=case.convolution,
+                compilation=case.compilation,
+                batch_sizes=(size,),
+            )
+            flow = _Flow(InferenceNet(net, device, config), samples, size)
+            rates.append(flow.measure(case.seconds))
+        peak = max(peak, measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS))
+    return case.describe(rates, peak, inference_flops(net))
+
+
+class _Flow:
+    """Consumes batches of rows in host memory; produces actions and log-probabilities there. Waits for: the device.
+
+    On a GPU rows come from page-locked memory on a stream of their own, while the batch before is computed.
+    """
+
+    def __init__(self, net: InferenceNet, samples: Samples, size: int) -> None:
+        self._net = net
+        self._size = size
+        self._on_gpu = net.device.type == "cuda"
+        self._rows = [self._in_host_memory(samples.planes, part) for part in range(_BATCHES_OF_ROWS)]
+        self._masks = [self._in_host_memory(samples.masks, part) for part in range(_BATCHES_OF_ROWS)]
+        self._copies = torch.cuda.Stream(net.device) if self._on_gpu else None  # type: ignore[no-untyped-call]
+
+    def measure(self, seconds: float) -> Rate:
+        """Answer batches for ``seconds`` and count."""
+        self._run(0)
+        started = time.perf_counter()
+        count, busy = self._run(seconds)
+        elapsed = time.perf_counter() - started
+        return Rate(
+            batch=self._size,
+            observations_per_second=count * self._size / elapsed,
+            waiting_share=max(0.0, 1 - busy / elapsed),
+        )
+
+    def _run(self, seconds: float) -> tuple[int, float]:
+        """Return how many batches were answered, and the seconds in which the device computed."""
+        end = time.perf_counter() + seconds
+        under_way: deque[_Answer] = deque()
+        count, busy = 0, 0.0
+        while count < _NUM_AHEAD or time.perf_counter() < end:
+            under_way.append(self._ask(count % _BATCHES_OF_ROWS))
+            count += 1
+            if len(under_way) == _NUM_AHEAD:
+                busy += under_way.popleft().fetch()
+        return count, busy + sum(answer.fetch() for answer in under_way)
+
+    @torch.inference_mode()
+    def _ask(self, part: int) -> _Answer:
+        """Give one batch to the device."""
+        rows, masks = self._rows[part], self._masks[part]
+        answer = _Answer(self._net.device)
+        if self._copies is not None:
+            with torch.cuda.stream(self._copies):
+                rows, masks = (tensor.to(self._net.device, non_blocking=True) for tensor in (rows, masks))
+            present = torch.cuda.current_stream(self._net.device)
+            present.wait_stream(self._copies)
+            for tensor in (rows, masks):
+                tensor.record_stream(present)
+        answer.begin()
+        actions, log_probs = sample_actions(self._net(rows), masks)
+        answer.end(actions, log_probs)
+        return answer
+
+    def _in_host_memory(self, array: object, part: int) -> Tensor:
+        tensor = torch.as_tensor(array)[part * self._size : (part + 1) * self._size].contiguous()
+        return tensor.pin_memory() if self._on_gpu else tensor
+
+
+class _Answer:
+    """Actions and log-probabilities of one batch, on their way to host memory, and the time that they took."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._on_gpu = device.type == "cuda"
+        self._begun = self._ended = 0.0
+        self._events: list[torch.cuda.Event] = []
+        if self._on_gpu:
+            self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
+        self._in_host_memory: list[Tensor] = []
+
+    def begin(self) -> None:
+        """Start the clock when the device comes to here."""
+        if self._on_gpu:
+            self._events[0].record()
+        self._begun = time.perf_counter()
+
+    def end(self, actions: Tensor, log_probs: Tensor) -> None:
+        """Send the answer to host memory and stop the clock when the device comes to here."""
+        for tensor in (actions, log_probs):
+            target = torch.empty_like(tensor, device="cpu", pin_memory=self._on_gpu)
+            self._in_host_memory.append(target.copy_(tensor, non_blocking=True))
+        if self._on_gpu:
+            self._events[1].record()
+        self._ended = time.perf_counter()
+
+    def fetch(self) -> float:
+        """Wait for the answer; return the seconds that the device took for it."""
+        if not self._on_gpu:
+            return self._ended - self._begun
+        self._events[1].synchronize()
+        return float(self._events[0].elapsed_time(self._events[1])) / 1000
+
+
+LEARN_CPU_BATCHES = (512,)
+LEARN_GPU_BATCHES = (992, 1984, 3968)
+"""Whole waves of tiles on an H200 (models/inference.py)."""
+
+_ROWS_A_BLOCK = 64
+_STEPS_A_LAP = 4
+_WARM_UP_LAPS = 2  # compiling, choosing algorithms, first allocations
+
+
+def bench_training(case: NetCase, batches: Sequence[int], *, say: Callable[[str], None]) -> dict[str, object]:
+    """Return the JSON object of ``suphx bench training``; ``batches`` empty: by device.
+
+    Two measurements of the device's peak stand around those of the net. ValueError for cuda where there is none.
+    """
+    device = case.torch_device
+    sizes = tuple(sorted(set(batches))) or (LEARN_GPU_BATCHES if device.type == "cuda" else LEARN_CPU_BATCHES)
+    samples = case.samples(max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK), say)
+    with torch_threads(case.threads):
+        peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
+        rates = []
+        for size in sizes:
+            say(f"training with batches of {size:,}")
+            rates.append(_measure(case, samples, size))
+        peak = max(peak, measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS))
+    return case.describe(rates, peak, training_flops(case.new_net()))
+
+
+class _EnoughError(Exception):
+    """The time of the measurement is over."""
+
+
+class _Laps:
+    """Adds up what the training loop reports after its warm-up, and ends it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._num_laps = 0
+        self._last: HeadProgress | None = None
+        self.rows = 0
+        self.elapsed = 0.0
+        self.waited = 0.0
+
+    def __call__(self, report: HeadProgress) -> None:
+        """Take a report; raises _EnoughError after ``seconds``."""
+        self._num_laps += 1
+        if self._last is not None and self._num_laps > _WARM_UP_LAPS:
+            rows = report.samples - self._last.samples
+            elapsed = rows / report.samples_per_second
+            self.rows += rows
+            self.elapsed += elapsed
+            self.waited += elapsed * report.waiting_share
+        self._last = report
+        if self._num_laps > _WARM_UP_LAPS and self.elapsed >= self._seconds:
+            raise _EnoughError
+
+
+def _measure(case: NetCase, samples: Samples, size: int) -> Rate:
+    laps = _Laps(case.seconds)
+    with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name, suppress(_EnoughError):
+        train_head(_job(case, samples, size), Path(name), report=laps)
+    return Rate(batch=size, observations_per_second=laps.rows / laps.elapsed, waiting_share=laps.waited / laps.elapsed)
+
+
+def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
+    """Return a training without end that neither validates nor saves."""
+    blocks = np.arange(len(samples.labels) // _ROWS_A_BLOCK)
+    none = blocks[:0]
+    return HeadTraining(
+        data=HeadData(
+            head=head_index(case.head),
+            layout=case.layout,
+            digest="",
+            encode=_Memory(samples),
+            split=KyokuSplit(train=blocks, validation=none, test=none),
+            game_of_kyoku=blocks,
+            max_validation_samples=1,
+            max_test_samples=1,
+        ),
+        rules_version="tenhou",
+        net=NetConfig(size=case.size, normalization=case.normalization),
+        config=SupervisedConfig(
+            batch_size=size,
+            max_epochs=1e6,
+            validate_every=10**9,
+            save_seconds=1e6,
+            report_every=_STEPS_A_LAP,
+            threads=case.threads,
+            precision=case.precision,
+            convolution=case.convolution,
+            compilation=case.compilation,
+            device=case.device,
+        ),
+        stream=StreamConfig(num_workers=0, chunk_kyokus=len(blocks)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """Gives samples by blocks of rows, as an encoder gives those of kyokus."""
+
+    samples: Samples
+
+    def __call__(self, blocks: I64) -> Samples:
+        """Return the rows of ``blocks``."""
+        rows = (blocks[:, None] * _ROWS_A_BLOCK + np.arange(_ROWS_A_BLOCK)).reshape(-1)
+        return take(self.samples, rows)
+
+
+_GPU_WIDTH = 8192
+_CPU_WIDTH = 1024
+_PRODUCTS = 10  # between two looks at the clock
+
+
+def measure_peak(device: torch.device, dtype: torch.dtype, *, seconds: float) -> float:
+    """Return floating-point operations a second, the best of the tries that fit into ``seconds`` (at least one).
+
+    Random numbers, not zeros: zeros take less power, and a GPU then keeps a higher clock than any net can.
+    """
+    width = _GPU_WIDTH if device.type == "cuda" else _CPU_WIDTH
+    left = torch.randn(width, width, device=device).to(dtype)
+    right = torch.randn(width, width, device=device).to(dtype)
+    result = torch.empty(width, width, device=device, dtype=dtype)
+    best = 0.0
+    _wait(device)
+    end = time.perf_counter() + seconds
+    while best == 0 or time.perf_counter() < end:
+        started = time.perf_counter()
+        for _ in range(_PRODUCTS):
+            torch.mm(left, right, out=result)
+        _wait(device)
+        best = max(best, _PRODUCTS * 2 * width**3 / (time.perf_counter() - started))
+    return best
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
