@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from suphx.games.riichi.archive.store import write_store
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.models.policy import NetConfig
 from suphx.selfplay.agents.agent import load_agent

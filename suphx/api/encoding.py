@@ -12,8 +12,8 @@ import numpy as np
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import head_index
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
+from suphx.games.riichi.names import head_index
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.kernel.record import I8, U8
 

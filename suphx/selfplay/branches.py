@@ -16,7 +16,7 @@ from torch import Tensor
 from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.selfplay.decision import HeadOutputs, discard_outputs
 from suphx.games.riichi.selfplay.playout import NO_BRANCH, BranchTables, play_out_scripted, play_out_with_nets

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.observation import F32
-from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import I64, U8
 from suphx.models.device import first_weights

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, Observations
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import I16, I64, U8, Records

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, get_args
 
 from suphx.evaluation.match_config import HANCHANS_OR_NONE
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
+from suphx.games.registry import decision_numbers
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, head_index
 from suphx.models.net_config import FASTEST, Compilation, Convolution, DeviceName, Precision
 from suphx.number_range import (
     Interval,
@@ -270,7 +271,7 @@ class PlayoutConfig:
     """What may differ when the stage goes on: it does not change the numbers, up to rounding."""
 
     def __post_init__(self) -> None:
-        check_heads(self.heads)
+        decision_numbers(self.heads)
         known = [name for name in HEAD_NAMES if head_index(name) in PLAYOUT_HEADS]
         for head in self.heads:
             if head not in known:

@@ -1,4 +1,4 @@
-"""The settings of self-play's learner: optimizers, critic, gradient, entropy, trust region, oracle guiding (section 3.3)."""
+"""The settings of policy gradient: optimizers, critic, entropy, trust region, oracle guiding (paper, section 3.3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.models.net_config import DeviceName, NetConfig, Precision
 from suphx.number_range import (
     Interval,

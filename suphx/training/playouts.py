@@ -25,7 +25,7 @@ from torch import Tensor
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.games.riichi.rules import tenhou
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64
@@ -380,9 +380,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         for number, collector in enumerate(self._collectors):
             own = {name: torch.from_numpy(column) for name, column in collector.state().items()}
             self._players |= {f"games.{number}.{name}": column for name, column in own.items()}
-        nets: list[Net] = [
-            PackedNet(players.get(head, net)) for head, net in enumerate(self._job.start.policies)
-        ]
+        nets: list[Net] = [PackedNet(players.get(head, net)) for head, net in enumerate(self._job.start.policies)]
         count = -(-self._config.round_decisions // len(self._collectors))
         self._pending = [self._threads.submit(collector.collect, nets, count) for collector in self._collectors]
 

@@ -28,8 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, HEAD_NAMES
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
 from suphx.models.device import compared_algorithms, find_device, first_weights, torch_threads, uses_bf16
 from suphx.models.inference import CompiledNet, compiled
@@ -229,7 +228,7 @@ class HeadResult:
         data = self._data
         test = first_samples(data.encode, data.split.test, data.max_test_samples, seed=0)
         if test is None:
-            return np.zeros((0, NUM_OUTPUTS[data.head]), np.float32), np.zeros(0, np.int8)
+            return np.zeros((0, DECISIONS[data.head].num_outputs), np.float32), np.zeros(0, np.int8)
         return predict(net, test, bf16), test.labels
 
     def _write(
@@ -407,7 +406,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         if self._device.type == "cuda":  # by its number: the thread of the feed has another current device
             self._device = torch.device("cuda", torch.cuda.current_device())
         self._bf16 = uses_bf16(job.config.precision, self._device)
-        self._yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
+        self._yes_weight = job.config.yes_weight if DECISIONS[data.head].num_outputs == 2 else 1.0
         with first_weights(job.config.seed):
             net = PolicyNet(DECISIONS[data.head], data.layout.num_planes, job.net)
         self._net = net.to(self._device).use(job.config.convolution)

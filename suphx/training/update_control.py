@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.training.learner_config import EntropyControl, LearnerConfig
 from suphx.training.learning_step import Figures, HeadBatch, Step
 

@@ -203,9 +203,9 @@ def warm_environments() -> None:
 def warm_encoder() -> None:
     """Compile the planes of all encoders, look-ahead and hidden tiles included."""
     from suphx.games.riichi.features.encoder import encode_batch, encode_observations, encode_oracle_batch, find_encoder
-    from suphx.games.riichi.features.head import DISCARD_HEAD
     from suphx.games.riichi.features.oracle import ORACLE
     from suphx.games.riichi.features.suit_targets import load_lookup
+    from suphx.games.riichi.names import DISCARD_HEAD
     from suphx.games.riichi.table import TABLE
 
     encoder = find_encoder(_ENCODER)
@@ -221,7 +221,7 @@ def warm_nets() -> None:
     import torch
 
     from suphx.games.mahjong.planes import observation_bytes
-    from suphx.games.riichi.features.head import DISCARD_HEAD
+    from suphx.games.riichi.names import DISCARD_HEAD
     from suphx.models.net_config import NetConfig
     from suphx.models.policy import PolicyNet
 
@@ -232,8 +232,8 @@ def warm_nets() -> None:
 def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
     from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
-    from suphx.games.riichi.features.head import HEAD_NAMES
     from suphx.games.riichi.features.samples import encode_kyokus
+    from suphx.games.riichi.names import HEAD_NAMES
     from suphx.games.riichi.rules import tenhou
     from suphx.games.riichi.tables import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
@@ -249,7 +249,7 @@ def warm_samples() -> None:
 
 def warm_net_games() -> None:
     """Compile the decision flow of nets that play a match."""
-    from suphx.games.riichi.features.head import DISCARD_HEAD
+    from suphx.games.riichi.names import DISCARD_HEAD
     from suphx.games.riichi.rules import tenhou
     from suphx.selfplay.rollouts.rollout import play_games
 
@@ -261,8 +261,8 @@ def warm_self_play() -> None:
     """Compile groups of tables, trajectories, rewards and playouts; every observation is answered with no."""
     from suphx.games.learning import LearningConfig
     from suphx.games.riichi.features.encoder import find_encoder
-    from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
     from suphx.games.riichi.features.oracle import ORACLE, seen_planes
+    from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
     from suphx.games.riichi.rules import tenhou
     from suphx.games.riichi.selfplay.playout import play_out_scripted
     from suphx.games.riichi.selfplay.table_group import TableGroup
@@ -333,7 +333,7 @@ def import_for(group: str) -> None:
 
 def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
-    from suphx.games.riichi.features.head import DISCARD_HEAD
+    from suphx.games.riichi.names import DISCARD_HEAD
 
     num_rows = len(observations.planes)
     nothing = np.zeros(num_rows, np.float32)
@@ -358,7 +358,7 @@ def _reward(num_tables: int) -> GlobalReward:
 
 def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
     from suphx.games.riichi.features.encoder import find_encoder
-    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.games.riichi.names import HEAD_NAMES
     from suphx.models.net_config import NetConfig
     from suphx.models.policy import PolicyNet
     from suphx.selfplay.agents.agent import NetAgent

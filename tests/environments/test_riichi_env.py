@@ -14,7 +14,7 @@ from suphx.environments import ENVIRONMENT_ID
 from suphx.environments.riichi_env import RiichiEnv
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.features.encoder import encode_batch, find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import CLAIM, ROB_KAN

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from suphx.experience.sparse_planes import SparseObservations, SparsePlanes, concatenate_planes
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
 

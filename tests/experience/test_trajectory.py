@@ -7,7 +7,7 @@ import numpy as np
 from suphx.experience.decisions import Decisions, concatenate, no_decisions
 from suphx.experience.observation import Candidates, Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 
 OBSERVATION_BYTES = 3
 

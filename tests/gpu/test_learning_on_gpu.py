@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, HEAD_NAMES
 from suphx.models.inference import compiled
 from suphx.models.net_config import Compilation, NetConfig
 from suphx.models.policy import PolicyNet

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from suphx.games.mahjong.planes import observation_bytes
-from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig, RewardPredictorConfig
 from suphx.models.policy import PolicyNet
 from suphx.models.reward_predictor import Points, RewardPredictor, weights_of

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from suphx.games.registry import find_decisions, find_learning
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, PONG_HEAD
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.checkpoint import (
     CheckpointHeader,

@@ -5,8 +5,7 @@ import torch
 from torch import nn
 from torch._dynamo.utils import counters
 
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
 from suphx.models.inference import CompiledNet, compiled, inference_flops, training_flops
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet, num_weights

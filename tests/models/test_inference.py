@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
 from suphx.models.net_config import Convolution
 from tests.models.random_nets import plain_logits, random_net, random_rows

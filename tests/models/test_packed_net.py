@@ -4,9 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models import inference
 from suphx.models.inference import PackedNet
 from suphx.models.net_config import NetConfig

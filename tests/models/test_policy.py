@@ -8,8 +8,7 @@ from torch import nn
 
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.registry import find_decisions
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, RIICHI_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.models.net_config import Convolution, NetConfig
 from suphx.models.packed import unpack_observations
 from suphx.models.policy import (
@@ -55,7 +54,7 @@ def num_matrix_weights(net: nn.Module) -> int:
 @pytest.mark.parametrize("head", range(5))
 def test_each_head_has_the_outputs_of_table_2(head: int) -> None:
     net = PolicyNet(DECISIONS[head], 7, TINY)
-    assert net(torch.rand(3, 7, 34)).shape == (3, NUM_OUTPUTS[head])
+    assert net(torch.rand(3, 7, 34)).shape == (3, DECISIONS[head].num_outputs)
 
 
 def test_the_paper_discard_net_has_20_million_weights() -> None:
@@ -121,10 +120,6 @@ def test_folding_leaves_the_net_in_training() -> None:
     fold_batch_norm(net)
     assert all(module.training for module in net.modules())
     assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
-
-
-def test_heads_and_outputs_belong_together() -> None:
-    assert len(HEAD_NAMES) == len(NUM_OUTPUTS)
 
 
 def random_rows(num_rows: int, num_planes: int) -> torch.Tensor:

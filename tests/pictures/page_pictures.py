@@ -20,7 +20,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig
 from suphx_pipelines.play.riichi_server import PlayApp, PlayTables

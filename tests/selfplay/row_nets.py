@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs
 from suphx.kernel.record import I16, I64, U8, Records
 

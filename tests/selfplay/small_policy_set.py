@@ -7,8 +7,7 @@ from pathlib import Path
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, HEAD_NAMES
 from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.selfplay.playout import branch, play_out_scripted

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_planes import SparsePlanes
-from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
 from suphx.selfplay.buffer import ReplayBuffer
 from suphx.selfplay.config import ReplayBufferConfig
 

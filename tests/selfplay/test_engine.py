@@ -13,7 +13,7 @@ import torch
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, OpponentConfig
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.models.inference import InferenceNet

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.selfplay.backend import Played
 from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.requests import Reply, Request

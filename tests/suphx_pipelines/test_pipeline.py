@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe

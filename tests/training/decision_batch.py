@@ -11,8 +11,8 @@ import numpy as np
 from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import oracle_observation
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.training.learner_config import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suphx.games.mahjong.planes import Samples, layout
 from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.models.net_config import NetConfig
 from suphx.selfplay.agents.agent import load_agent

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from suphx.games.mahjong.planes import observation_bytes
-from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.rollouts.deal_play import SeatDecisions

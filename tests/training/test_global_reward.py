@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.models.twins import gru_twin
 
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
 from suphx.training.config import GlobalRewardConfig
 from suphx.training.reward import GlobalReward
 from tests.models.random_nets import EXPERT_8_DAN, PREDICTION, PREDICTOR
-from tests.models.twins import gru_twin
 from tests.selfplay.row_nets import policy_outputs
 
 NUM_TABLES = 6

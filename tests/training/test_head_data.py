@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.config import StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked
 from suphx.training.head_data import KyokuSplit, SplitConfig, StoreEncoder, head_data

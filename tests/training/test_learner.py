@@ -9,8 +9,7 @@ import torch
 
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.training.learner import Learner

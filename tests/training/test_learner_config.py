@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.training.learner_config import (
     EntropyConfig,
     EntropyControl,

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE, seen_planes
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.models.policy import add_oracle_planes
 from suphx.training.learner_config import LearnerConfig, TrustRegionConfig
 from suphx.training.learning_step import (

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.training.optimizer import learning_rate_factor, new_optimizer

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.models.checkpoint import load_header
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden

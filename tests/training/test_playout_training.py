@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
 from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set

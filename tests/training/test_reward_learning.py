@@ -13,7 +13,7 @@ from suphx.games.learning import LearningConfig
 from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import encode_game_progress
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.models.net_config import RewardPredictorConfig

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
 from suphx.models.policy import CriticNet

@@ -13,8 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.games.mahjong.planes import Samples
-from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, RIICHI_HEAD
 from suphx.models.checkpoint import LayoutVersion, load_checkpoint, load_header
 from suphx.models.net_config import NetConfig
 from suphx.training.config import SupervisedConfig

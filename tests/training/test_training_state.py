@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch.optim import AdamW
 
-from suphx.games.riichi.features.head import CHOW_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import read_tensors, write_tensors

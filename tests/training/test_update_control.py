@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.training.learner_config import CriticWarmupConfig, EntropyConfig, LearnerConfig
 from suphx.training.learning_step import Figures, Step
 from suphx.training.update_control import UpdateControl, mean_figures, new_stage

@@ -11,8 +11,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
-from suphx.games.riichi.features.head import DISCARD_HEAD, KONG_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, KONG_HEAD
 from suphx.models.inference import compiled
 from suphx.models.net_config import Compilation, NetConfig
 from suphx.models.policy import PolicyNet

@@ -10,7 +10,7 @@ import numpy as np
 
 from suphx.games.riichi.benchmark import observed_candidates, observed_tables, recorded_positions
 from suphx.games.riichi.features.encoder import Encoder, encode_batch, find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, KONG_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, KONG_HEAD
 from suphx.games.riichi.peers import RiichiEnvPeer
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator

@@ -19,9 +19,8 @@ from suphx.games.mahjong.planes import PlaneLayout, Samples
 from suphx.games.riichi.archive.archive import parse_all
 from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import head_index
 from suphx.games.riichi.features.samples import encode_kyokus
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, head_index
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.replay import Replayer

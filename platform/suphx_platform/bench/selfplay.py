@@ -12,7 +12,7 @@ from dataclasses import asdict
 from multiprocessing.synchronize import Barrier
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.models.device import torch_threads
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.buffer import ReplayBuffer

@@ -14,7 +14,7 @@ import torch
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.models.device import find_device, torch_threads

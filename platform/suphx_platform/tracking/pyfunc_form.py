@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import yaml
 
-from suphx.games.registry import game_of_files, has_candidates
+from suphx.games.registry import candidate_game, game_of_files, has_candidates
 from suphx_platform.tracking.mlflow_client import QUIET
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,19 +24,18 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.bots import is_yakuhai
 from suphx.games.riichi.ending import end_kyoku
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
-from suphx.games.riichi.features.samples import has_choice, list_claims, list_own_kans
+from suphx.games.riichi.features.samples import has_choice, list_claims
 from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
+from suphx.games.riichi.records.decisions import KyokuWalk
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
-from suphx.games.riichi.records.replay import follow, recorded_action
-from suphx.games.riichi.rules import apply_rules
+from suphx.games.riichi.selfplay.decision import UNDECIDED, asked_rows
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (
     CLAIM,
     GAME_END,
     KYOKU_END,
-    OWN_TURN,
     PASS,
     PON,
     RIICHI,
@@ -68,24 +66,12 @@ def recorded_positions(records: Path, num_positions: int) -> Records:
 
 
 def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
-    tables, suits, cursor = np.zeros(1, TABLE), load_suits(), np.zeros(4, np.int64)
-    table: Any = tables[0]
     for game in games:
-        apply_rules(tables, game.rules)
-        for log in game.kyokus:
-            table["scores"], table["wall"] = log.scores, log.wall
-            table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
-            cursor[:] = 0
-            start_kyoku(table, suits)
-            while table["phase"] != KYOKU_END:
-                if _is_observed(table):
-                    yield table.copy()
-                action = recorded_action(table, log.moves, int(log.result["result"]), cursor)
-                if not 0 <= action <= PASS or not table["legal"][action]:
-                    raise ValueError(
-                        f"the record {game.id} contradicts the rules: run suphx records verify on it for details"
-                    )
-                follow(table, suits, log.moves, cursor, action)
+        for index in range(len(game.kyokus)):
+            walk = KyokuWalk(game, index)
+            for _ in walk:
+                if _is_observed(walk.tables[0]):
+                    yield walk.table.copy()
 
 
 def observed_candidates(tables: Records) -> dict[int, tuple[I64, I64]]:
@@ -94,35 +80,9 @@ def observed_candidates(tables: Records) -> dict[int, tuple[I64, I64]]:
     An own turn is one row for discard and riichi, whose planes are the same, and one for each possible kan; a claim
     window is one row for each possible claim.
     """
-    asked = {}
-    for head in (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD):
-        indices = np.zeros(_MAX_CANDIDATES * len(tables), np.int64)
-        candidates = np.zeros_like(indices)
-        number = _list_rows(tables, head, indices, candidates)
-        asked[head] = indices[:number].copy(), candidates[:number].copy()
-    return asked
-
-
-@jit
-def _list_rows(tables: Records, head: int, indices: I64, candidates: I64) -> int:
-    own = np.zeros(_MAX_CANDIDATES, np.int64)
-    n = 0
-    for i in range(len(tables)):
-        for c in range(_candidates(tables[i], head, own)):
-            indices[n] = i
-            candidates[n] = own[c]
-            n += 1
-    return n
-
-
-@jit
-def _candidates(t: Table, head: int, own: I64) -> int:
-    if t.phase == CLAIM:
-        return list_claims(t, head, own)
-    own[0] = -1
-    if head == DISCARD_HEAD:
-        return 1
-    return list_own_kans(t, own) if head == KONG_HEAD and t.phase == OWN_TURN else 0
+    indices, undecided = np.arange(len(tables)), np.full(len(tables), UNDECIDED, np.int16)
+    heads = (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD)
+    return {head: asked_rows(tables, indices, undecided, head) for head in heads}
 
 
 @jit

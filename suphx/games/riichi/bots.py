@@ -20,20 +20,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from suphx.games.mahjong.shanten import Suits, count_kinds, load_suits
-from suphx.games.mahjong.tile import CHI_MELD, add_meld, is_simple
+from suphx.games.mahjong.tile import CHI_MELD, is_simple
 from suphx.games.riichi.ending import count_dora, count_red, is_game_over, start_game
 from suphx.games.riichi.features.encoder import encode_decision, encode_observation
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.samples import list_own_kans
 from suphx.games.riichi.features.suit_targets import Lookup
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.legal import chi_forbidden, dealer_of, pon_forbidden, score_win
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import OPEN_TANYAO, Rules, apply_rules
 from suphx.games.riichi.shanten import improving_kinds, shanten
 from suphx.games.riichi.simulator import MAX_SEED, deal_next, finish_kyoku
 from suphx.games.riichi.table import (
     ANKAN,
-    CALLED_FLAG,
     CHI,
     CHI_RED,
     CLAIM,
@@ -53,8 +52,8 @@ from suphx.games.riichi.table import (
     TSUMO,
     TSUMOGIRI,
     Table,
-    dora_indicator,
     dora_kind,
+    fill_unseen,
     place_of,
 )
 from suphx.games.riichi.tile import is_red, kind_of_face
@@ -62,21 +61,6 @@ from suphx.games.riichi.yaku import STICK, base_points, pay_honba, pay_win
 from suphx.kernel.jit import jit, map_on_threads
 from suphx.kernel.random_number import mix
 from suphx.kernel.record import I8, I32, I64, U8, Records
-
-
-@jit
-def fill_unseen(t: Table, seat: int, unseen: I8) -> None:
-    """Fill int8 (34,) with the tiles of each kind that ``seat`` cannot see."""
-    for kind in range(34):
-        unseen[kind] = 4 - t.hand[seat, kind]
-    for i in range(t.num_dora):
-        unseen[dora_indicator(t.wall, i) >> 2] -= 1
-    for other in range(4):
-        for i in range(t.river_length[other]):
-            if not t.river_flags[other, i] & CALLED_FLAG:
-                unseen[kind_of_face(t.river[other, i])] -= 1
-        for i in range(t.num_melds[other]):
-            add_meld(unseen, t.meld_type[other, i], t.meld_kind[other, i], -1)
 
 
 @jit

@@ -25,3 +25,24 @@ DECISIONS = (
     *(_yes_or_no(number, name, -_FIRST_LOGIT) for number, name in enumerate(("chow", "pong", "kong"), start=2)),
 )
 """Paper, Table 2: the discard net chooses a kind of tile, the others say yes or no."""
+
+DISCARD_HEAD, RIICHI_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD = range(5)
+"""The numbers of the decision kinds. A net of one of them is a *head*."""
+HEAD_NAMES = tuple(kind.name for kind in DECISIONS)
+
+CLAIM_HEADS = (
+    CHOW_HEAD,
+    PONG_HEAD,
+    KONG_HEAD,
+)  # one input row for each possible claim, with the planes of the hand after it
+
+PLAYOUT_HEADS = (DISCARD_HEAD, RIICHI_HEAD, CHOW_HEAD, PONG_HEAD)
+"""Heads whose every answer is an action: the no of a riichi is the discard that follows it, that of a chow or pong the
+next claim or a pass. The no of an own kan is not one: other decisions have to follow it."""
+
+
+def head_index(name: str) -> int:
+    """Return the number of a head by its name; ValueError for an unknown one."""
+    if name not in HEAD_NAMES:
+        raise ValueError(f"{name!r} is no head: use one of {', '.join(HEAD_NAMES)}")
+    return HEAD_NAMES.index(name)

@@ -19,8 +19,8 @@ from suphx.experience.observation import F32, Observations
 from suphx.games.game import Agent
 from suphx.games.registry import agent_names
 from suphx.games.riichi.features.encoder import Encoder, find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, head_index
 from suphx.games.riichi.features.oracle import seen_planes
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, head_index
 from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs, move_probabilities
 from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.games.riichi.tables import ScriptedAgent

@@ -20,7 +20,7 @@ from suphx.experience.observation import F32, Observations
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.game import Agent
 from suphx.games.riichi.ending import end_kyoku
-from suphx.games.riichi.features.head import DISCARD_HEAD, NUM_OUTPUTS
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import HeadOutputs, discard_outputs, play_to_end
 from suphx.games.riichi.simulator import MAX_SEED as MAX_SEED
@@ -181,7 +181,7 @@ class _Chooser:
         if self._net_of_deal is None:
             return self._agent.discard_logits(rows)
         net_of_row = np.where(is_own, self._net_of_deal[lines], -1)
-        logits = torch.empty(len(rows), NUM_OUTPUTS[DISCARD_HEAD])
+        logits = torch.empty(len(rows), DECISIONS[DISCARD_HEAD].num_outputs)
         for number in np.unique(net_of_row):
             chosen = np.flatnonzero(net_of_row == number)
             net = None if number < 0 else self._nets[number]
@@ -191,7 +191,7 @@ class _Chooser:
     def _nothing(self) -> SeatDecisions:
         none = np.zeros(0, np.int64)
         rows = np.zeros((0, self._agent.encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
-        masks = np.zeros((0, NUM_OUTPUTS[DISCARD_HEAD]), np.uint8)
+        masks = np.zeros((0, DECISIONS[DISCARD_HEAD].num_outputs), np.uint8)
         return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 
 

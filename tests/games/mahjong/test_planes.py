@@ -29,8 +29,8 @@ from suphx.games.mahjong.planes import (
 )
 from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
 from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog
 from suphx.games.riichi.table import ANKAN, CHI, KAKAN, PASS, TSUMO, TSUMOGIRI
 from suphx.kernel.record import U8, U16

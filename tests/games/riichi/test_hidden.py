@@ -5,9 +5,9 @@ import pytest
 
 from suphx.games.mahjong.tile import TERMINALS_AND_HONOURS
 from suphx.games.riichi.features.encoder import ENCODERS, encode_observation
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import CLAIM, GAME_END, LAST_DRAW, OWN_TURN, RIICHI_FLAG, TSUMOGIRI_FLAG

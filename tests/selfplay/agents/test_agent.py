@@ -11,8 +11,7 @@ from suphx.experience.observation import Observations
 from suphx.games.game import Agent
 from suphx.games.registry import agent_names
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import DECISIONS, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import RIICHI

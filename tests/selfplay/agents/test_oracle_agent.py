@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE, seen_planes
 from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.simulator import Simulator

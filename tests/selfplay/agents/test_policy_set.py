@@ -8,7 +8,7 @@ import torch
 
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.models.net_config import Calibration, NetConfig
 from suphx.selfplay.agents.policy_set import load_policy_set, random_policy_set, save_policy_set, sharpened
 

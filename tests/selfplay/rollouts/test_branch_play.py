@@ -6,7 +6,7 @@ import pytest
 from suphx.evaluation.deal_match import GameBranches, play_branches
 from suphx.games.game import Agent
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tonpuu
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.tables import ScriptedAgent

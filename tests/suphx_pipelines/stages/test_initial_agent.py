@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
 from suphx.training.reinforcement_config import ReinforcementConfig
@@ -18,8 +18,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import games_of_run
 from suphx_pipelines.runs.provenance import digest_file
 from suphx_platform.console.console import Console
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.recipe import small_laptop
@@ -94,7 +93,7 @@ def test_weak_nets_are_copied_where_there_are_some(tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     assert weak_address(nets) == str(nets)
     other = load_policy_set(save_random(tmp_path / "other", 2), "mini")
-    save_policy_set(nets, other, "mini", rules_version="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
+    save_policy_set(nets, other, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
     assert weak_address(nets) == f"{nets}:weak"
     settings = {"reinforcement__max_updates": "0", "evaluation__hanchans": "8"}
     whole = run_small(str(nets), tmp_path / "runs", **settings).run.folder / "initial_agent"
@@ -151,7 +150,7 @@ def test_nets_that_see_other_planes_or_hidden_tiles_are_refused(tmp_path: Path) 
     with pytest.raises(ValueError, match=r"initial_agent .*nets: .*planes"):
         run_small(str(nets), tmp_path / "runs", encoder='"suphx-plain"')
     hidden = seeing_hidden(load_policy_set(nets, "mini"), range(len(HEAD_NAMES)))
-    save_policy_set(tmp_path / "oracle", hidden, "mini", rules_version="tenhou-1", step=1, extra={"encoder": "mini"})
+    save_policy_set(tmp_path / "oracle", hidden, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"})
     with pytest.raises(ValueError, match="its nets see hidden tiles, so nobody can play them"):
         run_small(str(tmp_path / "oracle"), tmp_path / "runs")
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.training.reinforcement_config import STATE_FILE
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig, load_recipe
 from suphx_pipelines.stages import reinforcement
 from suphx_pipelines.stages.oracle import continued, decaying, distilling, guided
 from suphx_platform.console.console import Console
-from suphx.training.reinforcement_config import STATE_FILE
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import RECIPES

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.tensor_file import read_tensors, tensors_digest
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe

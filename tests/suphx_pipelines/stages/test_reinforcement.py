@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.json_file import read_json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.game_runner import GamePlan
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent

@@ -12,7 +12,7 @@ import pytest
 import ray
 from ray.exceptions import ActorUnavailableError
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.buffer import ReplayBuffer, RoundBuffer
 from suphx.selfplay.config import ParameterServerConfig, ReplayBufferConfig

@@ -26,7 +26,7 @@ from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
 from suphx.games.mahjong.planes import Samples
-from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
 from suphx.training.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.trainer import DivergedError
 from suphx.training.worker_group import WorkerGroup

@@ -17,8 +17,8 @@ import pytest
 import torch
 from ray.util.placement_group import remove_placement_group
 
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.policy import add_oracle_planes
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import Learner

@@ -8,16 +8,14 @@ from numpy.typing import NDArray
 from ray.rllib.env.env_context import EnvContext
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.table.action import PASS
-from suphx.games.riichi.table.rules import Rules, tenhou
-from suphx.games.riichi.table.table import CLAIM
-from suphx.games.riichi.table.tile import kind_of_face
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.features.encoder import encode_batch, find_encoder
+from suphx.games.riichi.names import DISCARD_HEAD
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import CLAIM, PASS
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import kind_of_face
 from suphx_platform.reference.riichi_env import ACTION_MASK, OBSERVATIONS, PLAYER, SEATS, HanchanEnv
 
 START_POINTS = 25_000

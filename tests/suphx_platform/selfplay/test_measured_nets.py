@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.net_config import checkpoint_name
 from suphx_platform.selfplay.run_folder import MeasuredNets
 from suphx_platform.storage.storage import Storage

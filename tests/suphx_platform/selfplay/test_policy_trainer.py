@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
 from suphx.models.reward_predictor import weights_of
 from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent

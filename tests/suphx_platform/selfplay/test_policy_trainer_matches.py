@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.backend import BackendState, Event

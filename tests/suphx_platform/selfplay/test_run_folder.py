@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.models.checkpoint import load_header
 from suphx.models.net_config import Calibration
 from suphx.selfplay.agents.policy_set import load_policy_set

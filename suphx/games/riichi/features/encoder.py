@@ -26,9 +26,9 @@ import numpy as np
 
 from suphx.games.mahjong.planes import PlaneLayout, layout, set_bit, set_kinds, set_plane
 from suphx.games.riichi.features import mini, paper, paper_layout
-from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
+from suphx.games.riichi.names import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.table import (
     ANKAN,
     CALL_DISCARD,

@@ -15,9 +15,9 @@ import numpy as np
 from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.archive.store import KyokuStore, is_playable
 from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_observation
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
 from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
 from suphx.games.riichi.rules import copy_rules
 from suphx.games.riichi.table import (

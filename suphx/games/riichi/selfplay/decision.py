@@ -29,11 +29,11 @@ from suphx.experience.sampling_uniform import NUM_UNIFORMS, observation_number, 
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import should_win
 from suphx.games.riichi.features.encoder import Encoder, encode_observations
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, NUM_CHOICES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.oracle import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.table import (
     CLAIM,
     KYOKU_END,
@@ -234,12 +234,11 @@ def observe_head(
     ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle.py).
     Policies are LATEST.
     """
-    count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
-    owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    masks, uniforms = np.zeros((count, NUM_CHOICES[head]), np.uint8), np.zeros(count, np.float32)
+    owners, candidates = asked_rows(tables, indices, actions, head)
+    count = len(owners)
+    masks, uniforms = np.zeros((count, DECISIONS[head].num_choices), np.uint8), np.zeros(count, np.float32)
     rows = np.zeros((count, encoder.layout(head).observation_bytes), np.uint8)
     if count:
-        _list_observations(tables, indices, actions, head, owners, candidates)
         lines = indices[owners]
         encode_observations(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
         if head == DISCARD_HEAD:
@@ -251,6 +250,18 @@ def observe_head(
         rows = with_oracle(rows, tables, indices[owners], seeds, keep_probability=keep_probability)
     policies = np.full(count, LATEST, np.int32)
     return HeadObservations(Observations(head, rows, masks, policies, uniforms), owners, candidates)
+
+
+def asked_rows(tables: Records, indices: I64, actions: I16, head: int) -> tuple[I64, I64]:
+    """Return ``owners`` and ``candidates`` (``HeadObservations``) of all rows that ``head`` is asked.
+
+    Those are of the tables ``indices`` that ``actions`` leave undecided.
+    """
+    count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
+    owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    if count:
+        _list_observations(tables, indices, actions, head, owners, candidates)
+    return owners, candidates
 
 
 _NONE = np.zeros(0, np.int64)

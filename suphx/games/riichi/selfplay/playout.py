@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import choose_ukeire
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS, RIICHI_HEAD
 from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.names import DISCARD_HEAD, PLAYOUT_HEADS, RIICHI_HEAD
 from suphx.games.riichi.selfplay.decision import Forward, discard_action, play_to_end
 from suphx.games.riichi.table import KYOKU_END, PASS, RIICHI, TABLE, Table, is_undrawn
 from suphx.kernel.jit import jit

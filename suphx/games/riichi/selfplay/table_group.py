@@ -31,10 +31,10 @@ from suphx.games.learning import LearningConfig
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.ending import end_kyoku, start_game
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, NUM_CHOICES
 from suphx.games.riichi.features.oracle import oracle_observation
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.legal import is_furiten
+from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.selfplay.decision import (
     BOOL,
@@ -203,7 +203,7 @@ class TableGroup:
                 head,
                 config.num_tables,
                 observation_bytes=stored_observation_bytes(encoder, head, has_oracle="hidden" in config.options),
-                num_choices=NUM_CHOICES[head],
+                num_choices=DECISIONS[head].num_choices,
                 has_costs="costs" in config.options and head == DISCARD_HEAD,
             )
             for head in config.learned

@@ -16,17 +16,9 @@ from suphx.games.riichi.features.encoder import (
     encode_observation,
     find_encoder,
 )
-from suphx.games.riichi.features.head import (
-    CHOW_HEAD,
-    CLAIM_HEADS,
-    DISCARD_HEAD,
-    HEAD_NAMES,
-    KONG_HEAD,
-    PONG_HEAD,
-    RIICHI_HEAD,
-)
 from suphx.games.riichi.features.mini import encode
 from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.names import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (

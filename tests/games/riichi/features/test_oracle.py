@@ -10,10 +10,10 @@ from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD
 from suphx.games.riichi.features.encoder import encode_oracle_batch, find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle, oracle_observation, seen_planes, with_oracle
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.shanten import shanten
 from suphx.games.riichi.simulator import Simulator

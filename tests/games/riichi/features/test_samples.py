@@ -11,8 +11,8 @@ import pytest
 from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.archive.store import KYOKU, KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.game_log import GameLog, move
 from suphx.games.riichi.table import ANKAN, CHI, LEAVE, PON, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.tile import ALL_RED_FIVES

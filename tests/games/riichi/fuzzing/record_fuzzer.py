@@ -28,7 +28,7 @@ from random import Random
 from numba import config as numba_config
 
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog_writer import write_mjlog

@@ -14,9 +14,8 @@ import torch
 from torch.optim import AdamW
 
 from suphx.games.riichi.archive.store import GAME, KYOKU, KyokuStore, StoreWriter
-from suphx.games.riichi.features.head import CHOW_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.samples import encode_kyokus
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, HEAD_NAMES
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, load_checkpoint, save_checkpoint
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.encoder import encode_batch, find_encoder
-from suphx.games.riichi.features.head import RIICHI_HEAD
+from suphx.games.riichi.names import RIICHI_HEAD
 from suphx.games.riichi.records.mjai_table import MjaiTable, action_of_reply, reply_of_action
 from suphx.games.riichi.records.mjai_writer import kyoku_events, running_kyoku_events, seen_by
 from suphx.games.riichi.records.replay import GameRecorder

@@ -10,9 +10,9 @@ from suphx.games.learning import LearningConfig
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.riichi.bots import should_win
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.samples import fill_discard_mask
 from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.selfplay.decision import discard_action
 from suphx.games.riichi.selfplay.table_group import TableGroup, deal_in_costs

@@ -10,7 +10,7 @@ from suphx.experience.sampling_uniform import observation_number, uniform_of
 from suphx.experience.trajectory import Unrewarded
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs, fill_mask_seeds

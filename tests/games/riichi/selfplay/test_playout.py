@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.game import Agent
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, apply_forced_actions, discard_action, observe_head
 from suphx.games.riichi.selfplay.playout import (

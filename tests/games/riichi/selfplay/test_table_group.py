@@ -10,7 +10,7 @@ from suphx.experience.decisions import Decisions, concatenate
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, OpponentConfig
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
 from suphx.games.riichi.table import PASS
