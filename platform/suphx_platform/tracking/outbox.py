@@ -238,12 +238,12 @@ class Outbox:
             while True:
                 now = time.monotonic()
                 rows = self._messages.first(_BATCH, {each for each, due in self._due.items() if due > now})
+                if self._due and not rows:  # only files are left, and none is tried now
+                    self._num_stuck += 1
+                self._changed.notify_all()
                 if rows or self._is_closing:
                     self._is_hurried = False
                     return rows[: _num_joined([message for _, message in rows])]
-                if self._due:  # only files are left, and none is tried now
-                    self._num_stuck += 1
-                self._changed.notify_all()
                 self._changed.wait(min(self._due.values()) - now if self._due else None)
 
     def _deliver(self, messages: Sequence[Message], *, is_last_try: bool) -> None:
