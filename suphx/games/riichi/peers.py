@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol
 
@@ -41,8 +41,6 @@ from suphx.games.riichi.yaku import (
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, Records
 
-CHI, PON, ANKAN, MINKAN, KAKAN = CHI_MELD, PON_MELD, ANKAN_MELD, MINKAN_MELD, KAKAN_MELD
-
 
 class WonHand(NamedTuple):
     """A winning hand as other engines take it; tiles are ids 0-135."""
@@ -51,7 +49,7 @@ class WonHand(NamedTuple):
     """With the winning tile, without the melds."""
     win_tile: int
     melds: list[tuple[int, list[int]]]
-    """Type (CHI, PON, ANKAN, MINKAN, KAKAN) and tiles."""
+    """Type (CHI_MELD, …) and tiles."""
     dora_indicators: list[int]
     ura_indicators: list[int]
     """Empty without riichi."""
@@ -245,8 +243,8 @@ class MahjongPeer:
         return lambda: [shanten(hand) for hand in counts]
 
     def _arguments(self, win: WonHand) -> tuple[Any, ...]:
-        types = {CHI: "chi", PON: "pon", ANKAN: "kan", MINKAN: "kan", KAKAN: "shouminkan"}
-        melds = [self._meld(types[type_], ids, opened=type_ != ANKAN) for type_, ids in win.melds]
+        names = {CHI_MELD: "chi", PON_MELD: "pon", ANKAN_MELD: "kan", MINKAN_MELD: "kan", KAKAN_MELD: "shouminkan"}
+        melds = [self._meld(names[type_], ids, opened=type_ != ANKAN_MELD) for type_, ids in win.melds]
         tiles = [*win.concealed, *(id_ for _, ids in win.melds for id_ in ids)]
         flags = win.circumstances
         is_tsumo = bool(flags & IS_TSUMO)
@@ -283,21 +281,20 @@ class RiichiEnvPeer:
     num_planes = 215
     """Planes of its full encoder, float32, without look-ahead."""
 
+    def _start(self, seed: int) -> Any:
+        rule = self._package.GameRule.default_tenhou()
+        return self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed, rule=rule)
+
     def prepare_encoding(self, num_decisions: int, seed: int) -> Callable[[], int]:
         """Return a call that encodes observations of random games and returns their number."""
         observations: list[Any] = []
-        rule = self._package.GameRule.default_tenhou()
         choose = random.Random(seed).random
         while len(observations) < num_decisions:
-            env = self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed, rule=rule)
+            env = self._start(seed)
             asked = env.reset()
             while not env.done():
                 observations += asked.values()
-                actions = {}
-                for seat, observation in asked.items():
-                    legal = observation.legal_actions()
-                    actions[seat] = legal[int(choose() * len(legal))]
-                asked = env.step(actions)
+                asked = env.step(_random_actions(asked, choose))
             seed += 1
         kept = observations[:num_decisions]
 
@@ -310,19 +307,15 @@ class RiichiEnvPeer:
 
     def play(self, num_hanchans: int, seed: int) -> int:
         """Play hanchans between random agents (Tenhou's rules) and return the number of decisions."""
-        rule = self._package.GameRule.default_tenhou()
         choose = random.Random(seed).random
         decisions = 0
         for game in range(num_hanchans):
-            env = self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed + game, rule=rule)
-            observations = env.reset()
+            env = self._start(seed + game)
+            asked = env.reset()
             while not env.done():
-                actions = {}
-                for seat, observation in observations.items():
-                    legal = observation.legal_actions()
-                    actions[seat] = legal[int(choose() * len(legal))]
+                actions = _random_actions(asked, choose)
                 decisions += len(actions)
-                observations = env.step(actions)
+                asked = env.step(actions)
         return decisions
 
     def prepare_steps(self, num_steps: int, seed: int, *, every_seat: bool = False) -> Callable[[], int]:
@@ -332,13 +325,8 @@ class RiichiEnvPeer:
         With ``every_seat`` the learner has all seats.
         """
         choose = random.Random(seed).random
-        rule = self._package.GameRule.default_tenhou()
-        games = itertools.count(seed)
-
-        def start() -> Any:
-            return self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=next(games), rule=rule)
-
-        env = start()
+        seeds = itertools.count(seed)
+        env = self._start(next(seeds))
         asked = env.reset()
 
         def play() -> int:
@@ -346,17 +334,14 @@ class RiichiEnvPeer:
             steps = 0
             while steps < num_steps:
                 if env.done():
-                    env = start()
+                    env = self._start(next(seeds))
                     asked = env.reset()
-                actions = {}
                 for seat, observation in asked.items():
                     if every_seat or seat == 0:
                         steps += 1
                         observation.encode()
                         observation.mask()
-                    legal = observation.legal_actions()
-                    actions[seat] = legal[int(choose() * len(legal))]
-                asked = env.step(actions)
+                asked = env.step(_random_actions(asked, choose))
             return steps
 
         return play
@@ -376,9 +361,8 @@ class RiichiEnvPeer:
             points = 3 * result.tsumo_agari_ko if is_dealer else result.tsumo_agari_oya + 2 * result.tsumo_agari_ko
         else:
             points = result.ron_agari
-        return (
-            PeerScore(0, 0, int(points)) if result.yakuman else PeerScore(int(result.han), int(result.fu), int(points))
-        )
+        han, fu = (0, 0) if result.yakuman else (int(result.han), int(result.fu))
+        return PeerScore(han, fu, int(points))
 
     def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
         """Return a function that counts the shanten of all ``hands``."""
@@ -388,8 +372,14 @@ class RiichiEnvPeer:
 
     def _arguments(self, win: WonHand) -> tuple[Any, ...]:
         kinds = self._core.MeldType
-        types = {CHI: kinds.Chi, PON: kinds.Pon, ANKAN: kinds.Ankan, MINKAN: kinds.Daiminkan, KAKAN: kinds.Kakan}
-        melds = [self._core.Meld(types[type_], ids, type_ != ANKAN) for type_, ids in win.melds]
+        types = {
+            CHI_MELD: kinds.Chi,
+            PON_MELD: kinds.Pon,
+            ANKAN_MELD: kinds.Ankan,
+            MINKAN_MELD: kinds.Daiminkan,
+            KAKAN_MELD: kinds.Kakan,
+        }
+        melds = [self._core.Meld(types[type_], ids, type_ != ANKAN_MELD) for type_, ids in win.melds]
         winds = [self._core.Wind.East, self._core.Wind.South, self._core.Wind.West, self._core.Wind.North]
         flags = win.circumstances
         is_tsumo = bool(flags & IS_TSUMO)
@@ -408,6 +398,12 @@ class RiichiEnvPeer:
             round_wind=winds[win.round_wind - 27],
         )
         return win.concealed, melds, win.win_tile, win.dora_indicators, win.ura_indicators, conditions
+
+
+def _random_actions(asked: Mapping[int, Any], choose: Callable[[], float]) -> dict[int, Any]:
+    """Return by seat a legal action of riichienv's observation; ``choose``: numbers in [0, 1)."""
+    legal = {seat: observation.legal_actions() for seat, observation in asked.items()}
+    return {seat: actions[int(choose() * len(actions))] for seat, actions in legal.items()}
 
 
 def _import(module: str) -> Any:

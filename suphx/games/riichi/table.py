@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.tile import shuffle_tiles
+from suphx.games.mahjong.tile import add_meld, shuffle_tiles
 from suphx.games.riichi.rules import RuleValues
 from suphx.games.riichi.tile import dora_of_indicator, face_name, is_red, kind_of_face, red_bit
 from suphx.kernel.jit import jit
@@ -244,6 +244,21 @@ def remove_from_hand(t: Table, seat: int, face: int) -> None:
     t.hand[seat, kind_of_face(face)] -= 1
     if is_red(face):
         t.red[seat] &= ~red_bit(face)
+
+
+@jit
+def fill_unseen(t: Table, seat: int, unseen: I8) -> None:
+    """Fill int8 (34,) with the tiles of each kind that ``seat`` cannot see."""
+    for kind in range(34):
+        unseen[kind] = 4 - t.hand[seat, kind]
+    for i in range(t.num_dora):
+        unseen[dora_indicator(t.wall, i) >> 2] -= 1
+    for other in range(4):
+        for i in range(t.river_length[other]):
+            if not t.river_flags[other, i] & CALLED_FLAG:
+                unseen[kind_of_face(t.river[other, i])] -= 1
+        for i in range(t.num_melds[other]):
+            add_meld(unseen, t.meld_type[other, i], t.meld_kind[other, i], -1)
 
 
 @jit

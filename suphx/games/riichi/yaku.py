@@ -428,7 +428,7 @@ def _total(yaku: int, is_closed: bool, rules: int, dora: int, fu: int) -> tuple[
     han = 0
     for number in range(yaku_number.RENHOU):
         if yaku >> number & 1:
-            han += _han_of(number, is_closed)
+            han += han_of(number, is_closed)
     if han == 0:
         return 0, 0, 0, 0
     return yaku, han + dora, fu, 0
@@ -450,7 +450,7 @@ def _count_yakuman(yakuman: int, rules: int) -> int:
 
 
 @jit
-def _han_of(number: int, is_closed: bool) -> int:
+def han_of(number: int, is_closed: bool) -> int:
     """Return the han of a yaku: chanta, ittsuu, sanshoku, junchan, honitsu, chinitsu lose one when open."""
     if number == yaku_number.CHINITSU:
         return 6 if is_closed else 5

@@ -199,7 +199,7 @@ def _are_waits_fresh(t: Table, seat: int) -> bool:
             hand[kind] -= 1
     if drawn >= 0:
         hand[drawn] += 1
-    return waits == t.waits[seat]
+    return bool(waits == t.waits[seat])
 
 
 @jit

@@ -10,7 +10,7 @@ from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.table import DEALT, shuffle_wall
 from suphx.games.riichi.tables import ScriptedAgent
-from suphx.selfplay.rollouts.rollout import list_games, play_stream
+from suphx.selfplay.rollouts.rollout import play_games
 
 SEED = 11
 
@@ -18,8 +18,8 @@ SEED = 11
 def play() -> list[GameLog]:
     """Return the four games of a wall, one candidate against three others."""
     agents = [ScriptedAgent("ukeire"), ScriptedAgent("tsumogiri")]
-    games = list_games(1 - np.eye(4, dtype=np.int64), [SEED] * 4)
-    return list(play_stream(agents, iter(games), tenhou(), num_tables=4, simulator_type=OrdinalWallSimulator))
+    seating, options = 1 - np.eye(4, dtype=np.int64), {"simulator_type": OrdinalWallSimulator}
+    return list(play_games(agents, seating, [SEED] * 4, tenhou(), options=options))
 
 
 def test_the_wall_of_a_deal_follows_from_the_number_of_deals_before_it() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
 from suphx.games.game import Agent
@@ -402,7 +403,7 @@ def play_checked(seeds: range, agent: Agent | None) -> int:
     checks = 0
     while (waiting := simulator.waiting()).size:
         if agent is None:
-            actions = np.array([choose_hastily(simulator.tables[i], rng) for i in waiting], np.int16)
+            actions: NDArray[np.integer[Any]] = np.array([choose_hastily(simulator.tables[i], rng) for i in waiting])
         else:
             actions = agent.act(simulator.tables, waiting)
         simulator.advance(waiting, actions)

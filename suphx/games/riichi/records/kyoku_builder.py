@@ -583,17 +583,8 @@ class KyokuBuilder:
         record["deltas"] = self._deltas
         record["num_wins"] = len(self._wins)
         for index, win in enumerate(self._wins):
-            record["win_seat"][index] = win.seat
-            record["win_loser"][index] = win.loser
-            record["win_liable"][index] = win.liable
+            for name in ("seat", "loser", "liable", "han", "fu", "yakuman", "dora", "red", "ura", "yaku", "points"):
+                record[f"win_{name}"][index] = getattr(win, name)
             record["win_face"][index] = FACE_OF_ID[win.tile]
-            record["win_han"][index] = win.han
-            record["win_fu"][index] = win.fu
-            record["win_yakuman"][index] = win.yakuman
-            record["win_dora"][index] = win.dora
-            record["win_red"][index] = win.red
-            record["win_ura"][index] = win.ura
-            record["win_yaku"][index] = win.yaku
-            record["win_points"][index] = win.points
             record["win_deltas"][index] = win.deltas or (0, 0, 0, 0)
         return record

@@ -43,14 +43,13 @@ from suphx.games.riichi.records.mjlog import (
 )
 from suphx.games.riichi.rules import Rules, refuse_untold_game, refuse_untold_rules
 from suphx.games.riichi.table import DORA_POSITIONS, URA_POSITIONS, WIN_RESULT, places_of_scores
+from suphx.games.riichi.yaku import han_of
 
 _RESULT_NAMES = {result: name for name, result in DRAW_TYPES.items()}
 _ROOM_BITS = {room: bits | PLAYED_BY_HUMANS for bits, room in ROOMS.items()} | {"": 0}
 
 # Yaku numbers about as Tenhou lists them, whose order depends on the year: riichi and chance first, dora last
 _YAKU_ORDER = (1, 21, 2, 3, 4, 5, 6, 0, 7, 36, 8, 9, *range(14, 18), *range(10, 14), 18, 19, 20, *range(22, 36))
-_CLOSED_HAN = {21: 2, **dict.fromkeys(range(22, 32), 2), 32: 3, 33: 3, 34: 3, 35: 6}
-_OPEN_HAN = _CLOSED_HAN | {23: 1, 24: 1, 25: 1, 33: 2, 34: 2, 35: 5}
 _RIICHI_YAKU = 1 << yaku_number.RIICHI | 1 << yaku_number.DOUBLE_RIICHI
 _FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
 
@@ -212,8 +211,7 @@ def yaku_of_win(result: np.void, index: int, is_open: bool) -> list[tuple[int, i
     bits = int(result["win_yaku"][index])
     if result["win_yakuman"][index]:
         return [(number, 0) for number in range(_FIRST_YAKUMAN, _LAST_YAKUMAN + 1) if bits >> number & 1]
-    han_of = _OPEN_HAN if is_open else _CLOSED_HAN
-    pairs = [(number, han_of.get(number, 1)) for number in _YAKU_ORDER if bits >> number & 1]
+    pairs = [(number, int(han_of(number, not is_open))) for number in _YAKU_ORDER if bits >> number & 1]
     dora = ((DORA_YAKU, "win_dora"), (RED_YAKU, "win_red"), (URA_YAKU, "win_ura"))
     for number, name in dora:
         han = int(result[name][index])

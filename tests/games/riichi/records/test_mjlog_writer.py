@@ -37,6 +37,7 @@ def games(draw: st.DrawFn, open_tanyao: st.SearchStrategy[bool] = ANY_SWITCH) ->
     rules = Rules(num_winds=draw(st.integers(1, 2)), open_tanyao=draw(open_tanyao))
     seating = np.array([draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))])
     agents = [ScriptedAgent("random"), ScriptedAgent("ukeire")]
+    game: GameLog
     (game,) = play_games(agents, seating, [draw(st.integers(0, 2**62 - 1))], rules)
     first, second, third, fourth = draw(st.lists(names, min_size=4, max_size=4))
     return dataclasses.replace(

@@ -15,13 +15,11 @@ import pytest
 
 from suphx.games.mahjong.tile import NUM_KINDS
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.bots import fill_unseen
 from suphx.games.riichi.records.decisions import (
     KyokuWalk,
     Opinions,
     discard_lookahead,
     recorded_decisions,
-    unseen_tiles,
 )
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai import parse_mjai
@@ -30,18 +28,9 @@ from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.viewer_game import RESULT_NAMES, UNKNOWN, State, shown_ura, viewer_game, viewer_state
 from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.shanten import count_shanten
-from suphx.games.riichi.table import CALLED_FLAG, NUM_ACTIONS, PASS, TABLE, TSUMOGIRI, URA_POSITIONS
+from suphx.games.riichi.table import CALLED_FLAG, NUM_ACTIONS, PASS, TABLE, TSUMOGIRI, URA_POSITIONS, fill_unseen
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from tests.games.riichi.builders.games import random_game
-
-
-def test_unseen_tiles_are_those_of_ukeire_at_every_decision_of_a_game() -> None:
-    tables = recorded_decisions(random_game(0)).tables
-    assert len(tables) > 300
-    for table in tables:
-        expected = np.zeros(NUM_KINDS, np.int8)
-        fill_unseen(table, int(table["actor"]), expected)
-        assert (unseen_tiles(table, int(table["actor"])) == expected).all()
 
 
 def test_ura_indicators_that_the_record_does_not_show_are_unknown() -> None:
@@ -73,7 +62,8 @@ def test_the_shanten_after_a_discard_is_that_of_the_hand_without_it() -> None:
             hand[kind] -= 1
             melds = int(table["num_melds"][seat])
             assert found.shanten[0, kind] == count_shanten(hand[None], melds)[0]
-            unseen = unseen_tiles(table, seat)
+            unseen = np.zeros(NUM_KINDS, np.int8)
+            fill_unseen(table, seat, unseen)
             helping = 0
             for draw in np.flatnonzero((unseen > 0) & (hand < 4)):
                 hand[draw] += 1
