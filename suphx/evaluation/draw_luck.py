@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import Interval, mean_interval
+from suphx.games.riichi.records.draw_outcomes import NUM_HAND_STATES, DrawColumn, DrawOutcomes
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.statistics import NUM_HAND_STATES, DrawColumn, DrawOutcomes
 from suphx.games.riichi.table import places_of_scores
 from suphx.kernel.record import U8
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.riichi.records.draw_outcomes import DrawColumn, DrawOutcomes
 from suphx.games.riichi.records.game_log import GameLog, KyokuLog, move
-from suphx.games.riichi.records.statistics import DrawColumn, DrawOutcomes
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.shanten import count_shanten
 from suphx.games.riichi.table import PON
