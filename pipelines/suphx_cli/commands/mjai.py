@@ -112,7 +112,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     _check_effects(args)
     with _fetched(args, console) as address:
         if args.pack is not None:
-            from suphx_platform.agents.bot.bot_archive import write_bot
+            from suphx_platform.agents.mjai.mjai_arena import write_bot
 
             names = write_bot(address, args.pack)
             return {"archive": str(args.pack), "files": len(names), "bytes": args.pack.stat().st_size}
@@ -144,8 +144,13 @@ def _fetched(args: argparse.Namespace, console: Console) -> Iterator[str]:
 def _play(args: argparse.Namespace, address: str, console: Console) -> None:
     with console.activity("loading the agent"):
         from suphx_platform.agents.agent_loading import load_any_agent
-        from suphx_platform.agents.mjai.mjai_arena import play_lines, play_on_tcp, play_on_websocket, read_lines
-        from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+        from suphx_platform.agents.mjai.mjai_arena import (
+            MjaiPlayer,
+            play_lines,
+            play_on_tcp,
+            play_on_websocket,
+            read_lines,
+        )
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
         player = MjaiPlayer(load_any_agent(address), args.seat, has_meta=args.meta)

@@ -16,8 +16,13 @@ from suphx.games.registry import agent_names
 from suphx.selfplay.agents.checkpoint_folder import WORDS, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
-from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress, warn_without_sandbox
-from suphx_platform.agents.mjai.program_tls import TlsAddress
+from suphx_platform.agents.mjai.programs import (
+    CommandLine,
+    ProgramAddress,
+    TcpAddress,
+    TlsAddress,
+    warn_without_sandbox,
+)
 
 AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("ukeire", "scripted: plays for shanten and ukeire, with defence"),

@@ -43,8 +43,7 @@ from suphx_platform.agents.agent_forms import (
 )
 from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
-from suphx_platform.agents.mjai.program_channel import warn_without_sandbox
-from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, warn_without_sandbox
 from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_side_program
 from suphx_platform.storage.storage import BEST, Storage
 from suphx_platform.storage.storage_config import StorageConfig

@@ -16,9 +16,7 @@ import numpy as np
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.kernel.record import I32, I64
-from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
-from suphx_platform.agents.mjai.program_channel import CommandLine
-from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS, ProgramSeats
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, MjaiProgram, ProgramSeats
 
 PROGRAM_DECKS = 4
 """Decks of a task, and those that are played side by side, in a match with a program: 12 processes at a time for each

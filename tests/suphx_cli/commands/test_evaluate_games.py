@@ -20,7 +20,7 @@ from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.tables import RiichiScoring
 from suphx_cli import cli
 from suphx_cli.commands import evaluate
-from suphx_platform.agents.mjai import program_channel
+from suphx_platform.agents.mjai import programs
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.bot_program import bot
 
@@ -155,7 +155,7 @@ def test_a_match_that_is_stopped_before_its_first_part_is_kept_goes_on_in_the_sa
 
 @pytest.mark.usefixtures("short_games")
 def test_each_wall_of_a_slow_agent_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(program_channel.SWITCH, "0")
+    monkeypatch.setenv(programs.SWITCH, "0")
     keys: list[str] = []
     write = KeptResults.write
 

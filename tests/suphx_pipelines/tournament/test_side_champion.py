@@ -21,7 +21,7 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.sides import SideKind
 from suphx_platform.agents.agent_loading import load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.agents.pyfunc_side_agent import PyfuncSideAgent
+from suphx_platform.agents.pyfunc_agent import PyfuncSideAgent
 from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random

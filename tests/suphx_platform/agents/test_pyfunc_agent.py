@@ -18,7 +18,7 @@ from suphx.games.riichi.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+from suphx_platform.agents.mjai.mjai_arena import MjaiPlayer
 from suphx_platform.agents.pyfunc_agent import PyfuncAgent
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.pyfunc_form import RIICHI_EXAMPLE

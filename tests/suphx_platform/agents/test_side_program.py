@@ -19,7 +19,7 @@ from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.rollouts.rollout import GameFollower, play_deals
 from suphx_cli import cli
-from suphx_platform.agents.mjai import mjai_program, program_channel
+from suphx_platform.agents.mjai import programs
 from suphx_platform.agents.side_program import SideProgram
 from tests.code_blocks import PYTHON, pages, texts
 
@@ -28,8 +28,8 @@ GAME = candidate_game("doudizhu")
 
 @pytest.fixture(autouse=True)
 def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(program_channel.SWITCH, "0")
-    monkeypatch.setattr(mjai_program, "START_SECONDS", 20.0)
+    monkeypatch.setenv(programs.SWITCH, "0")
+    monkeypatch.setattr(programs, "START_SECONDS", 20.0)
 
 
 def program(tmp_path: Path, code: str, form: str = "program") -> str:
@@ -129,7 +129,7 @@ def test_a_program_that_fails_loses_its_games_on_both_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:
     is_late = code.startswith("import time")
-    monkeypatch.setattr(mjai_program, "START_SECONDS", 0.2 if is_late else 20.0)
+    monkeypatch.setattr(programs, "START_SECONDS", 0.2 if is_late else 20.0)
     report = play(program(tmp_path, code, "program-0.2" if is_late else "program"))
     assert [report.figures[name].mean for name in ("wp_landlord", "wp_peasant", "share")] == [0, 0, 0]
     assert report.figures["points"].mean <= -1

@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 from suphx_cli import cli
-from suphx_pipelines.recipe.monte_carlo_recipe import load_monte_carlo_recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe
+from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.run_manifest import (
     RunNeeds,
@@ -215,7 +216,7 @@ def test_a_recipe_of_another_game_gets_the_keys_and_the_pods_that_it_has(
         "learning.max_minutes": "5",
     }
     (tmp_path / "recipe.toml").write_text(recipe["data"]["recipe.toml"])
-    loaded = load_monte_carlo_recipe(tmp_path / "recipe.toml", [(key, value) for key, value in settings[1:]])
+    loaded = load_config(MonteCarloRecipe, tmp_path / "recipe.toml", [(key, value) for key, value in settings[1:]])
     assert loaded.cluster.num_simulators == simulators
 
 

@@ -15,10 +15,9 @@ import yaml
 from helm_python import Chart
 
 from suphx_cli import cli
-from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
-from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
 from suphx_pipelines.runs.run_origin import derived_run_id
-from suphx_pipelines.tournament.pool.tournament_history import is_night_of
+from suphx_pipelines.tournament.history import is_night_of
 from suphx_platform.cluster.run_manifest import MAX_JOB_NAME, results_id
 from tests.repository import RECIPES, REPOSITORY
 from tests.suphx_platform.cluster.cluster_store import Cluster, Reaction
@@ -87,7 +86,7 @@ def test_a_tournament_of_another_game_is_played_by_as_many_pods(
     (tmp_path / "recipe.toml").write_text(cluster.objects["configmaps", f"{run}-recipe"]["data"]["recipe.toml"])
     settings = re.findall(r"--set (on_ray=\S+|workers=\S+)", cluster.objects["rayjobs", run]["spec"]["entrypoint"])
     overrides = [(key, value) for key, value in (setting.split("=") for setting in settings)]
-    recipe = load_side_tournament_recipe(tmp_path / "recipe.toml", overrides)
+    recipe = load_tournament_recipe(tmp_path / "recipe.toml", overrides)
     assert (recipe.night, recipe.on_ray, recipe.workers) == ("2026-11-27", True, 6)
 
 
@@ -163,7 +162,7 @@ def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
     words = shlex.split(job["spec"]["entrypoint"])
     assert "--run-id" not in words
     changes = [after.partition("=") for word, after in itertools.pairwise(words) if word == "--set"]
-    recipe = load_side_tournament_recipe(tmp_path / "recipe.toml", [(key, value) for key, _, value in changes])
+    recipe = load_tournament_recipe(tmp_path / "recipe.toml", [(key, value) for key, _, value in changes])
     side_tournament = derived_run_id(recipe)
     assert results_id(job) == side_tournament != run
     assert is_night_of("doudizhu_tournament", side_tournament)

@@ -292,23 +292,6 @@ def test_a_bucket_that_does_not_answer_for_a_while_holds_nobody_up(
         assert [version.number for version in storage.versions(NAME)] == [0, 4]
 
 
-@pytest.mark.slow
-def test_a_server_that_refuses_everything_for_a_while_loses_nothing(
-    server: S3Server, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with faulty_proxy(int(server.endpoint_url.rpartition(":")[2])) as proxy:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{proxy.port}")
-        storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}", max_attempts=1))
-        with UploadQueue(storage) as uploads:
-            proxy.is_busy.set()
-            for number in range(6):
-                save(uploads, folder, number)
-                time.sleep(0.5)
-            assert uploads.figures()["storage_outage_seconds"] > 1
-            proxy.is_busy.clear()
-        assert [version.number for version in storage.versions(NAME)][-2:] == [4, 5]
-
-
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     folder = tmp_path / "source"

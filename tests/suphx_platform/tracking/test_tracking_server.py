@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,8 +17,9 @@ from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_ui import page_address
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
+from tests.suphx_platform.tracking import tracked_training
 from tests.suphx_platform.tracking.mlflow_outage import outage
-from tests.suphx_platform.tracking.mlflow_server import START_SECONDS, mlflow_server
+from tests.suphx_platform.tracking.mlflow_server import mlflow_server
 
 
 @pytest.fixture
@@ -122,77 +120,6 @@ def test_a_run_waits_for_a_server_that_is_away_when_it_starts(
         assert TrackingStore(tmp_path / "runs").find(result.run_id) is not None
 
 
-LOGS_POINTS = """
-import sys, time
-from contextlib import closing
-from pathlib import Path
-from suphx_platform.tracking.tracking import TrackingStore
-
-first, last = int(sys.argv[2]), int(sys.argv[3])
-with closing(TrackingStore(Path(sys.argv[1]))) as store, store.start("a", key="one") as run:
-    stage = run.start("stage", key="one/stage")
-    for step in range(first, last):
-        stage.log_metrics({"loss": 1000.0 - step}, step=step)
-        print(step, flush=True)
-        time.sleep(0.02)
-"""
-
-
-@contextmanager
-def logging_points(runs: Path, first: int, last: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a process that logs these points and says each; it is killed at the end of the block if it still runs."""
-    command = [sys.executable, "-c", LOGS_POINTS, str(runs), str(first), str(last)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def read_until(process: subprocess.Popen[bytes], step: int) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if int(line) == step:
-            return
-    pytest.fail(f"the process ended before step {step}")
-
-
-@pytest.mark.slow
-def test_a_process_killed_during_an_outage_loses_no_point_and_the_next_starts_without_a_server(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "2")
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    runs = tmp_path / "runs"
-    with faulty_proxy(int(address.rpartition(":")[2])) as proxy:
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.port}")
-        with logging_points(runs, 0, 10_000) as first:
-            read_until(first, 30)
-            proxy.is_busy.set()
-            read_until(first, 99)
-            first.kill()
-            assert first.stdout is not None
-            told = [int(line) for line in first.stdout]
-        start = (told or [99])[-1] + 1
-        with logging_points(runs, start, start + 50) as second:
-            read_until(second, start + 10)
-            proxy.is_busy.clear()
-            read_until(second, start + 49)
-            assert second.wait(START_SECONDS) == 0
-        store = TrackingStore(runs)
-        stage = store.find("one/stage")
-        assert stage is not None
-        points = store.client.get_metric_history(stage.info.run_id, "loss")
-        run = store.find("one")
-        assert run is not None
-        assert run.info.status == "FINISHED"
-    steps = [point.step for point in points]
-    assert sorted(set(steps)) == list(range(start + 50))
-    assert len(steps) <= len(set(steps)) + 1, "the point that the kill cut off between the log and its word"
-    assert [point.value for point in points] == [1000.0 - step for step in steps]
-    assert not (runs / "one").exists()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_every_point_of_a_training_arrives_once_though_mlflow_is_away_for_a_third_of_it(
@@ -203,3 +130,4 @@ def test_every_point_of_a_training_arrives_once_though_mlflow_is_away_for_a_thir
     found = outage(tmp_path, address, seconds=45, is_killed=is_killed)
     assert found.is_complete, found
     assert found.steps > 20
+    assert not (tmp_path / "runs" / tracked_training.RUN).exists(), "nothing is left to be sent"

@@ -1,4 +1,4 @@
-"""An agent whose moves come from an outside program in the mjai protocol (mjai_program.py).
+"""An agent whose moves come from an outside program in the mjai protocol (programs.py).
 
 Every seat of every game has a process or a connection of its own, which begins and ends with the game. A program sees
 what a player sees: the others' hands and draws are ``?``.
@@ -20,9 +20,7 @@ from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.table import CLAIM, ROB_KAN, Table
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
-from suphx_platform.agents.mjai.program_channel import ProgramAddress
-from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS, Place, ProgramSeats
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, Event, MjaiProgram, Place, ProgramAddress, ProgramSeats
 
 _TABLES = 4  # so that there are at most 16 processes or connections at a time
 

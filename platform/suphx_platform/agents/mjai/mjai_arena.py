@@ -1,28 +1,116 @@
-"""The ways to an arena: standard input and output, the TCP server of mjai itself, a WebSocket as of RiichiLab.
+"""Our agents in other arenas: an agent that answers in the mjai protocol, the ways to an arena, an archive of a bot.
 
-On the first two every line is answered. A line with one event is answered by a move only if that event asks for one:
-mjai's own server refuses another answer to ``dora`` or ``reach_accepted``, which it sends while it waits for nobody. On
-a WebSocket only ``request_action`` is, with its ``request_id``.
+>>> player = MjaiPlayer(load_any_agent("ukeire"), seat=2)
+>>> player.see([{"type": "start_game"}, {"type": "start_kyoku", ...}, ...])
+>>> player.answer()  # {"type": "dahai", "actor": 2, "pai": "E", "tsumogiri": False}
 
-A line has at most ``MAX_LINE`` bytes, and a server that sends no whole line for ``SILENT_SECONDS`` is left.
+The ways are standard input and output, the TCP server of mjai itself, and a WebSocket as of RiichiLab. On the first two
+every line is answered. A line with one event is answered by a move only if that event asks for one: mjai's own server
+refuses another answer to ``dora`` or ``reach_accepted``, which it sends while it waits for nobody. On a WebSocket only
+``request_action`` is, with its ``request_id``. A line has at most ``MAX_LINE`` bytes, and a server that sends no whole
+line for ``SILENT_SECONDS`` is left.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
+import zipfile
 from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 from urllib.parse import urlsplit
 
+import numpy as np
+
+import suphx
+import suphx_platform
+from suphx.experience.observation import F32
+from suphx.games.game import Agent
+from suphx.games.registry import agent_names
+from suphx.games.riichi.records.mjai_table import MjaiTable, reply_of_action
 from suphx.json_text import parse_json
+from suphx.kernel.record import Records
+from suphx.printable_text import shortened
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
+from suphx_platform.agents.agent_forms import split_wrapper
+from suphx_platform.agents.mjai import bot_script
+from suphx_platform.agents.mjai.programs import Event
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-    from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
-    from suphx_platform.agents.mjai.mjai_program import Event
+    from suphx_platform.agents.mjai.programs import Event
+
+_ONLY_TABLE = np.zeros(1, np.int64)
+
+
+class MjaiPlayer:
+    """Consumes: what an arena sends. Produces: an answer each time that it is asked."""
+
+    def __init__(self, agent: Agent, seat: int | None = None, *, has_meta: bool = False) -> None:
+        """``seat`` (0-3) may be None if the arena tells it; with ``has_meta`` answers carry probabilities.
+
+        ValueError if the agent has no probabilities, or cannot play without seeing hidden tiles.
+        """
+        nets = agent if isinstance(agent, NetAgent) else None
+        if has_meta and nets is None:
+            raise ValueError(f"{agent.name!r} has no probabilities to send: use an agent of nets, or no meta data")
+        if nets is not None and nets.sees_hidden_tiles:
+            raise ValueError(f"{agent.name!r} needs the hidden tiles, which no arena shows: use nets of another stage")
+        self._agent = agent
+        self._judge = nets if has_meta else None
+        self._table = MjaiTable(seat)
+
+    def see(self, message: object) -> None:
+        """Follow one event or a list of events; ValueError for anything else, an impossible event or an error."""
+        for event in message if isinstance(message, list) else [message]:
+            if not isinstance(event, dict):
+                raise ValueError(f"{event!r:.100} is no mjai event: it must be a JSON object")
+            if not isinstance(event.get("type", ""), str):
+                raise ValueError(f"{event['type']!r:.100} is no type of an event: it must be a text")
+            if event.get("type") == "error":
+                raise ValueError(f"the arena reports an error: {shortened(str(event.get('message', event)), 300)}")
+            self._table.see(event)
+
+    def answer(self) -> Event:
+        """Return the agent's move, ``{"type": "none"}`` if it passes or has nothing to decide."""
+        tables = self._table.decision()
+        if tables is None:
+            return {"type": "none"}
+        reply = move_of(tables[0], int(self._agent.act(tables, _ONLY_TABLE)[0]))
+        if self._judge is None:
+            return reply
+        probabilities = self._judge.move_probabilities(tables, _ONLY_TABLE)[0]
+        return reply | {"meta": {"moves": moves_of(tables[0], probabilities)}}
+
+
+def decision_after(events: Iterable[Event]) -> Records | None:
+    """Return a table (1,) that waits for the player who saw ``events``; None if it has nothing to decide.
+
+    ValueError for an impossible event.
+    """
+    table = MjaiTable()
+    for event in events:
+        table.see(event)
+    return table.decision()
+
+
+def move_of(table: Records, action: int) -> Event:
+    """Return an action as an answer in the mjai protocol."""
+    return reply_of_action(table, action)
+
+
+def moves_of(table: Records, probabilities: F32) -> list[dict[str, Any]]:
+    """Return ``[{"move": answer, "p": probability}]`` of all legal moves, the most probable first."""
+    legal = [a for a in np.flatnonzero(table["legal"]).tolist() if np.isfinite(probabilities[a])]
+    legal.sort(key=lambda action: -float(probabilities[action]))
+    return [{"move": move_of(table, a), "p": round(float(probabilities[a]), 4)} for a in legal]
+
 
 _CONNECT_SECONDS = 30.0
 SILENT_SECONDS = 1800.0
@@ -179,3 +267,59 @@ def _parsed(line: str | bytes) -> Any:
         raise ValueError(
             f"{shown!r} is not JSON ({error}): send one mjai event, or a list of events, per line"
         ) from error
+
+
+MAX_BYTES = 1000 * 1000 * 1000
+"""Of a submission to mjai.app."""
+REQUIREMENTS = ("lazy-loader", "numba", "numpy", "safetensors", "torch")
+_DATE = (1980, 1, 1, 0, 0, 0)  # so that equal contents give equal archives
+
+
+def write_bot(address: str, path: Path) -> list[str]:
+    """Write the archive of an agent on this machine; return the names in it.
+
+    ``address``: a scripted agent, a folder of checkpoints with its options, or an adapting one. ValueError if a
+    checkpoint is missing, or if the archive is larger than MAX_BYTES; then nothing is left.
+    """
+    wrapper, nets = split_wrapper(address)
+    place, words = split_address(nets)
+    is_scripted = place in agent_names()
+    options = f":{','.join(sorted(words))}" if words else ""
+    texts = {
+        bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
+        "requirements.txt": "".join(f"{name}=={version(name).partition('+')[0]}\n" for name in REQUIREMENTS),
+    }
+    files = {"bot.py": Path(bot_script.__file__), **dict(_code())}
+    if not is_scripted:
+        found = find_checkpoints(Path(place), is_weak=WEAK in words)
+        files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in texts.items():
+                archive.writestr(_entry(name), text)
+            for name, file in sorted(files.items()):
+                archive.writestr(_entry(name), file.read_bytes())
+            names = archive.namelist()
+        if (size := part.stat().st_size) > MAX_BYTES:
+            raise ValueError(f"{path} would have {size:,} bytes, but arenas take {MAX_BYTES:,}: use smaller nets")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return names
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def _code() -> Iterator[tuple[str, Path]]:
+    """Yield the names in the archive and the paths of the code that an agent needs."""
+    for package in (suphx, suphx_platform):
+        folder = Path(str(package.__file__)).parent
+        for path in folder.rglob("*"):
+            if path.is_file() and path.suffix != ".pyc":
+                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", path

@@ -1,6 +1,6 @@
 """Starts a program with limits, and ends it with everything that it has started: a script of its own process.
 
-``python -I -S program_launcher.py PARENT IS_SANDBOXED WORD…``, which program_channel.py runs. It imports nothing of
+``python -I -S program_launcher.py PARENT IS_SANDBOXED WORD…``, which programs.py runs. It imports nothing of
 this project, so that it starts in hundredths of a second. Consumes: the command line of a program. Waits for: the end
 of the program and of all its descendants, or SIGTERM, which the kernel also sends when process PARENT dies; then it
 kills those that are left. A descendant that has begun a session of its own, or whose parent has ended, is found too

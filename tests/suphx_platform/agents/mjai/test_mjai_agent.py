@@ -78,7 +78,7 @@ FAILING = {
 def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
     way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 1.0)
+    monkeypatch.setattr("suphx_platform.agents.mjai.programs.START_SECONDS", 1.0)
     report = match(bot(way, seconds_of(way)))
     assert report.forfeits.counts == {0: 8}
     assert re.search(FAILING[way], report.forfeits.reasons[0])
@@ -100,7 +100,7 @@ FAILING_OVER_TCP = {
 
 @pytest.mark.parametrize("way", FAILING_OVER_TCP)
 def test_a_program_over_tcp_forfeits_its_games_like_a_process(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 1.0)
+    monkeypatch.setattr("suphx_platform.agents.mjai.programs.START_SECONDS", 1.0)
     with serving(way) as server:
         report = match(server.agent(seconds_of(way)))
         assert server.has_served(8)
@@ -170,7 +170,7 @@ def long_match(candidate: str, opponent: str, num_hanchans: int) -> MatchReport:
 @pytest.mark.parametrize("transport", ["pipes", "tcp"])
 @pytest.mark.parametrize("way", FAILING)
 def test_100_hanchans_end_and_tell_who_failed(way: str, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 2.0)
+    monkeypatch.setattr("suphx_platform.agents.mjai.programs.START_SECONDS", 2.0)
     with serving(way) as server:
         address = bot(way, seconds_of(way)) if transport == "pipes" else server.agent(seconds_of(way))
         report = long_match(address, "ukeire", 100)

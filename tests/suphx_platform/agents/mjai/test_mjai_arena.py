@@ -15,8 +15,14 @@ from websockets.sync.server import ServerConnection, serve
 
 from suphx.selfplay.agents.agent import load_agent
 from suphx_platform.agents.mjai import mjai_arena
-from suphx_platform.agents.mjai.mjai_arena import MAX_LINE, play_lines, play_on_tcp, play_on_websocket, read_lines
-from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+from suphx_platform.agents.mjai.mjai_arena import (
+    MAX_LINE,
+    MjaiPlayer,
+    play_lines,
+    play_on_tcp,
+    play_on_websocket,
+    read_lines,
+)
 from tests.suphx_platform.agents.mjai.arena_lines import FIRST_TURN, START, TO_DISCARD
 
 NONE = {"type": "none"}

@@ -13,9 +13,8 @@ from suphx.games.riichi.rules import Rules, tenhou, tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
-from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
-from suphx_platform.agents.mjai.mjai_program import Event
-from suphx_platform.agents.mjai.program_channel import CommandLine
+from suphx_platform.agents.mjai.mjai_arena import MjaiPlayer
+from suphx_platform.agents.mjai.programs import CommandLine, Event
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.arena_lines import TO_DISCARD
 from tests.suphx_platform.agents.mjai.riichienv_arena import play_hanchan
@@ -61,7 +60,7 @@ def test_what_an_agent_decides_does_not_depend_on_the_protocol(
 ) -> None:
     address = nets if kind == "nets" else kind
     direct = played(load_agent(address), kind, 4, tenhou())
-    monkeypatch.setattr("suphx_platform.agents.mjai.program_seats.MjaiProgram", PlayerInThisProcess)
+    monkeypatch.setattr("suphx_platform.agents.mjai.programs.MjaiProgram", PlayerInThisProcess)
     monkeypatch.setattr("shutil.which", lambda program: program)
     assert played(MjaiAgent(kind, CommandLine(address)), kind, 4, tenhou()) == direct
 

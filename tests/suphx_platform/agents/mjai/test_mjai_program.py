@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.agents.agent_forms import check_agent
-from suphx_platform.agents.mjai import mjai_program, program_channel
-from suphx_platform.agents.mjai.mjai_program import MjaiProgram
-from suphx_platform.agents.mjai.program_channel import CommandLine
+from suphx_platform.agents.mjai import programs as channel
 from suphx_platform.agents.mjai.program_launcher import landlock_version
+from suphx_platform.agents.mjai.programs import CommandLine, MjaiProgram
 
 EVENTS = [{"type": "start_game"}]
 NONE = 'print(\'{"type": "none"}\', flush=True)'
@@ -25,8 +24,8 @@ NONE = 'print(\'{"type": "none"}\', flush=True)'
 
 @pytest.fixture(autouse=True)
 def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(program_channel.SWITCH, "0")
-    monkeypatch.setattr(mjai_program, "START_SECONDS", 20.0)
+    monkeypatch.setenv(channel.SWITCH, "0")
+    monkeypatch.setattr(channel, "START_SECONDS", 20.0)
 
 
 @pytest.fixture
@@ -177,7 +176,7 @@ time.sleep(600)
 
 def test_without_landlock_the_process_that_starts_programs_hides_its_environment() -> None:
     code = (
-        "import ctypes; from suphx_platform.agents.mjai import program_channel as channel; "
+        "import ctypes; from suphx_platform.agents.mjai import programs as channel; "
         "channel.landlock_version = lambda: 0; channel.end_process(channel.start_process(['true'])); "
         "print(ctypes.CDLL(None).prctl(3))"  # PR_GET_DUMPABLE
     )
@@ -200,12 +199,12 @@ time.sleep(600)
 
 
 def test_a_missing_sandbox_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    warn = program_channel.warn_without_sandbox
+    warn = channel.warn_without_sandbox
     monkeypatch.setenv("PATH", "")
     warn.cache_clear()
     check_agent("mjai:python bot.py")
     assert caplog.messages == [], "somebody has turned it off"
-    monkeypatch.delenv(program_channel.SWITCH)
+    monkeypatch.delenv(channel.SWITCH)
     warn.cache_clear()
     for address in ("mjai-tcp:localhost:7001", "mjai:python bot.py", "mjai:python other.py"):
         check_agent(address)
@@ -219,8 +218,8 @@ def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: 
     program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.delenv(program_channel.SWITCH)
-    assert program_channel.sandbox() == ()
+    monkeypatch.delenv(channel.SWITCH)
+    assert channel.sandbox() == ()
 
 
 @pytest.fixture
@@ -240,9 +239,9 @@ def test_bubblewrap_hides_network_files_sockets_and_processes(
     secret.parent.mkdir()
     secret.write_text("planted")
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv(program_channel.SWITCH)
-    program_channel._bubblewrap.cache_clear()
-    if not program_channel.sandbox():
+    monkeypatch.delenv(channel.SWITCH)
+    channel._bubblewrap.cache_clear()
+    if not channel.sandbox():
         pytest.skip("bubblewrap is not installed, or may not create namespaces")
     code = """
 import json, socket, tempfile
@@ -284,7 +283,7 @@ def test_a_program_ends_with_the_process_that_started_it_even_if_that_is_killed(
         f"child and open({str(note)!r}, 'w').write(f'{{os.getppid()}} {{os.getpid()}} {{child}}\\n'); time.sleep(600)"
     )
     code = (
-        "import sys, time; from suphx_platform.agents.mjai.program_channel import start_process; "
+        "import sys, time; from suphx_platform.agents.mjai.programs import start_process; "
         f"start_process([sys.executable, '-S', '-c', {program!r}]); time.sleep(600)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

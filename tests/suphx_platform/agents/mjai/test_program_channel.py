@@ -10,8 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from suphx_platform.agents.mjai.mjai_program import MjaiProgram
-from suphx_platform.agents.mjai.program_channel import TcpAddress
+from suphx_platform.agents.mjai.programs import MjaiProgram, TcpAddress
 from tests.free_port import free_port
 
 Peer = Callable[[socket.socket], object]

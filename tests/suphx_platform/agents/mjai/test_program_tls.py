@@ -16,8 +16,7 @@ import pytest
 
 from suphx_platform.agents.agent_forms import split_program
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.agents.mjai.mjai_program import MjaiProgram
-from suphx_platform.agents.mjai.program_tls import CA_FILE, TlsAddress
+from suphx_platform.agents.mjai.programs import CA_FILE, MjaiProgram, TlsAddress
 from tests.suphx_platform.agents.mjai.certificates import Authority
 
 ANSWER = {"type": "none", "note": "x" * 100_000}

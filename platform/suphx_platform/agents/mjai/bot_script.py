@@ -15,8 +15,7 @@ def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 (an arena may start this file with any Python)
         sys.exit("this bot needs Python 3.11 or newer; this is " + sys.version.split()[0])
     from suphx_platform.agents.agent_loading import load_any_agent
-    from suphx_platform.agents.mjai.mjai_arena import play_lines, read_lines
-    from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+    from suphx_platform.agents.mjai.mjai_arena import MjaiPlayer, play_lines, read_lines
 
     folder = Path(__file__).resolve().parent
     address = (folder / AGENT_FILE).read_text(encoding="utf-8").strip().replace(f"{{{NETS}}}", str(folder / NETS))

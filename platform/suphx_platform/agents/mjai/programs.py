@@ -1,0 +1,585 @@
+"""Outside programs at the seats of games: the way to one, its lines, and the programs of all running games.
+
+A program is a child process with pipes, or it listens elsewhere on a TCP connection, perhaps with TLS. As on mjai.app,
+a line that it gets is JSON, and it answers every line with one JSON object. Its seat (0 to 3) is ``id`` of
+``start_game``; a process also gets it as its last argument.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import os
+import select
+import shlex
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from suphx.json_text import parse_json
+from suphx.printable_text import shortened
+from suphx_platform.agents.mjai import program_launcher
+from suphx_platform.agents.mjai.program_launcher import landlock_version
+
+_logger = logging.getLogger(__name__)
+_VARIABLES = (
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+)  # fmt: skip
+_CREDENTIALS = (".aws", ".azure", ".config", ".docker", ".gnupg", ".kube", ".mlflow", ".ssh")
+"""Folders below the home folder that are empty for a program in bubblewrap."""
+_SOCKETS = ("run", "var/run", "tmp/.X11-unix", "tmp/ray", "tmp/ssh-*", "tmp/tmux-*")
+"""Folders of sockets, which are empty for it too: neither a read-only file system nor a missing network closes them."""
+_NIX_SYSTEM = "/run/current-system"
+"""The programs of NixOS."""
+_SCRATCH = "/dev/shm"
+_SCRATCH_SIZE = 1 << 30
+SWITCH = "SUPHX_BUBBLEWRAP"
+"""The environment variable that turns bubblewrap off: 0."""
+_PROBE_SECONDS = 10.0
+_END_SECONDS = 5.0
+_SET_DUMPABLE = 4
+
+
+def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a program with pipes to its standard input, output and error, by way of program_launcher.py."""
+    around = sandbox()
+    launcher = (sys.executable, "-I", "-S", program_launcher.__file__, str(os.getpid()), "1" if around else "0")
+    if not around and not landlock_version():
+        _hide_from_programs()
+    return subprocess.Popen(
+        [*launcher, *around, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env={name: os.environ[name] for name in _VARIABLES if name in os.environ},
+        start_new_session=True,
+    )
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program with all that it has started, and close its pipes."""
+    process.terminate()  # the launcher, which kills the others
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:  # the program has stopped it
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def _hide_from_programs() -> None:
+    """Let no process of this user read the environment or memory of this one: for kernels without Landlock."""
+    ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
+
+
+@cache
+def warn_without_sandbox() -> None:
+    """Warn, once, if programs run without bubblewrap and nobody has turned it off."""
+    if os.environ.get(SWITCH) != "0" and not sandbox():
+        why = "is not installed" if shutil.which("bwrap") is None else "may not create namespaces here"
+        _logger.warning(
+            "bubblewrap %s: external programs run without a sandbox and can read the files of your user and use the "
+            "network. Install bubblewrap for programs that you do not trust, or set %s=0 for those that you trust",
+            why,
+            SWITCH,
+        )
+
+
+def sandbox() -> tuple[str, ...]:
+    """Return the words before a command that put it into bubblewrap; none where that does not work or is off."""
+    program = shutil.which("bwrap")
+    return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
+
+
+def _is_own_folder(folder: Path) -> bool:
+    """Tell whether it is a folder and no link to one (``/var/run``)."""
+    return folder.is_dir() and not folder.is_symlink()
+
+
+@cache
+def _bubblewrap(program: str) -> tuple[str, ...]:
+    """Return the words, or none where ``program`` may not create namespaces."""
+    hidden = [folder for name in _CREDENTIALS if (folder := Path.home() / name).is_dir()]
+    hidden += [folder for name in _SOCKETS for folder in Path("/").glob(name) if _is_own_folder(folder)]
+    words = (
+        *(program, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
+        *(word for folder in hidden for word in ("--tmpfs", str(folder))),
+        *("--ro-bind-try", _NIX_SYSTEM, _NIX_SYSTEM),
+        *("--size", str(_SCRATCH_SIZE), "--tmpfs", _SCRATCH, "--setenv", "TMPDIR", _SCRATCH),
+        *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--die-with-parent", "--"),
+    )
+    try:
+        works = subprocess.run([*words, "/bin/true"], capture_output=True, timeout=_PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return words if works.returncode == 0 else ()
+
+
+CONNECT_SECONDS = 10.0
+"""The longest time that a TCP connection may take, TLS included."""
+_LEAST_SECONDS = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramChannel:
+    """The way to one program at one seat: non-blocking file descriptors; the first two may be the same."""
+
+    input: int
+    """Can be written when ``write`` would take bytes."""
+    output: int
+    """Can be read when there is something for ``read``."""
+    read: Callable[[int], bytes]
+    """Returns at most so many bytes of what the program writes, none at its end. BlockingIOError: nothing now."""
+    write: Callable[[bytes], int]
+    """Returns how many bytes it has taken for the program. BlockingIOError: none now."""
+    complaints: int | None
+    """Its standard error, if that comes here."""
+    ended: str
+    """What it means when ``output`` ends, for errors: "it has ended"."""
+    close: Callable[[], None]
+    """Ends the program, or its connection."""
+
+
+class ProgramAddress(Protocol):
+    """Where a program is; as text it is an agent's address without seconds, such as ``mjai:python bot.py``."""
+
+    @property
+    def slower_form(self) -> str:
+        """The form of an agent's address that gives it another time for a move."""
+        ...
+
+    def check(self) -> None:
+        """Raise ValueError if there can be no program, as far as can be told without starting one."""
+        ...
+
+    def open(self, seat: int, seconds: float) -> ProgramChannel:
+        """Have it begin a game at ``seat`` (0 to 3); OSError says why it cannot, and what to do, after ``seconds``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """A program of this machine: a process for each seat of each game."""
+
+    command: str
+    slower_form = "mjai-SECONDS:COMMAND"
+
+    def __str__(self) -> str:
+        return f"mjai:{self.command}"
+
+    def check(self) -> None:
+        """Raise ValueError if there is no such program here."""
+        words = shlex.split(self.command)
+        if not words or shutil.which(words[0]) is None:
+            raise ValueError(f"there is no program {words[0] if words else ''!r}: give a command, or its path")
+
+    def open(self, seat: int, seconds: float) -> ProgramChannel:
+        """Start it with the seat as its last argument; OSError if there is no shell."""
+        try:
+            process = start_process([*shlex.split(self.command), str(seat)])
+        except OSError as error:
+            raise OSError(f"it cannot be started: {error.strerror}: {error.filename}") from error
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        for pipe in (stdin, stdout, stderr):
+            os.set_blocking(pipe.fileno(), False)
+        return ProgramChannel(
+            input=stdin.fileno(),
+            output=stdout.fileno(),
+            read=partial(os.read, stdout.fileno()),
+            write=partial(os.write, stdin.fileno()),
+            complaints=stderr.fileno(),
+            ended="it has ended",
+            close=lambda: end_process(process),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TcpAddress:
+    """A program that listens elsewhere: a connection for each seat of each game."""
+
+    host: str
+    port: int
+    slower_form = "mjai-tcp-SECONDS:HOST:PORT"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the address of ``HOST:PORT`` or ``[IPV6]:PORT``; ValueError for anything else."""
+        try:
+            parts = urlsplit(f"//{text}")
+            host, port = parts.hostname, parts.port
+        except ValueError as error:
+            raise ValueError(f"{text!r} is not HOST:PORT: {error}") from error
+        if not host or not port or parts.netloc != text or "@" in text:
+            raise ValueError(f"{text!r} is not HOST:PORT: name the machine and the port where the program listens")
+        return cls(host, port)
+
+    def __str__(self) -> str:
+        return f"mjai-tcp:{self.place}"
+
+    @property
+    def place(self) -> str:
+        """``HOST:PORT`` or ``[IPV6]:PORT``."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def check(self) -> None:
+        """Accept every address: whether somebody listens is known when a game begins."""
+
+    def open(self, seat: int, seconds: float) -> ProgramChannel:
+        """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
+        return channel_of(self.connect(min(seconds, CONNECT_SECONDS)))
+
+    def connect(self, seconds: float) -> socket.socket:
+        """Return a connection, with what is left of the ``seconds`` as its timeout; OSError says what to do."""
+        began = time.monotonic()
+        try:
+            connection = socket.create_connection((self.host, self.port), seconds)
+        except TimeoutError as error:
+            raise self.late(seconds) from error
+        except OSError as error:
+            why = f"{error.strerror or error}: check that the program listens there"
+            raise OSError(f"no connection to {self.place}: {why}") from error
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.settimeout(max(seconds - (time.monotonic() - began), _LEAST_SECONDS))
+        return connection
+
+    def late(self, seconds: float) -> OSError:
+        """Return the error for a connection that took longer than ``seconds``."""
+        hint = "check the address, and that no firewall is between"
+        return OSError(f"no connection to {self.place} in {seconds:g} s: {hint}")
+
+
+def channel_of(connection: socket.socket) -> ProgramChannel:
+    """Return the channel to the program at the other end of a connection."""
+    connection.setblocking(False)
+    return ProgramChannel(
+        input=connection.fileno(),
+        output=connection.fileno(),
+        read=connection.recv,
+        write=connection.send,
+        complaints=None,
+        ended="it has closed the connection",
+        close=partial(close_connection, connection),
+    )
+
+
+def close_connection(connection: socket.socket) -> None:
+    """Close it, and wake a thread that waits for it."""
+    with suppress(OSError):  # the other end may have closed it
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
+CA_FILE = "SUPHX_MJAI_CA"
+"""Environment variable: a PEM file with certificates of authorities that are trusted besides the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsAddress(TcpAddress):
+    """A program that listens elsewhere with TLS; its certificate must be valid for ``host``."""
+
+    slower_form = "mjai-tls-SECONDS:HOST:PORT"
+
+    def __str__(self) -> str:
+        return f"mjai-tls:{self.place}"
+
+    def check(self) -> None:
+        """Raise ValueError if the file of ``SUPHX_MJAI_CA`` cannot be used."""
+        try:
+            _context()
+        except OSError as error:
+            raise ValueError(str(error)) from error
+
+    def open(self, seat: int, seconds: float) -> ProgramChannel:
+        """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
+        limit = min(seconds, CONNECT_SECONDS)
+        context = _context()
+        connection = self.connect(limit)
+        try:
+            encrypted = context.wrap_socket(connection, server_hostname=self.host)
+        except ssl.SSLCertVerificationError as error:
+            hint = f"set {CA_FILE} to a file with the certificate of its authority, or use a name that it is valid for"
+            why = f"its certificate is not accepted ({error.verify_message.rstrip('.')}): {hint}"
+            raise OSError(f"no connection to {self.place}: {why}") from error
+        except TimeoutError as error:
+            raise self.late(limit) from error
+        except OSError as error:  # an ssl.SSLError is one
+            reason = getattr(error, "reason", None) or error.strerror or error
+            raise OSError(
+                f"no connection to {self.place}: TLS failed ({reason}): check that the program listens with TLS there"
+            ) from error
+        finally:
+            connection.close()  # after an error; TLS has taken the socket out of it otherwise
+        return _channel(encrypted)
+
+
+def _context() -> ssl.SSLContext:
+    """Return what verifies certificates and the names in them; OSError names a file that cannot be used."""
+    context = ssl.create_default_context()
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    if file := os.environ.get(CA_FILE):
+        try:
+            context.load_verify_locations(cafile=file)
+        except OSError as error:
+            why = error.strerror if isinstance(error, FileNotFoundError | PermissionError) else "it has no certificates"
+            raise OSError(f"{CA_FILE} is {file!r}: {why}: name a PEM file with certificates, or unset it") from error
+    return context
+
+
+def _channel(connection: ssl.SSLSocket) -> ProgramChannel:
+    """Return the channel of an encrypted connection.
+
+    A call of ``recv`` returns a whole record of TLS (at most 16 KiB), and the next one stays in the socket: so polling
+    the socket misses nothing.
+    """
+    plain = channel_of(connection)
+
+    def read(size: int) -> bytes:
+        with _as_of_tcp():
+            return connection.recv(size)
+
+    def write(data: bytes) -> int:
+        with _as_of_tcp():
+            return connection.send(data)
+
+    def close() -> None:
+        with suppress(OSError, ValueError):  # it waits for no answer
+            connection.unwrap()
+        close_connection(connection)
+
+    return replace(plain, read=read, write=write, close=close)
+
+
+@contextmanager
+def _as_of_tcp() -> Iterator[None]:
+    """Turn errors of TLS into those of a plain connection."""
+    try:
+        yield
+    except (ssl.SSLWantReadError, ssl.SSLWantWriteError) as error:
+        raise BlockingIOError from error
+    except ssl.SSLError as error:
+        raise ConnectionAbortedError(str(error)) from error
+
+
+START_SECONDS = 60.0
+"""For the first answer, in which a program may load its nets."""
+_MAX_LINE = 1 << 20
+_PIECE = 1 << 16
+_MAX_COMPLAINT = 1 << 12
+"""Bytes that are kept of its standard error."""
+_LAST_PIECES = 64
+"""Of its standard error, that are read before an error is shown: as much as a pipe takes, and a flood ends."""
+
+Event = dict[str, Any]
+
+
+class MjaiProgram:
+    """Usage::
+
+    program = MjaiProgram(CommandLine("python bot.py"), seat=2, move_seconds=10)
+    program.send(events)
+    reply = program.receive()
+    program.close()
+    """
+
+    def __init__(
+        self, address: ProgramAddress, seat: int, move_seconds: float, start_seconds: float | None = None
+    ) -> None:
+        """Start it, or connect to it; ValueError if that fails. ``start_seconds``: for the first answer."""
+        self._address = address
+        self._name = f"{address} (seat {seat})"
+        self._move_seconds = move_seconds
+        self._limit = max(START_SECONDS, move_seconds) if start_seconds is None else start_seconds
+        self.has_answered = False
+        """Whether it has sent an answer in time, sensible or not."""
+        self._unsent = self._rest = self._line = self._said = b""
+        try:
+            self._channel = address.open(seat, self._limit)
+        except OSError as error:
+            raise ValueError(f"{self._name}: {error}") from error
+        self._has_complaints = self._channel.complaints is not None
+
+    def send(self, events: Sequence[Event] | Event) -> None:
+        """Send a line without waiting, such as what has happened since the last one; ValueError if it has ended."""
+        self._unsent += json.dumps(events, separators=(",", ":")).encode() + b"\n"
+        self._write()
+
+    def receive(self) -> Event:
+        """Return the answer to what was sent last; ValueError if it is late, none, or the program has ended."""
+        line = self._line = self._read_line(time.monotonic() + self._limit)
+        self._limit = self._move_seconds
+        self.has_answered = True
+        try:
+            reply = parse_json(line)
+        except ValueError as error:
+            raise self._error(f"its answer is not JSON: {line!r:.200} ({error})") from error
+        if not isinstance(reply, dict):
+            raise self._error(f"its answer is no JSON object: {line!r:.200}")
+        return reply
+
+    def refuse(self, reason: Exception) -> ValueError:
+        """Return the error for an answer that cannot be played: the last one."""
+        return self._error(f"its answer {self._line.decode(errors='replace'):.200} cannot be played: {reason}")
+
+    def close(self) -> None:
+        """End the program and the processes that it has started, or the connection."""
+        self._channel.close()
+
+    def _read_line(self, limit: float) -> bytes:
+        channel = self._channel
+        while b"\n" not in self._rest:
+            readable, writable = self._wait(limit - time.monotonic())
+            if not readable and not writable:
+                form = self._address.slower_form
+                raise self._error(f"no answer in {self._limit:g} s: give it more time ({form})")
+            if channel.complaints in readable:
+                self._has_complaints = self._read_complaints()
+            if writable:
+                self._write()
+            if channel.output in readable:
+                self._read_piece()
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def _wait(self, seconds: float) -> tuple[set[int], set[int]]:
+        """Return the descriptors that can be read and written, or have ended; none when the time is over."""
+        if seconds <= 0:
+            return set(), set()
+        channel = self._channel
+        poll = select.poll()
+        wanted = {channel.output: select.POLLIN}
+        if self._has_complaints and channel.complaints is not None:
+            wanted[channel.complaints] = select.POLLIN
+        if self._unsent:
+            wanted[channel.input] = wanted.get(channel.input, 0) | select.POLLOUT
+        for descriptor, events in wanted.items():
+            poll.register(descriptor, events)
+        ready = [(descriptor, wanted[descriptor], events) for descriptor, events in poll.poll(1000 * seconds)]
+        return (
+            {descriptor for descriptor, asked, events in ready if asked & select.POLLIN and events & ~select.POLLOUT},
+            {descriptor for descriptor, asked, events in ready if asked & select.POLLOUT and events & ~select.POLLIN},
+        )
+
+    def _read_piece(self) -> None:
+        try:
+            piece = self._channel.read(_PIECE)
+        except BlockingIOError:  # a part of a record of TLS
+            return
+        except ConnectionError as error:
+            raise self._error(self._channel.ended) from error
+        self._rest += piece
+        if not piece or len(self._rest) > _MAX_LINE:
+            raise self._error("its answer has no end" if piece else self._channel.ended)
+
+    def _write(self) -> None:
+        """Send as much as the program takes now."""
+        try:
+            self._unsent = self._unsent[self._channel.write(self._unsent) :]
+        except BlockingIOError:
+            return
+        except ConnectionError as error:
+            raise self._error(self._channel.ended) from error
+
+    def _read_complaints(self) -> bool:
+        """Read a piece of its standard error, of which only the end is kept; False if there is no more."""
+        if self._channel.complaints is None:
+            return False
+        try:
+            piece = os.read(self._channel.complaints, _PIECE)
+        except BlockingIOError:
+            return False
+        self._said = (self._said + piece)[-_MAX_COMPLAINT:]
+        return bool(piece)
+
+    def _error(self, text: str) -> ValueError:
+        """Return an error with the last line that the program has written to its standard error."""
+        for _ in range(_LAST_PIECES):
+            if not self._read_complaints():
+                break
+        lines = self._said.decode(errors="replace").strip().splitlines()
+        said = f"; it says: {shortened(lines[-1], 300)}" if lines else ""
+        return ValueError(f"{self._name}: {text}{said}")
+
+
+MOVE_SECONDS = 10.0
+Place: TypeAlias = tuple[int, int]
+"""A table, and a seat at it."""
+
+
+class ProgramSeats:
+    """Starts programs, and ends those that cannot go on: their games are forfeits.
+
+    >>> seats = ProgramSeats("mjai:python bot.py", CommandLine("python bot.py"), 10.0, rest="it discards what it draws")
+    >>> with seats.forfeiting(place):
+    ...     seats.program(place).send(events)
+    """
+
+    def __init__(self, name: str, address: ProgramAddress, move_seconds: float, *, rest: str) -> None:
+        """``rest``: what a seat does after its program was ended. ValueError for no such program, or no time for it."""
+        try:
+            address.check()
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}") from error
+        if move_seconds <= 0:
+            raise ValueError(f"{name!r} has {move_seconds:g} s for a move: give it more")
+        self._address = address
+        self._move_seconds = move_seconds
+        self._rest = rest
+        self._programs: dict[Place, MjaiProgram] = {}
+        self.reasons: dict[Place, str] = {}
+        """Why a program could not play its game to the end."""
+        self._has_forfeited = False
+        self._start_seconds: float | None = None
+        """Less than usual while no program has ever answered, or taken a connection: others would not either."""
+        self._has_answered = False
+
+    def leave(self) -> None:
+        """End all programs and connections."""
+        for program in self._programs.values():
+            program.close()
+        self._programs.clear()
+        self.reasons.clear()
+
+    def program(self, place: Place) -> MjaiProgram:
+        """Return the program at a place, which is started if there is none yet; ValueError if that fails."""
+        if place not in self._programs:
+            self._programs[place] = MjaiProgram(self._address, place[1], self._move_seconds, self._start_seconds)
+        return self._programs[place]
+
+    @contextmanager
+    def forfeiting(self, place: Place) -> Iterator[None]:
+        """End the program at a place if the block raises ValueError, and note why."""
+        try:
+            yield
+        except ValueError as error:
+            if not self._has_forfeited:
+                self._has_forfeited = True
+                _logger.warning("%s; from now on %s", error, self._rest)
+            self.reasons[place] = str(error)
+            program = self._programs.pop(place, None)
+            if program is not None:
+                program.close()
+        else:
+            program = self._programs.get(place)
+        if program is not None and program.has_answered:
+            self._has_answered, self._start_seconds = True, None
+        elif place in self.reasons and not self._has_answered:
+            self._start_seconds = self._move_seconds
