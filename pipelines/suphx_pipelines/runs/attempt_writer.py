@@ -13,6 +13,7 @@ import stat
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -33,11 +34,9 @@ from suphx_platform.cluster.run_attempts import (
     Notes,
     Outcome,
     from_bytes,
-    merged,
     places,
     read_attempts,
-    write_end,
-    write_start,
+    write_attempt,
 )
 from suphx_platform.console.console import is_lost_output
 from suphx_platform.storage.objects import within
@@ -81,11 +80,11 @@ class RunAttempt:
         if not self._has_ended:
             earlier = self._number()
             for name, notes in self._places.items():
-                _try(name, partial(write_start, notes, self._run_id, self._attempt))
+                _try(name, partial(write_attempt, notes, self._run_id, self._attempt))
                 for attempt in earlier.values():
                     if attempt.outcome is None:
                         lost = replace(attempt, outcome="lost", reason=_LOST)
-                        _try(name, partial(write_end, notes, self._run_id, lost))
+                        _try(name, partial(write_attempt, notes, self._run_id, lost))
 
     def fail(self, error: BaseException) -> None:
         """Keep that this attempt has ended with an error."""
@@ -103,14 +102,16 @@ class RunAttempt:
             self._number()
         ended = ended_attempt(self._attempt, outcome, reason, lines)
         for name, notes in self._places.items():
-            _try(name, partial(write_end, notes, self._run_id, ended))
+            _try(name, partial(write_attempt, notes, self._run_id, ended))
 
     def _number(self) -> dict[int, Attempt]:
         """Give this attempt its number, one more than every place knows; return the earlier attempts."""
         self._places = _all_places(self._runs, self._config)
         earlier: dict[int, Attempt] = {}
         for name, notes in self._places.items():
-            earlier = merged(earlier, _try(name, partial(read_attempts, notes, self._run_id)) or {})
+            for number, attempt in (_try(name, partial(read_attempts, notes, self._run_id)) or {}).items():
+                if number not in earlier or earlier[number].outcome is None:  # an end counts more than a beginning
+                    earlier[number] = attempt
         facts = environment()
         self._attempt = replace(
             self._attempt,
@@ -156,7 +157,9 @@ def end_killed(runs: Path) -> None:
     """
     for path in sorted(runs.glob(f"*/{ATTEMPTS}/*.started.json")):
         folder = path.parent.parent
-        attempt = _read_attempt(path)
+        attempt = None
+        with suppress(FileNotFoundError):  # its run is deleted at this very moment
+            attempt = from_bytes(path.read_bytes())
         is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME", "")
         if attempt is None or not is_ours or holder(folder) is not None:
             continue
@@ -166,15 +169,7 @@ def end_killed(runs: Path) -> None:
         ended = ended_attempt(attempt, "failed", _KILLED, lines)
         config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
         for name, notes in _all_places(runs, config).items():
-            _try(name, partial(write_end, notes, folder.name, ended))
-
-
-def _read_attempt(path: Path) -> Attempt | None:
-    """Return the attempt of a record; None if it is damaged, or its run is deleted at this very moment."""
-    try:
-        return from_bytes(path.read_bytes())
-    except FileNotFoundError:
-        return None
+            _try(name, partial(write_attempt, notes, folder.name, ended))
 
 
 def ended_attempt(attempt: Attempt, outcome: Outcome, reason: str, lines: Sequence[str]) -> Attempt:

@@ -110,14 +110,11 @@ def places(config: StorageConfig | None, runs: Path) -> dict[str, Notes]:
     return found
 
 
-def write_start(notes: Notes, run_id: str, attempt: Attempt) -> None:
-    """Keep that an attempt has begun; OSError if it cannot be kept."""
-    notes.put_note(f"{run_id}/{ATTEMPTS}/{attempt.number}{_STARTED}.json", _to_bytes(attempt))
-
-
-def write_end(notes: Notes, run_id: str, attempt: Attempt) -> None:
-    """Keep how an attempt has ended; OSError if it cannot be kept, FileExistsError if another end is."""
-    notes.put_note(f"{run_id}/{ATTEMPTS}/{attempt.number}.json", _to_bytes(attempt))
+def write_attempt(notes: Notes, run_id: str, attempt: Attempt) -> None:
+    """Keep that an attempt has begun, or how it has ended; OSError if it cannot, FileExistsError if an end is kept."""
+    name = f"{attempt.number}{_STARTED if attempt.outcome is None else ''}.json"
+    data = json.dumps(asdict(attempt), indent=1, ensure_ascii=False).encode(errors="replace")
+    notes.put_note(f"{run_id}/{ATTEMPTS}/{name}", data)
 
 
 def read_attempts(notes: Notes, run_id: str) -> dict[int, Attempt]:
@@ -130,12 +127,6 @@ def read_attempts(notes: Notes, run_id: str) -> dict[int, Attempt]:
     return dict(sorted(found.items()))
 
 
-def merged(one: Mapping[int, Attempt], other: Mapping[int, Attempt]) -> dict[int, Attempt]:
-    """Return the attempts that either of two places knows, ascending; an end counts more than a beginning."""
-    ended = {number: attempt for number, attempt in one.items() if attempt.outcome is not None}
-    return dict(sorted({**one, **other, **ended}.items()))
-
-
 def from_bytes(data: bytes) -> Attempt | None:
     """Return the attempt of a record; None if it is damaged."""
     try:
@@ -146,10 +137,6 @@ def from_bytes(data: bytes) -> Attempt | None:
     except (ValueError, TypeError):
         return None
     return attempt if type(attempt.number) is int and attempt.outcome in (None, *get_args(Outcome)) else None
-
-
-def _to_bytes(attempt: Attempt) -> bytes:
-    return json.dumps(asdict(attempt), indent=1, ensure_ascii=False).encode(errors="replace")
 
 
 StopOutcome = Literal["saved", "finished", "failed", "killed", "unsaved"]
