@@ -185,7 +185,6 @@ class RunPage:
             self._tracker.log_metrics(figures)
 
     def _shown_files(self) -> list[Path]:
-        """Return the report with the page that it links to, and its pictures."""
         report = self._folder / _REPORT
         others = sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)
         tracked = report.parent / TRACKED_FOLDER

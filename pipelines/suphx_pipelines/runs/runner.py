@@ -356,7 +356,6 @@ class Runner(Generic[R]):
             result.stages[stage.name] = StageResult(status=status, seconds=seconds, metrics=done.metrics)
 
     def _warnings(self, name: str) -> list[str]:
-        """Return what is wrong with the result of a stage."""
         change = self._plan[name].change_of_result
         own = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
         return own + read_warnings(self.folder / name)
@@ -394,14 +393,12 @@ class Runner(Generic[R]):
         return f"{self.run_id}/{stage.name}/{digest[:16]}"
 
     def _track_result(self, stage: Stage[R], done: Done, tracker: Tracker) -> None:
-        """Track what a stage has finished, in its folder."""
         folder = self.folder / stage.name
         tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
         for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
             tracker.log_artifact(path)
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
-        """Copy the result that another run has made with the same inputs, if there is one."""
         upstream = {name: read_done(self.folder / name) for name in stage.needs}
         found = None if stage.is_about_run else find_finished(self._runs, stage.name, plan.digest, upstream)
         if found is None:

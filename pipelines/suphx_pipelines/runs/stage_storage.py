@@ -279,7 +279,6 @@ def _reached(folder: Path) -> int:
 
 
 def _marked(mark: Path, name: str, kind: type) -> Any:
-    """Return an entry of a mark; ValueError if it does not have it."""
     value = read_json(mark).get(name)
     if type(value) is not kind:
         raise ValueError(f"{mark} is damaged (it has no {name}): remove it and run again")

@@ -367,7 +367,6 @@ def _configure(configuration: Any, context: str | None) -> str:
 
 
 def _resource(kind: str, client: DynamicClient) -> Any:
-    """Return a kind as the dynamic client would discover it."""
     group, title = _KINDS[kind]
     log = {"log": {"name": "pods/log", "namespaced": True, "kind": title, "verbs": ["get"]}} if kind == "pods" else {}
     return Resource(
@@ -387,7 +386,6 @@ def _title(kind: str) -> str:
 
 
 def _lines(response: Any) -> Iterator[str]:
-    """Yield the lines of a log until the connection ends."""
     rest = b""
     try:
         for chunk in response.stream(amt=None, decode_content=False):

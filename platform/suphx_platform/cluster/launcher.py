@@ -252,7 +252,6 @@ class Launcher:
         return f"Delete {run} ({state}) with its pods and its recipe? {self._loss(run, job, saves=saves)}{kept}"
 
     def _loss(self, run: str, job: Object | None, *, saves: bool) -> str:
-        """Return what happens to the training of a driver that works."""
         if not self._works(run, job):
             return ""
         if not _outlives_its_pods(job):
@@ -288,7 +287,6 @@ class Launcher:
         return Deletion(run_id=run, removed=removed, kept=kept_of(_source(job, recipe)), outcome=outcome)
 
     def _works(self, run: str, job: Object | None) -> bool:
-        """Tell whether a driver works, or may work."""
         state = state_of(job, self._store.pods(run))
         return job is not None and state != "deleting" and (not is_ended(state) or self._may_compute(run, job))
 
@@ -351,7 +349,6 @@ class Launcher:
         return status
 
     def _check(self, objects: RunObjects) -> RunStatus:
-        """Let the server check what would be created."""
         for kind, body in (("rayjobs", objects.job), ("configmaps", objects.recipe)):
             try:
                 self._api.create(kind, body, is_dry=True)
@@ -361,7 +358,6 @@ class Launcher:
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
 
     def _heads(self, run: str) -> list[str]:
-        """Return the names of the head pods that have not ended."""
         return [pod["metadata"]["name"] for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod)]
 
     def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
@@ -409,7 +405,6 @@ class Launcher:
         return recipe
 
     def _resized_recipe(self, run: str, recipe: Object | None, job: Object | None, pods: int) -> Object:
-        """Return the patch of a recipe with the new number of pods."""
         if recipe is None:
             raise ClusterError(f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again to restore it")
         if job is not None and not has_job(recipe):

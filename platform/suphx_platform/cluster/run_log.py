@@ -61,7 +61,6 @@ class RunLog:
                 )
 
     def _started(self) -> list[Object]:
-        """Return the pods that have a log and are not read yet."""
         labels = f"{RUN_LABEL}={self._run},{ROLE_LABEL}={self._role}"
         pods = self._api.list("pods", labels=labels)
         return [pod for pod in pods if _has_log(pod) and pod["metadata"]["name"] not in self._seen]

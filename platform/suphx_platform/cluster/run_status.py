@@ -346,7 +346,6 @@ def advice_for(reason: str, message: str) -> str:
 
 
 def _is_unexplained(pod: Object) -> bool:
-    """Return whether a pod waits and its own status does not say why."""
     is_waiting = is_active(pod) and not is_ready(pod) and not pod["metadata"].get("deletionTimestamp")
     return is_waiting and not any(pod_faults(pod))
 

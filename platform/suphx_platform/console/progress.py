@@ -186,7 +186,6 @@ class Progress:
             self._window.add(now - self._started, done - self._done_before)
 
     def _items(self, *, is_finished: bool = False) -> list[str]:
-        """Return what there is to show, the most important item first."""
         if is_finished:
             return [f"{self._count_text()} in {duration_text(round(self._elapsed))}"]
         return [item for item in (self._count_text(), self._time_text(), *self.note.split(", ")) if item]
