@@ -36,11 +36,8 @@ _DEFAULT_OPPONENT = "ukeire"
 
 def agent_commands(folder: Path, storage: str = "") -> dict[str, list[str]]:
     """Return what it does -> the command, for the nets in a run's folder; empty if it has none that can play."""
-    found = _last_nets(folder)
-    if found is None:
-        return {}
-    nets, opponent = found
-    program, agent = program_name(), nets_address(nets, folder, storage)
+    nets, opponent = _last_nets(folder)
+    program, agent = program_name(), nets_address(nets, folder, storage) if nets else ""
     if not agent:
         return {}
     return {
@@ -49,15 +46,14 @@ def agent_commands(folder: Path, storage: str = "") -> dict[str, list[str]]:
     }
 
 
-def _last_nets(folder: Path) -> tuple[Path, str] | None:
+def _last_nets(folder: Path) -> tuple[Path | None, str]:
     """Return the folder of the nets that the run made last, and a scripted agent to compare them with."""
     learned = folder / MONTE_CARLO_STAGE
     game = game_of_files(path.name for path in learned.iterdir()) if learned.is_dir() else None
     if game is not None and game != DEFAULT_GAME:
         return learned, candidate_game(game).agents[-1]
     folders = (folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
-    nets = next((each for each in folders if has_nets(each)), None)
-    return None if nets is None else (nets, _DEFAULT_OPPONENT)
+    return next((each for each in folders if has_nets(each)), None), _DEFAULT_OPPONENT
 
 
 _SHOWN_FIGURES = (
@@ -211,7 +207,8 @@ def description(summary: RunSummary, folder: Path, storage: str = "") -> str:
     elif summary.state != "finished":
         commands = {"Continue with": continue_command(again)}
     else:
-        commands = {"Command": again, **_next_commands(summary.run_id, folder, storage)}
+        page = page_command(summary.run_id, folder)
+        commands = {"Command": again, "Open this page": page, **agent_commands(folder, storage)}
     lines = [f"{label}:\n\n```\n{_in_short_lines(command)}\n```" for label, command in commands.items()]
     machine = f"Machine: {summary.machine}. Version {summary.version}."
     return "\n\n".join(text for text in (_state_text(summary), warnings, *notes, *lines, machine) if text)
@@ -239,10 +236,6 @@ def _in_short_lines(command: Sequence[str]) -> str:
             lines.append(word)
         is_value = word.startswith("--") and "=" not in word  # an option and its value are in one line
     return " \\\n  ".join(lines)
-
-
-def _next_commands(run_id: str, folder: Path, storage: str) -> dict[str, list[str]]:
-    return {"Open this page": page_command(run_id, folder), **agent_commands(folder, storage)}
 
 
 def _source_tags(summary: RunSummary) -> dict[str, str]:

@@ -147,6 +147,10 @@ class RunSummary:
             raise ValueError(f"{path} is damaged ({error!r}): remove it, the run writes it again") from error
 
 
+def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    return {each.name: content[each.name] for each in fields(cls) if each.name in content}
+
+
 def _check_types(part: Any) -> None:
     """Raise TypeError for a field of a dataclass whose value has not the type of its annotation."""
     for name, hint in get_type_hints(type(part)).items():
@@ -161,11 +165,6 @@ def _check_types(part: Any) -> None:
             is_right = isinstance(value, hint if isinstance(hint, UnionType) else get_origin(hint) or hint)
         if not is_right:
             raise TypeError(f"{name} is {value!r:.80}")
-
-
-def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that this version knows."""
-    return {each.name: content[each.name] for each in fields(cls) if each.name in content}
 
 
 def command_line(arguments: Sequence[str] | None = None) -> list[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -185,7 +185,10 @@ class Runner(Generic[R]):
         self._console = console
         self._find_verdict = find_verdict
         self._get_ready = get_ready
-        self._record_files = {} if records is None else self._digest_records(records)
+        self._record_files: dict[str, str] = {}
+        if records is not None:
+            with console.activity(f"reading the files in {records.name or records}"):
+                self._record_files = digest_files(records)
         self._records_digest = digest_json(self._record_files) if self._record_files else None
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
@@ -215,8 +218,13 @@ class Runner(Generic[R]):
     def _run(self) -> RunResult:
         check_free(self.folder)  # before anything slow; it is locked when it is certain that the run begins
         store = TrackingStore(self._runs)
+
+        def reach() -> None:  # writes nothing
+            store.check(self.run_id)
+            self._storage.reach()
+
         with self._console.activity("opening the MLflow store"):
-            wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
+            wait_for_services(reach, self._max_wait_hours, self._console)
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
         elif self._can_be_named and not self.folder.exists():
@@ -262,15 +270,9 @@ class Runner(Generic[R]):
         """Let the stages say what they miss that have no result in this run, the storage or another run."""
         for stage in self._stages:
             planned = self._plan[stage.name]
-            if stage.check is None or planned.is_finished:
-                continue
-            if find_finished(self._runs, stage.name, planned.digest) is None:
+            is_new = not planned.is_finished and find_finished(self._runs, stage.name, planned.digest) is None
+            if stage.check is not None and is_new:
                 stage.check(self._recipe)
-
-    def _reach(self, store: TrackingStore) -> None:
-        """Raise OSError unless MLflow and the storage answer; nothing has been written yet."""
-        store.check(self.run_id)
-        self._storage.reach()
 
     def _run_tracked(self, store: TrackingStore, journal: RunJournal) -> RunResult:
         params = flatten(self._identity)
@@ -360,26 +362,19 @@ class Runner(Generic[R]):
         own = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
         return own + read_warnings(self.folder / name)
 
-    def _digest_records(self, records: Path) -> dict[str, str]:
-        with self._console.activity(f"reading the files in {records.name or records}"):
-            return digest_files(records)
-
     def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
-        """Take the stage's result from this run's folder, the storage or another run; if there is none, do its work."""
+        """Take the stage's result from this run, the storage or another run; if there is none, do its work."""
         folder = self.folder / stage.name
         self._storage.fetch(stage.name, folder, plan.versions, (plan.digest, *plan.continues))
         done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
-            key = self._tracking_key(stage, done.digest)
-            if self._tracked is not None and key not in self._tracked:  # as after a start of it with an empty database
-                with parent.start(stage.name, key=key, tags=_tags(), params=flatten(done.inputs)) as tracker:
-                    tracker.describe(stage_note(stage.name, self.run_id))
+            is_lost = self._tracked is not None and self._tracking_key(stage, done.digest) not in self._tracked
+            if is_lost:  # as after a start of MLflow with an empty database
+                with self._tracker(stage, parent, done.digest, done.inputs) as tracker:
                     self._track_result(stage, done, tracker)
             return "kept", done
-        key = self._tracking_key(stage, plan.digest)
-        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(plan.inputs)) as tracker:
-            tracker.describe(stage_note(stage.name, self.run_id))
+        with self._tracker(stage, parent, plan.digest, plan.inputs) as tracker:
             reused = self._reuse(stage, plan)
             done = reused or self._work(stage, plan, tracker)
             self._check_place()
@@ -391,6 +386,13 @@ class Runner(Generic[R]):
 
     def _tracking_key(self, stage: Stage[R], digest: str) -> str:
         return f"{self.run_id}/{stage.name}/{digest[:16]}"
+
+    @contextmanager
+    def _tracker(self, stage: Stage[R], parent: Tracker, digest: str, inputs: Mapping[str, Any]) -> Iterator[Tracker]:
+        key = self._tracking_key(stage, digest)
+        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
+            tracker.describe(stage_note(stage.name, self.run_id))
+            yield tracker
 
     def _track_result(self, stage: Stage[R], done: Done, tracker: Tracker) -> None:
         folder = self.folder / stage.name

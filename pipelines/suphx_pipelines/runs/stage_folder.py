@@ -23,29 +23,26 @@ REPORT_NAME = "report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """The content of ``done.json``."""
+class Started:
+    """The content of ``started.json``: what a stage's files are made from."""
 
     digest: str
-    """Of all inputs."""
-    inputs: Mapping[str, Any]
-    """What the digest was made of: recipe values, digests of upstream stages, of record files and of the code."""
-    metrics: Mapping[str, float]
-    seconds: float
-    """Of work, over all attempts only the last."""
-    run_id: str
-    """The run that did the work; another one's if the result was reused."""
+    """Of all inputs; empty if it is of another format."""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    """Recipe values, digests of upstream stages, of record files and of the code."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Path -> digest of the sources of the stage's code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
-    """The content of ``started.json``; the fields are those of Done."""
+class Done(Started):
+    """The content of ``done.json``."""
 
-    digest: str
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float]
+    seconds: float
+    """Of work, over all attempts only the last."""
+    run_id: str
+    """The run that did the work; another one's if the result was reused."""
 
 
 def read_done(folder: Path, digest: str | None = None) -> Done | None:
@@ -59,9 +56,8 @@ def read_done(folder: Path, digest: str | None = None) -> Done | None:
 
 def parse_done(content: Mapping[str, Any], path: Path, digest: str | None = None) -> Done | None:
     """Return the content of a ``done.json``; None if its format or its ``digest`` is another one."""
-    if {"sources", *content} != {each.name for each in fields(Done)} or digest not in (None, content["digest"]):
+    if content.keys() != {each.name for each in fields(Done)} or digest not in (None, content["digest"]):
         return None  # other inputs, or another version of this program
-    content = {"sources": {}, **content}
     kinds = {"digest": str, "inputs": dict, "metrics": dict, "seconds": float | int, "run_id": str, "sources": dict}
     wrong = [name for name, kind in kinds.items() if not isinstance(content[name], kind)]
     if wrong or not all(isinstance(value, float | int) for value in content["metrics"].values()):

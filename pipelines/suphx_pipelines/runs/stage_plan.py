@@ -143,7 +143,7 @@ class StagePlanner:
         if is_outdated and not work.versions and (keeps or work.is_of(stage.name, digest)):
             return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, is_outdated=True)
         if work.is_of(stage.name, digest) and (keeps or not is_outdated):
-            return PlannedStage(inputs=work.inputs, digest=work.digest, sources=code.sources, work=work)
+            return PlannedStage(inputs=work.made.inputs, digest=work.made.digest, sources=code.sources, work=work)
         change = _MISSING_INPUT if work.is_of(stage.name, digest) else _change_text(work, inputs, code)
         if stage.is_summary or not keeps:
             return PlannedStage(
@@ -158,7 +158,7 @@ class StagePlanner:
             inputs[CONTINUED] = " ".join(work.digests)
             digest = digest_json([stage.name, inputs])
         else:
-            inputs, digest = dict(work.inputs), work.digest
+            inputs, digest = dict(work.made.inputs), work.made.digest
         return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, work=work, change=change)
 
     def _find(self, name: str, digest: str) -> StageWork | None:
@@ -180,7 +180,7 @@ class StagePlanner:
     def _files_before(self, name: str) -> object:
         """Return the digests of the files outside of the run that the existing work of a stage was made with."""
         works = [local_work(self._folder / name), *self._storage.further_work(name, self._folder / name)]
-        return next((work.inputs[FILES] for work in works if work and work.inputs.get(FILES)), None)
+        return next((work.made.inputs[FILES] for work in works if work and work.made.inputs.get(FILES)), None)
 
     def _files_now(self) -> str:
         """Return what stands for the newest files that an address names: no other run has it, and none later."""
@@ -205,8 +205,8 @@ class StagePlanner:
 
 
 def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) -> str:
-    before = StageCode(sources=work.sources, libraries=work.inputs.get("libraries") or {})
-    upstream = work.inputs.get("upstream") or {}
+    before = StageCode(sources=work.made.sources, libraries=work.made.inputs.get("libraries") or {})
+    upstream = work.made.inputs.get("upstream") or {}
     parts = []
     if not before.sources:
         parts = ["made by another version of Suphx"]
@@ -215,7 +215,7 @@ def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) ->
     names = [name for name, digest in inputs["upstream"].items() if upstream.get(name) != digest]
     if names:
         parts.append(f"its input has changed: {', '.join(names)}")
-    if FILES in inputs and work.inputs.get(FILES, inputs[FILES]) != inputs[FILES]:
+    if FILES in inputs and work.made.inputs.get(FILES, inputs[FILES]) != inputs[FILES]:
         parts.append("other content of the files that the recipe names")
     return "; ".join(parts) or "other settings"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,16 @@ from suphx.json_text import parse_json
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import WARNINGS_FILE
-from suphx_pipelines.runs.stage_folder import DONE, STARTED, Done, parse_done, parse_started, read_done, read_started
+from suphx_pipelines.runs.stage_folder import (
+    DONE,
+    STARTED,
+    Done,
+    Started,
+    parse_done,
+    parse_started,
+    read_done,
+    read_started,
+)
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import BEST, FINISHED, Storage
@@ -28,40 +37,40 @@ CONTINUED = "continued"
 """Entry of the inputs of a stage that was begun by other code: the digests of the attempts before, the last first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StageWork:
     """A result, or the files of an attempt that was stopped."""
 
-    digest: str
-    """Of its inputs; empty if its format is unknown."""
-    inputs: Mapping[str, Any]
-    sources: Mapping[str, str]
-    done: Done | None = None
-    """None if it is unfinished."""
+    made: Started
+    """A ``Done`` if it is finished."""
     versions: Sequence[CheckpointVersion] = ()
     """Where it is in the storage, followed by older versions; empty if it is here."""
 
+    @property
+    def done(self) -> Done | None:
+        """The result; None if it is unfinished."""
+        return self.made if isinstance(self.made, Done) else None
+
     def is_of(self, stage_name: str, digest: str) -> bool:
         """Tell whether it was made, or at least continued, with the inputs of this digest."""
-        inputs = {key: value for key, value in self.inputs.items() if key != CONTINUED}
-        return digest in (self.digest, digest_json([stage_name, inputs]))
+        inputs = {key: value for key, value in self.made.inputs.items() if key != CONTINUED}
+        return digest in (self.made.digest, digest_json([stage_name, inputs]))
 
     @property
     def digests(self) -> tuple[str, ...]:
         """Its digest, and those of the attempts by other code that it goes on from: its older versions have them."""
-        return self.digest, *str(self.inputs.get(CONTINUED, "")).split()
+        return self.made.digest, *str(self.made.inputs.get(CONTINUED, "")).split()
 
 
 def local_work(folder: Path) -> StageWork | None:
     """Return what a stage's folder contains; None if that is nothing but marks."""
-    done = read_done(folder)
-    if done is not None:
-        return _finished(done)
-    started = read_started(folder)
+    made = read_done(folder) or read_started(folder)
     marks = {STARTED, DONE, WARNINGS_FILE}
-    if started is None or all(path.name in marks for path in folder.iterdir() if not path.name.startswith(".")):
+    if isinstance(made, Done):
+        return StageWork(made)
+    if made is None or all(path.name in marks for path in folder.iterdir() if not path.name.startswith(".")):
         return None
-    return StageWork(digest=started.digest, inputs=started.inputs, sources=started.sources)
+    return StageWork(made)
 
 
 def stored_work(storage: Storage, versions: Sequence[CheckpointVersion]) -> list[StageWork]:
@@ -74,27 +83,19 @@ def _read(storage: Storage, versions: Sequence[CheckpointVersion]) -> StageWork 
     newest = versions[0]
     done, started = (_content(storage.read(newest, name)) for name in (DONE, STARTED))
     try:
-        finished = parse_done(done, Path(newest.key(DONE))) if done else None
+        made = (parse_done(done, Path(newest.key(DONE))) if done else None) or (
+            parse_started(started) if started else None
+        )
     except ValueError:
         return None  # damaged: an older version is used
-    if finished is not None:
-        return _finished(finished, versions)
-    if started is None:
-        return None
-    mark = parse_started(started)
-    return StageWork(digest=mark.digest, inputs=mark.inputs, sources=mark.sources, versions=versions)
+    return StageWork(made, versions) if made else None
 
 
 def _content(data: bytes | None) -> dict[str, Any] | None:
-    try:
+    with suppress(ValueError):
         content = parse_json(data) if data else None
-    except ValueError:
-        return None
-    return content if isinstance(content, dict) else None
-
-
-def _finished(done: Done, versions: Sequence[CheckpointVersion] = ()) -> StageWork:
-    return StageWork(digest=done.digest, inputs=done.inputs, sources=done.sources, done=done, versions=versions)
+        return content if isinstance(content, dict) else None
+    return None
 
 
 # They begin with a dot: they say something of this machine's folder and are not stored themselves.
@@ -186,7 +187,7 @@ class StageStorage:
         found = self.further_work(stage_name, folder)
         are_gone = all(work.versions[0].path not in tried for work in found)
         newer = [work for work in found if work.versions[0].path not in tried]
-        fitting = next((work for work in newer if work.digest in digests), None)
+        fitting = next((work for work in newer if work.made.digest in digests), None)
         if newer and are_gone and fitting is None:
             raise OSError(
                 f"{stage_name}: the versions in the storage that this run was to go on from have been replaced by "

@@ -28,7 +28,7 @@ def write_run(
     stages = metrics if metrics is not None else {"evaluation": {"paired_difference": -0.25}}
     for name, figures in stages.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
-        done = {"digest": "a", "inputs": {}, "metrics": figures, "seconds": 12.5, "run_id": run_id}
+        done = {"digest": "a", "inputs": {}, "sources": {}, "metrics": figures, "seconds": 12.5, "run_id": run_id}
         (folder / name / "done.json").write_text(json.dumps(done), encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
