@@ -13,7 +13,7 @@ from tests.helm.everything import EVERYTHING, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.runs.ray_groups import cluster_spec
 from tests.helm.security.restricted_pod import violations
-from tests.suphx_platform.cluster.cluster_store import RAYJOB_FIELDS
+from tests.suphx_platform.cluster.fake_api_server import RAYJOB_FIELDS
 
 
 @pytest.fixture

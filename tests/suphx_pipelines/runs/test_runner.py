@@ -489,7 +489,7 @@ def test_a_run_whose_folder_is_moved_ends_and_makes_no_part_of_it_again(
 def test_a_second_command_for_a_run_asks_no_service(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = small_runner(runs)
     runner.folder.mkdir(parents=True)
-    monkeypatch.setattr(Runner, "_reach", lambda *_: pytest.fail("MLflow was asked"))
+    monkeypatch.setattr(TrackingStore, "check", lambda *_: pytest.fail("MLflow was asked"))
     command = [sys.executable, "-c", HOLD, str(runner.folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

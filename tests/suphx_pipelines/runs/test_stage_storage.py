@@ -191,7 +191,7 @@ def test_what_another_machine_stored_later_replaces_what_is_here(
             storage.keep("a", folder, number)
     storage = StageStorage(Storage(config), "run-1", Console())
     (work,) = storage.further_work("a", here)
-    assert work.digest == "late"
+    assert work.made.digest == "late"
     storage.fetch("a", here, work.versions, work.digests)
     assert (here / "state").read_text() == "late"
     aside = tmp_path / ".here.replaced"

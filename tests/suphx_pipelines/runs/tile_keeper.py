@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from tests.selfplay.small_policy_set import small_policy_set
 
 from suphx.games.riichi.features.mini import PUBLIC
 from suphx.games.riichi.names import RIICHI_HEAD
 from suphx.models.policy import CallHead
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+from tests.selfplay.small_policy_set import small_policy_set
 
 HAND = PUBLIC["hand"].first
 

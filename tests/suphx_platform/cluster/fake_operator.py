@@ -14,7 +14,7 @@ from typing import Any
 
 from suphx_platform.cluster.run_manifest import broken_rules
 from tests.repository import RECIPES
-from tests.suphx_platform.cluster.cluster_store import Cluster, Object, now
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Object, now
 
 FINALIZER = "ray.io/rayjob-finalizer"
 

@@ -18,7 +18,7 @@ from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.attempted_run import LAST_LINE, REASON, drive
-from tests.suphx_platform.cluster.cluster_store import Cluster
+from tests.suphx_platform.cluster.fake_api_server import Cluster
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, Operator
 
 

@@ -16,7 +16,7 @@ from suphx_cli import cli
 from suphx_platform.cluster import cluster_api
 from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.cluster_error import ClusterError, UncountedQuotaError
-from tests.suphx_platform.cluster.cluster_store import Cluster, Fault, Reaction
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, Operator, put_pod, set_status
 
 

@@ -14,8 +14,7 @@ import yaml
 from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.cluster.run_manifest import setting
-from tests.suphx_platform.cluster.cluster_store import Reaction
-from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, api_server, kubeconfig
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction, api_server, kubeconfig
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, put_pod, set_status
 
 

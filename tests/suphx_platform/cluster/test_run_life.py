@@ -19,7 +19,7 @@ from suphx_platform.cluster.run_manifest import run_objects
 from suphx_platform.cluster.run_objects import RunStore
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.repository import REPOSITORY
-from tests.suphx_platform.cluster.cluster_store import Cluster, Fault, Reaction
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction
 from tests.suphx_platform.cluster.fake_operator import FINALIZER, RECIPE, Command, Operator, set_status
 
 

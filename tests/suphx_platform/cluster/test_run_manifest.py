@@ -27,7 +27,7 @@ from suphx_platform.cluster.run_manifest import (
     run_objects,
 )
 from tests.repository import REPOSITORY
-from tests.suphx_platform.cluster.cluster_store import Cluster
+from tests.suphx_platform.cluster.fake_api_server import Cluster
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command
 
 HOSTILE = [

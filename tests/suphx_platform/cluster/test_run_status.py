@@ -14,7 +14,7 @@ from suphx_platform.cluster.launcher import Launcher
 from suphx_platform.cluster.run_manifest import run_objects
 from suphx_platform.cluster.run_status import QUEUE_LABEL, STATES, STOP_NOTE, pods_by_role, state_of
 from tests.repository import REPOSITORY
-from tests.suphx_platform.cluster.cluster_store import Cluster
+from tests.suphx_platform.cluster.fake_api_server import Cluster
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, Operator, set_status
 
 DOCUMENT = (REPOSITORY / "docs" / "kubernetes.md").read_text(encoding="utf-8")

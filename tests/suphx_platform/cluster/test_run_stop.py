@@ -10,7 +10,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_platform.cluster.run_status import STOP_NOTE
-from tests.suphx_platform.cluster.cluster_store import Cluster, Fault, Object, Reaction
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Object, Reaction
 from tests.suphx_platform.cluster.fake_operator import FINALIZER, Command, Operator, put_pod, set_status
 
 

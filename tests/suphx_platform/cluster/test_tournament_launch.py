@@ -20,7 +20,7 @@ from suphx_pipelines.runs.run_origin import derived_run_id
 from suphx_pipelines.tournament.history import is_night_of
 from suphx_platform.cluster.run_manifest import MAX_JOB_NAME, results_id
 from tests.repository import RECIPES, REPOSITORY
-from tests.suphx_platform.cluster.cluster_store import Cluster, Reaction
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Reaction
 from tests.suphx_platform.cluster.fake_operator import Command, Operator
 
 RECIPE = RECIPES / "nightly.toml"
