@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from suphx.finite_number import is_finite_number
@@ -67,7 +68,7 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
         raise ManifestError("its files are not a table")
     parts = {_file_name(name): _parts(name, value) for name, value in files.items()}
     for name in parts:
-        if not parts.keys().isdisjoint(_folders(name)):
+        if not parts.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
             raise ManifestError(f"{_shown(name)} is inside of a file")
     score = None if manifest.get("score") is None else _number("score", manifest["score"])
     number = int(path.rpartition("/")[2].split(".")[0])
@@ -96,11 +97,6 @@ def _file_name(name: str) -> str:
     return name
 
 
-def _folders(name: str) -> list[str]:
-    """Return the folders that a file is in: ``a`` and ``a/b`` of ``a/b/c``."""
-    return [name[:end] for end, letter in enumerate(name) if letter == "/"]
-
-
 def _parts(name: str, value: object) -> list[Part]:
     if not isinstance(value, list):
         raise ManifestError(f"the parts of {_shown(name)} are not a list")
@@ -121,5 +117,4 @@ def _number(name: str, value: object) -> float:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
-    return shortened(text, 80)
+    return shortened(repr(value), 80)
