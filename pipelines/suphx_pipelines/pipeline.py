@@ -27,17 +27,15 @@ from suphx_pipelines.runs.verdict import Verdict, find_verdict
 from suphx_pipelines.stages import deck_match, reward_predictor
 from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
-from suphx_pipelines.stages.entropy_study import entropy_study_stages
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.initial_agent import initial_agent_stage
-from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.stages.monte_carlo import learning_stage
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
-from suphx_pipelines.stages.reinforcement import reinforcement_stage
+from suphx_pipelines.stages.reinforcement import entropy_study_stages, reinforcement_stage
 from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
-from suphx_pipelines.stages.supervised import supervised_stages
+from suphx_pipelines.stages.supervised import curve_stages, summary_stages, supervised_stages
 from suphx_pipelines.viewer.riichi_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from suphx.games.mahjong.planes import Samples
-from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.training.dataset import num_samples, take
 from suphx.training.trainer import DivergedError
@@ -123,7 +122,7 @@ def net_logits(net: nn.Module, rows: Tensor, bf16: bool) -> Tensor:
         return cast(Tensor, net(rows))
 
 
-def predict(net: PolicyNet, samples: Samples, bf16: bool) -> NDArray[np.float32]:
+def predict(net: nn.Module, samples: Samples, bf16: bool) -> NDArray[np.float32]:
     """Return the logits [n, k] of ``samples`` by ``net`` in evaluation mode, minus infinity where illegal.
 
     The net stays in evaluation mode.

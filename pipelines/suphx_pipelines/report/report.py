@@ -38,9 +38,9 @@ from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Verdict, find_verdict, stage_metrics
 from suphx_pipelines.stages import initial_agent, riichi_sample_game
-from suphx_pipelines.stages.curve_file import read_curve
-from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
+from suphx_pipelines.stages.reinforcement import STUDY_PREFIX
+from suphx_pipelines.stages.supervised import read_curve
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.table_text import count_text
 
@@ -178,9 +178,9 @@ def read_results(folders: Mapping[str, Path]) -> Results:
             _read(folders.get(DISTILLATION), METRICS_FILE),
         ],
         entropy_study={
-            name.removeprefix(STAGE_PREFIX): _read(folder, METRICS_FILE)
+            name.removeprefix(STUDY_PREFIX): _read(folder, METRICS_FILE)
             for name, folder in folders.items()
-            if name.startswith(STAGE_PREFIX)
+            if name.startswith(STUDY_PREFIX)
         },
     )
 

@@ -93,7 +93,7 @@ def _check_nets(recipe: Recipe, folder: Path, *, is_weak: bool) -> None:
         nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak).nets
     except ValueError as error:
         raise ValueError(f"initial_agent {recipe.initial_agent}: {error}") from error
-    if any(net.config.num_oracle_planes for net in nets):
+    if any(getattr(net.config, "num_oracle_planes", 0) for net in nets):
         raise ValueError(f"initial_agent {recipe.initial_agent}: its nets see hidden tiles, so nobody can play them")
 
 

@@ -2,6 +2,10 @@
 
 Leaves what ``suphx_platform.selfplay.policy_trainer`` writes: an agent (``<head>.safetensors``), ``start/``,
 ``metrics.json`` (keys in docs/result_files.md) and the state from which a killed stage goes on.
+
+Stages ``entropy_study/<alpha>`` are the stage once more, from the same weights and on the same walls, with an alpha
+that never moves. The paper (section 3.2) names what is to be seen: too small and the policy collapses, too large and it
+stays close to random.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +22,14 @@ from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
+from suphx.training.learner_config import EntropyConfig
 from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx.training.reward import Prediction
 from suphx.training.trainer import METRICS_FILE, StoppedError
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch, stage_seed
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
@@ -33,6 +39,7 @@ from suphx_platform.selfplay.self_play_match import match_figures
 
 if TYPE_CHECKING:
     from suphx.training.local_backend import SelfPlay
+
 
 STAGE_NAME = "reinforcement"
 _OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
@@ -329,3 +336,45 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
         f"simulator waits {point['simulator_waiting_share']:.0%}, "
         f"learning {point['learning_share']:.0%}"
     )
+
+
+STUDY_PREFIX = "entropy_study/"
+
+
+def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return a stage for each fixed alpha; none if there is no self-play."""
+    if not recipe.reinforcement.is_wanted:
+        return []
+    if recipe.entropy_study.alphas and recipe.agent_comparison.agents:
+        raise ValueError(
+            "entropy_study.alphas compares with the stage reinforcement, which a recipe with agent_comparison.agents "
+            "does not have: remove one of the two"
+        )
+    return [
+        Stage(
+            name=f"{STUDY_PREFIX}{alpha:g}",
+            run=partial(_run_study, alpha=alpha),
+            modules=game_modules(DEFAULT_GAME),
+            recipe_keys=(*RECIPE_KEYS, "entropy_study.max_updates"),
+            needs=needed_stages(recipe),
+            artifacts=(METRICS_FILE,),
+            files=FILES,
+            outside_files=predictor_files,
+            check=check_self_play,
+        )
+        for alpha in recipe.entropy_study.alphas
+    ]
+
+
+def fixed_alpha(config: EntropyConfig, alpha: float) -> EntropyConfig:
+    """Return the settings with an ``alpha`` that stays what it is."""
+    return replace(config, alpha=alpha, max_alpha=max(alpha, config.max_alpha), rate=0.0, gain=0.0)
+
+
+def _run_study(context: StageContext[Recipe], alpha: float) -> dict[str, float]:
+    config = context.recipe.reinforcement
+    learner = replace(config.learner, entropy=fixed_alpha(config.learner.entropy, alpha))
+    max_updates = context.recipe.entropy_study.max_updates or config.max_updates
+    recipe = replace(context.recipe, reinforcement=replace(config, learner=learner, max_updates=max_updates))
+    seed = stage_seed(recipe.seed, STAGE_NAME)
+    return run(replace(context, recipe=recipe, seed=seed))

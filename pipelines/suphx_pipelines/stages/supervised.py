@@ -3,10 +3,14 @@
 Reads the game store in the folder ``store`` of the stage ``records``. Leaves what
 ``suphx.training.supervised`` writes: ``<head>.safetensors``,
 ``metrics.json`` and the training state, from which a killed stage continues.
+
+The learning curve is the same nets from fewer games: stages ``learning_curve/<games>/<head>`` train on the first
+training games, and ``learning_curve/summary`` leaves ``curve.json``: how accurate they are by the number of games.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -23,12 +27,116 @@ from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
-from suphx_pipelines.stages.curve_file import CurveFile
-from suphx_pipelines.stages.learning_check import training_end, training_seconds, training_warnings
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 from suphx_platform.storage.storage import UNDER_WAY
 from suphx_platform.storage.storage_config import StorageConfig
+
+CURVE_NAME = "curve.json"
+MAX_POINTS = 1000
+
+
+class CurveFile:
+    """Consumes: points in the order of their steps. Produces: ``curve.json``, replaced as a whole at every point.
+
+    A training that resumes from an earlier step replaces the points after it. When the file is full, every second
+    point is removed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Continue the file in ``folder`` if it exists."""
+        self.folder = folder
+        self._points = read_curve(folder)
+
+    def add(self, step: int, values: Mapping[str, float]) -> None:
+        """Add a point; values that are not finite are skipped."""
+        while self._points and self._points[-1]["step"] >= step:
+            self._points.pop()
+        if len(self._points) >= MAX_POINTS:
+            del self._points[::2]
+        self._points.append({"step": step} | {name: value for name, value in values.items() if math.isfinite(value)})
+        write_json(self.folder / CURVE_NAME, {"points": self._points})
+
+
+def read_curve(folder: Path) -> list[dict[str, Any]]:
+    """Return the points in ``folder``, ascending by step; empty without a file."""
+    path = folder / CURVE_NAME
+    return list(read_json(path)["points"]) if path.is_file() else []
+
+
+FEW_SAMPLES = 500
+FEW_STEPS = 100
+LEAST_GAIN = 0.05
+"""Share of the loss without learning that a net must have gained."""
+LARGEST_CALIBRATION_ERROR = 0.10
+LEAST_TEST_SAMPLES = 200
+"""Fewer say little about a net."""
+
+
+def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the training of ``head`` (metrics.json), in sentences; empty if it has learned."""
+    warnings = []
+    test, steps = metrics["test"], metrics["history"][-1]["step"]
+    samples = metrics["train_samples"]
+    if samples < FEW_SAMPLES:
+        warnings.append(f"the {head} net has only about {samples:,} training samples: add records (--records DIR)")
+    if steps < FEW_STEPS:
+        warnings.append(
+            f"the {head} net has made only {steps:,} training steps: allow more time (supervised.max_minutes, "
+            "supervised.total_minutes) or more steps (supervised.max_steps, supervised.max_epochs)"
+        )
+        return warnings
+    if test["samples"] < LEAST_TEST_SAMPLES:
+        warnings.append(
+            f"the {head} net was tested on only {test['samples']:,} samples, too few for a reliable result: add records"
+        )
+        return warnings
+    loss, prior = test["loss"], test["prior_loss"]
+    is_weighted = metrics.get("yes_weight", 1.0) != 1  # such a net may learn what makes this loss larger
+    if not is_weighted and loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):
+        warnings.append(
+            f"the {head} net has not learned: its test loss is {loss:.3f}, and {prior:.3f} without any learning; train "
+            "longer or add records"
+        )
+    calibrated = metrics["calibrated"] or test
+    if calibrated["ece"] > LARGEST_CALIBRATION_ERROR:
+        warnings.append(
+            f"the probabilities of the {head} net are wrong by {calibrated['ece']:.0%} on average: train longer or add "
+            "records"
+        )
+    return warnings
+
+
+def training_seconds(metrics: Mapping[str, Any]) -> float:
+    """Return the seconds of the training that left ``metrics`` (metrics.json).
+
+    Results of earlier versions do not count the last validation.
+    """
+    return float(metrics.get("seconds", metrics["history"][-1]["seconds"]))
+
+
+def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
+    """Return which limit of ``config`` ended a training that left ``metrics`` (metrics.json)."""
+    history = metrics["history"]
+    last, share = history[-1], 60 * config.total_minutes
+    seconds = training_seconds(metrics)
+    num_worse = sum(entry["step"] > metrics["best_step"] for entry in history)
+    if config.max_steps and last["step"] >= config.max_steps:
+        return f"stopped by max_steps ({config.max_steps:,})"
+    if metrics["max_epochs"] and metrics["epochs"] >= metrics["max_epochs"]:
+        return f"stopped by max_epochs: {metrics['max_epochs']:g} passes over the training games"
+    if config.max_minutes and seconds >= 60 * config.max_minutes:
+        return f"stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
+    if share and seconds >= share and last["step"] >= config.min_steps:
+        if last["step"] == config.min_steps:
+            took = f"which took longer than its share of total_minutes ({duration_text(share)})"
+            return f"stopped after min_steps ({config.min_steps:,}), {took}"
+        return f"stopped by its share of total_minutes ({duration_text(share)})"
+    if config.patience and num_worse >= config.patience:
+        return f"stopped by patience: no lower validation loss in {count_text(num_worse, 'validation')}"
+    return "stopped before its limits"
+
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
@@ -258,3 +366,86 @@ def _curve_points(state: HeadProgress) -> dict[str, float]:
         "validation_accuracy": state.validation_accuracy,
     }
     return {name: value for name, value in points.items() if value is not None}
+
+
+SUMMARY_STAGE = "learning_curve/summary"
+
+
+CURVE_FILES: Mapping[str, str] = {
+    "curve.json": (
+        "{head: [{games, kyokus, trained_samples, accuracy, majority_accuracy, balanced_accuracy, loss, "
+        "samples}]}, ascending, the supervised stage's net last"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
+def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stages of all points but the last one, small ones first; none if the recipe wants no curve."""
+    return [
+        Stage(
+            name=_curve_stage(num_games, head),
+            run=partial(train, head=head, num_games=num_games),
+            recipe_keys=RECIPE_KEYS,
+            needs=("records",),
+            artifacts=(METRICS_FILE,),
+            files=FILES,
+        )
+        for num_games in recipe.learning_curve.games
+        for head in recipe.learning_curve.heads
+    ]
+
+
+def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stage that puts the points together, or none; it comes after the supervised stages."""
+    if not recipe.learning_curve.games:
+        return []
+    points = [stage.name for stage in curve_stages(recipe)]
+    needs = (*points, *(SUPERVISED_STAGES[head] for head in recipe.learning_curve.heads))
+    return [
+        Stage(
+            name=SUMMARY_STAGE,
+            run=summarise,
+            recipe_keys=("learning_curve",),
+            needs=needs,
+            artifacts=(CURVE_NAME,),
+            files=CURVE_FILES,
+            is_summary=True,
+        )
+    ]
+
+
+def summarise(context: StageContext[Recipe]) -> dict[str, float]:
+    """Write the curve of every head, log it by the number of games and return the gain from the smallest to all."""
+    config = context.recipe.learning_curve
+    curve = {}
+    for head in config.heads:
+        folders = [context.upstream[_curve_stage(num_games, head)] for num_games in config.games]
+        curve[head] = [_point_of(folder) for folder in [*folders, context.upstream[SUPERVISED_STAGES[head]]]]
+        for point in curve[head]:
+            figures = {name: point[name] for name in ("accuracy", "loss") if point[name] is not None}
+            named = {f"{head}_{name}": float(value) for name, value in figures.items()}
+            context.tracker.log_metrics(named, step=point["games"])
+    write_json(context.folder / CURVE_NAME, curve)
+    gains = {f"{head}_gain": _gain(points) for head, points in curve.items()}
+    return {name: gain for name, gain in gains.items() if gain is not None}
+
+
+def _curve_stage(num_games: int, head: str) -> str:
+    return f"learning_curve/{num_games}/{head}"
+
+
+def _point_of(folder: Path) -> dict[str, Any]:
+    metrics = read_json(folder / METRICS_FILE)
+    test = metrics["test"]
+    return {
+        "games": metrics["train_games"],
+        "kyokus": metrics["train_kyokus"],
+        "trained_samples": metrics["history"][-1]["samples"],
+        **{name: test[name] for name in ("accuracy", "majority_accuracy", "balanced_accuracy", "loss", "samples")},
+    }
+
+
+def _gain(points: list[dict[str, Any]]) -> float | None:
+    first, last = points[0]["accuracy"], points[-1]["accuracy"]
+    return None if first is None or last is None else float(last - first)

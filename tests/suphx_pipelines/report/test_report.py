@@ -15,7 +15,7 @@ from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report import Results, Run, main_figures, pictures, read_results, render
 from suphx_pipelines.runs.run_summary import RunSummary, StageSummary
 from suphx_pipelines.runs.verdict import Verdict
-from suphx_pipelines.stages.curve_file import CURVE_NAME
+from suphx_pipelines.stages.supervised import CURVE_NAME
 from tests.page_checks import HAS_CHROMIUM, check_layout
 
 SUMMARY = RunSummary(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from suphx.training.config import SupervisedConfig
-from suphx_pipelines.stages.learning_check import training_end, training_warnings
+from suphx_pipelines.stages.supervised import training_end, training_warnings
 
 
 def metrics(**changes: Any) -> dict[str, Any]:
