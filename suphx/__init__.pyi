@@ -17,15 +17,16 @@ from .games.riichi.table import (
 )
 
 # Agents.
-from .selfplay.agents.agent import Agent as Agent, load_agent as load_agent
-from .api.policy_agent import PolicyAgent as PolicyAgent
+from .games.game import Agent as Agent
+from .selfplay.agents.agent import load_agent as load_agent
+from .api.agents import PolicyAgent as PolicyAgent
 
 # Game records, tables and features.
-from .api.game_list import load_games as load_games, save_games as save_games, simulate as simulate
-from .api.game_table import deals_table as deals_table, games_table as games_table, moves_table as moves_table
-from .api.encoding import EncodedDecisions as EncodedDecisions, encode as encode
-from .api.review import review as review
+from .api.games import load_games as load_games, save_games as save_games, simulate as simulate
+from .api.games import deals_table as deals_table, games_table as games_table, moves_table as moves_table
+from .api.games import EncodedDecisions as EncodedDecisions, encode as encode
+from .api.agents import review as review
 
 # Matches.
-from .api.match import play_match as play_match
+from .api.agents import play_match as play_match
 from .evaluation.match import MatchReport as MatchReport

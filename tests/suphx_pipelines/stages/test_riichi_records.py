@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.api.game_list import simulate
+from suphx.api.games import simulate
 from suphx.games.riichi.archive.archive import parse_all
 from suphx.games.riichi.records.mjlog_writer import write_mjlog
 from suphx.games.riichi.records.quarantine import Quarantine
