@@ -6,14 +6,13 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suphx_cli.arguments import UsageError, add_recipe, positive, seconds, whole
 from suphx_platform.cluster.cluster_error import ClusterError, check_configured
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
-    from suphx_pipelines.recipe.recipe_kind import RunRecipe
     from suphx_platform.cluster.cluster_api import Object
     from suphx_platform.cluster.launcher import Launcher
     from suphx_platform.cluster.run_manifest import RunObjects
@@ -245,47 +244,28 @@ def _is_tournament(args: argparse.Namespace) -> bool:
 
 
 def _objects(args: argparse.Namespace, template: Object, console: Console) -> RunObjects:
-    """Return the objects of a launch; ValueError for a recipe that the command in the cluster would refuse."""
-    if _is_tournament(args):
-        return _tournament_objects(args, template)
+    """Return the objects of a launch; ValueError for a recipe that the command in the cluster would refuse.
+
+    The recipe of a tournament names the night, so that every attempt plays the same one.
+    """
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
-    from suphx_pipelines.recipe.recipe_kind import load_run_recipe, needs_of
-    from suphx_platform.cluster.run_manifest import run_id_of, run_objects
+    from suphx_pipelines.recipe.recipe_kind import load_run_recipe, load_tournament_recipe, needs_of
+    from suphx_pipelines.runs.run_origin import derived_run_id
+    from suphx_platform.cluster.run_manifest import run_id_of, run_objects, tournament_objects
 
-    recipe = load_run_recipe(args.recipe, args.overrides)
-    _check_stages(recipe, console)
-    return run_objects(
-        template,
-        preset=args.preset,
-        run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
-        recipe=to_toml(recipe),
-        overrides=_with_own_storage(recipe.storage.address, args.overrides),
-        needs=needs_of(recipe),
-    )
-
-
-def _check_stages(recipe: RunRecipe, console: Console) -> None:
-    """Raise ValueError for keys that do not fit together, which the stages find when they are made."""
+    is_tournament = _is_tournament(args)
+    recipe: Any = (load_tournament_recipe if is_tournament else load_run_recipe)(args.recipe, args.overrides)
+    common: dict[str, Any] = {
+        "run_id": run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
+        "recipe": to_toml(recipe),
+        "overrides": _with_own_storage(recipe.storage.address, args.overrides),
+    }
+    if is_tournament:
+        return tournament_objects(template, results_id=derived_run_id(recipe), **common)
     with console.activity("importing"):
         from suphx_pipelines.pipeline import pipeline_stages
-    pipeline_stages(recipe)
-
-
-def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObjects:
-    """Return the objects of a tournament: its recipe names the night, so that every attempt plays the same one."""
-    from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
-    from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
-    from suphx_pipelines.runs.run_origin import derived_run_id
-    from suphx_platform.cluster.run_manifest import run_id_of, tournament_objects
-
-    recipe = load_tournament_recipe(args.recipe, args.overrides)
-    return tournament_objects(
-        template,
-        run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
-        results_id=derived_run_id(recipe),
-        recipe=to_toml(recipe),
-        overrides=_with_own_storage(recipe.storage.address, args.overrides),
-    )
+    pipeline_stages(recipe)  # finds keys that do not fit together
+    return run_objects(template, preset=args.preset, needs=needs_of(recipe), **common)
 
 
 def _with_own_storage(address: str, overrides: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:

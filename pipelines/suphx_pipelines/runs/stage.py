@@ -52,9 +52,7 @@ class StageWatch(SignalWatch):
     The bar is one of ``console.progress("%", PERCENT)``.
     """
 
-    def __init__(
-        self, console: Console, progress: Progress, name: str, note: str, unit: str = "step"
-    ) -> None:
+    def __init__(self, console: Console, progress: Progress, name: str, note: str, unit: str = "step") -> None:
         """``name``: of the training; ``note``: what the bar shows until ``note`` is set to something else; ``unit``:
         what the training counts."""
         self.name, self.note, self._unit = name, note, unit
