@@ -38,6 +38,7 @@ from suphx_platform.storage.objects import (
     SMALL_BYTES,
     DamagedObjectError,
     ExpiredKeysError,
+    FolderStore,
     HashedBytes,
     HashedFile,
     Part,
@@ -255,6 +256,9 @@ class BucketStore:
         except BotoCoreError as error:
             told = without_credentials(str(error))
             raise OSError(f"{address}: {told}: check the settings that begin with AWS_, and storage") from error
+
+
+ObjectStore = FolderStore | BucketStore
 
 
 def s3_client(config: StorageConfig) -> Any:

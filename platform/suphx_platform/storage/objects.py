@@ -1,6 +1,6 @@
 """Objects by name: what a storage needs of the place where files are kept, how objects are checked, and folders.
 
-``FolderStore`` and ``BucketStore`` (bucket.py) have the same few verbs. What is relied on is safe on every
+``FolderStore`` and ``BucketStore`` (bucket.py) have the same few verbs. What a storage relies on is safe on every
 S3-compatible server: whole single puts, puts of small objects that must not exist yet (``If-None-Match: *``), multipart
 uploads that appear whole or not at all, ranged reads.
 """
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeVar
+from typing import BinaryIO, TypeVar
 
 from suphx.atomic_file import sync
 
@@ -48,48 +48,11 @@ class DamagedObjectError(Exception):
     """An object is not what was written."""
 
 
-class ObjectStore(Protocol):
-    """Keys are paths with slashes; every object appears whole or not at all. All verbs raise OSError on failure."""
-
-    def reach(self) -> None:
-        """Ask for the first key and forget it."""
-        ...
-
-    def put_new(self, key: str, data: bytes) -> None:
-        """Write a small object; FileExistsError if there is another one already, whoever else may be writing."""
-        ...
-
-    def get(self, key: str) -> bytes:
-        """Return a small object; FileNotFoundError if there is none, DamagedObjectError if it has over SMALL_BYTES."""
-        ...
-
-    def upload(self, key: str, path: Path) -> list[Part]:
-        """Write the file ``path`` as an object, over one that may be there; return the parts that were written."""
-        ...
-
-    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
-        """Write an object of these parts as the file ``path``; DamagedObjectError, FileNotFoundError."""
-        ...
-
-    def check(self, key: str, parts: Sequence[Part]) -> None:
-        """Read an object back; DamagedObjectError, FileNotFoundError if it is not these parts."""
-        ...
-
-    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
-        """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
-        ...
-
-    def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects; those that are not there are no error."""
-        ...
-
-    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
-        """Remove what killed writers left of objects that never appeared, of the keys that ``is_old`` says yes to."""
-        ...
-
-
 class FolderStore:
-    """Objects are files below ``root``; what is being written has a name that begins with a dot."""
+    """Objects are files below ``root``; what is being written has a name that begins with a dot.
+
+    Keys are paths with slashes; every object appears whole or not at all. All verbs raise OSError on failure.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -102,7 +65,7 @@ class FolderStore:
             next(found, None)
 
     def put_new(self, key: str, data: bytes) -> None:
-        """Write a small object that must not exist."""
+        """Write a small object; FileExistsError if there is another one already, whoever else may be writing."""
         path = self._root / key
         with self._partial(path) as partial:
             with writable(partial) as file:
@@ -122,13 +85,13 @@ class FolderStore:
             sync(path.parent)  # while the partial file keeps others from removing the folder
 
     def get(self, key: str) -> bytes:
-        """Return a small object."""
+        """Return a small object; FileNotFoundError if there is none, DamagedObjectError if it has over SMALL_BYTES."""
         with (self._root / key).open("rb") as file:
             check_small(key, os.fstat(file.fileno()).st_size)
             return file.read()
 
     def upload(self, key: str, path: Path) -> list[Part]:
-        """Copy a file in."""
+        """Write the file ``path`` as an object, over one that may be there; return the parts that were written."""
         target = self._root / key
         parts = []
         with self._partial(target) as partial:
@@ -142,28 +105,28 @@ class FolderStore:
         return parts
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
-        """Copy a file out."""
+        """Write an object of these parts as the file ``path``; DamagedObjectError, FileNotFoundError."""
         with (self._root / key).open("rb") as source, writable(path) as copy:
             check_parts(key, source, parts, copy)
 
     def check(self, key: str, parts: Sequence[Part]) -> None:
-        """Read an object back."""
+        """Read an object back; DamagedObjectError, FileNotFoundError if it is not these parts."""
         with (self._root / key).open("rb") as file:
             check_parts(key, file, parts)
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
-        """Return all keys that begin with ``prefix``, sorted."""
+        """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
         self._check_root()
         files = (path for path in self._files(prefix) if not _PARTIAL.fullmatch(path.name))
         return sorted(self._key(path) for path in files if _is_aged(path, min_age))
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects, and folders that are empty then."""
+        """Remove objects, and folders that are empty then; those that are not there are no error."""
         for key in keys:
             self._remove(self._root / key)
 
     def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
-        """Remove copies that were never renamed."""
+        """Remove what killed writers left of objects that never appeared, of the keys that ``is_old`` says yes to."""
         for path in self._files(prefix):
             partial = _PARTIAL.fullmatch(path.name)
             if partial and is_old(self._key(path.with_name(partial[1]))) and _is_aged(path, min_age):
@@ -265,15 +228,15 @@ class HashedFile(HashedBytes):
         return data
 
 
-def read_parsed(store: ObjectStore, key: str, parse: Callable[[bytes], T]) -> T:
+def read_parsed(get: Callable[[str], bytes], key: str, parse: Callable[[bytes], T]) -> T:
     """Return what ``parse`` makes of a small object that should be there; it is read up to ``READS`` times.
 
     Raises what ``get`` does, and what ``parse`` raises: ValueError or DamagedObjectError.
     """
     for _ in range(READS - 1):
         with suppress(ValueError, DamagedObjectError, FileNotFoundError):
-            return parse(store.get(key))
-    return parse(store.get(key))
+            return parse(get(key))
+    return parse(get(key))
 
 
 def check_small(key: str, num_bytes: int) -> None:

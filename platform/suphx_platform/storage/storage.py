@@ -25,20 +25,22 @@ from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest, write_manifest
 from suphx_platform.storage.objects import (
     DamagedObjectError,
     FolderStore,
-    ObjectStore,
     Part,
     check_parts,
     read_parsed,
 )
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.writer_lease import WriterLease
+
+if TYPE_CHECKING:
+    from suphx_platform.storage.bucket import ObjectStore
 
 _DIGITS = 12
 FINISHED = 10**_DIGITS - 1
@@ -137,7 +139,8 @@ class Storage:
             self._finish(version)
             self._read_back(version)
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
-            self._store.delete([f"{path}/{writer}/{file}" for file in files])
+            with suppress(OSError):  # a later save removes them
+                self._store.delete([f"{path}/{writer}/{file}" for file in files])
             if not self._finished_paths(path):
                 raise
             finished = self._version(path)
@@ -290,7 +293,7 @@ class Storage:
             return data
 
         try:
-            return read_parsed(self._store, version.key(file), checked) if file in version.files else None
+            return read_parsed(self._store.get, version.key(file), checked) if file in version.files else None
         except (DamagedObjectError, FileNotFoundError):
             return None
 
@@ -359,7 +362,7 @@ class Storage:
 
     def _version(self, path: str) -> CheckpointVersion | None:
         try:
-            return read_parsed(self._store, f"{path}/{MANIFEST}", partial(read_manifest, path))
+            return read_parsed(self._store.get, f"{path}/{MANIFEST}", partial(read_manifest, path))
         except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
             _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None

@@ -13,10 +13,14 @@ import socket
 import time
 import uuid
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from suphx.growing_pause import GrowingPause
 from suphx.json_text import parse_json
-from suphx_platform.storage.objects import DamagedObjectError, ObjectStore, read_parsed
+from suphx_platform.storage.objects import DamagedObjectError, read_parsed
+
+if TYPE_CHECKING:
+    from suphx_platform.storage.bucket import ObjectStore
 
 _FOLDER = ".writers"
 _DIGITS = 6
@@ -80,7 +84,7 @@ class WriterLease:
     def _content(self, key: str) -> bytes | None:
         """Return what is in a mark; None if a later writer has removed it."""
         try:
-            return read_parsed(self._store, key, _checked)
+            return read_parsed(self._store.get, key, _checked)
         except FileNotFoundError:
             return None
         except (ValueError, DamagedObjectError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from suphx_platform.storage.objects import ObjectStore
+from suphx_platform.storage.bucket import ObjectStore
 
 
 def refuse(*_: object) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage.bucket import ObjectStore
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.objects import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_platform.storage.store_faults import refuse
