@@ -264,23 +264,7 @@ def thirteen_orphans_shanten(counts: int) -> int:
 
 
 @jit
-def standard_improving(suits: Suits, hand: I8, rows: tuple[int, int, int, int], num_melds: int, now: int) -> int:
-    """Return the bit set of kinds that bring a hand with these ``suit_rows`` below ``now`` to four sets and a pair.
-
-    Fifth tiles are excluded.
-    """
-    m, p, s, z = rows
-    left = merge_rows(suits, m, p)
-    right = merge_rows(suits, s, z)
-    kinds = _improving_of_suit(suits, hand, 0, suits.merged[right, p & CLASS_MASK], num_melds, now)
-    kinds |= _improving_of_suit(suits, hand, 1, suits.merged[right, m & CLASS_MASK], num_melds, now)
-    kinds |= _improving_of_suit(suits, hand, 2, suits.merged[left, z & CLASS_MASK], num_melds, now)
-    kinds |= _improving_of_suit(suits, hand, 3, suits.merged[left, s & CLASS_MASK], num_melds, now)
-    return kinds
-
-
-@jit
-def _improving_of_suit(suits: Suits, hand: I8, suit: int, rest: int, num_melds: int, now: int) -> int:
+def improving_of_suit(suits: Suits, hand: I8, suit: int, rest: int, num_melds: int, now: int) -> int:
     """Return the improving kinds of one suit; ``rest`` is the class of the three others together."""
     kinds = 0
     code = suit_code(hand, suit)

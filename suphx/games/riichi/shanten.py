@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suphx.games.mahjong.shanten import (
+    CLASS_MASK,
     END_PAIRS_MASK,
     END_PAIRS_SHIFT,
     KINDS_MASK,
@@ -28,10 +29,11 @@ from suphx.games.mahjong.shanten import (
     PAIRS_SHIFT,
     Suits,
     count_kinds,
+    improving_of_suit,
     load_suits,
+    merge_rows,
     rows_shanten,
     special_counts,
-    standard_improving,
     suit_rows,
     thirteen_orphans_shanten,
 )
@@ -62,7 +64,13 @@ def shanten(suits: Suits, hand: I8, num_melds: int) -> int:
 def improving_kinds(suits: Suits, hand: I8, num_melds: int, now: int) -> int:
     """Return the bit set of kinds that lower the shanten of a 13-tile hand from ``now`` (fifth tiles excluded)."""
     rows = suit_rows(suits, hand)
-    kinds = standard_improving(suits, hand, rows, num_melds, now)
+    m, p, s, z = rows
+    left = merge_rows(suits, m, p)
+    right = merge_rows(suits, s, z)
+    kinds = improving_of_suit(suits, hand, 0, suits.merged[right, p & CLASS_MASK], num_melds, now)
+    kinds |= improving_of_suit(suits, hand, 1, suits.merged[right, m & CLASS_MASK], num_melds, now)
+    kinds |= improving_of_suit(suits, hand, 2, suits.merged[left, z & CLASS_MASK], num_melds, now)
+    kinds |= improving_of_suit(suits, hand, 3, suits.merged[left, s & CLASS_MASK], num_melds, now)
     if num_melds == 0:
         kinds |= _improving_special(hand, special_counts(rows), now)
     return kinds
