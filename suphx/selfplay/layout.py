@@ -56,8 +56,8 @@ class RayLayoutConfig:
     object_store_bytes: ObjectStoreBytes = 2**30
     """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
     learner_copy_interval: Annotated[int, Range(1, 10_000)] = 8
-    """Updates between two copies of the learner's state. The batches since the last copy are kept, so that a learner
-    that dies can repeat its updates."""
+    """Updates between two copies of the learner's state, from which a learner that dies continues: it makes the updates
+    since then again. lockstep: between two snapshots of all parts."""
     hang_seconds: Timeout = 60.0
     """A part without a heartbeat, or an engine with an unanswered request, is killed and restarted after this time; its
     requests go to other engines meanwhile."""
@@ -121,8 +121,8 @@ class RoundLayoutConfig:
     object_store_bytes: ObjectStoreBytes = 2**30
     """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
     learner_copy_rounds: Annotated[int, Range(1, 10_000)] = 8
-    """Rounds between two copies of the learner's state. The rounds since the last copy are kept, so that a learner that
-    dies can learn from them again."""
+    """Rounds between two copies of the learner's state, from which a learner that dies continues, with other rounds.
+    lockstep: between two snapshots of all parts."""
     hang_seconds: Timeout = 60.0
     """A process without a heartbeat is killed and restarted after this time."""
     start_seconds: Timeout = 600.0

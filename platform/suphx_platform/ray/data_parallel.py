@@ -20,21 +20,19 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ray.train import UserCallback
-
 from suphx.json_text import parse_json
 from suphx.number_range import Processes, Range, check_ranges
-from suphx.training.supervised import STATE_FILE, HeadProgress, HeadTraining, train_head
 from suphx.training.trainer import METRICS_FILE, DivergedError
-from suphx.training.worker_group import WorkerGroup
 from suphx_platform.ray.session import ray_session
 from suphx_platform.storage.storage import UNDER_WAY
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import copy_linked
 
-if TYPE_CHECKING:
-    from ray.train import Checkpoint, CheckpointUploadMode
+if TYPE_CHECKING:  # torch and Ray are for those who train only: recipes have the settings
+    from ray.train import Checkpoint, CheckpointUploadMode, UserCallback
     from ray.util.queue import Queue
+
+    from suphx.training.supervised import HeadProgress, HeadTraining
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +171,7 @@ def _train(
                 storage_filesystem=location.filesystem,
                 failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
                 checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
-                callbacks=[FinalErrors()],  # type: ignore[list-item] # mypy sees the older RunConfig
+                callbacks=[final_errors()],  # type: ignore[list-item] # mypy sees the older RunConfig
             ),
         )
         try:
@@ -190,6 +188,8 @@ def _train(
 
 def _state_files(folder: Path) -> dict[str, bytes]:
     """Return the state and the nets that a training in one process has left in ``folder``; empty without a state."""
+    from suphx.training.supervised import STATE_FILE
+
     if not (folder / STATE_FILE).is_file():
         return {}
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
@@ -210,6 +210,9 @@ def _work(config: dict[str, Any]) -> None:
     """Run the plain loop as one worker; the states that it keeps become checkpoints of Ray Train."""
     import ray
     import ray.train
+
+    from suphx.training.supervised import train_head
+    from suphx.training.worker_group import WorkerGroup
 
     context = ray.train.get_context()
     group = WorkerGroup(rank=context.get_world_rank(), size=context.get_world_size())
@@ -320,23 +323,27 @@ def _pass_on(queue: Queue, report: Callable[[HeadProgress], None], errors: list[
         errors.append(error)
 
 
-class FinalErrors(UserCallback):
-    """Ends a training with the error of a worker, if that is final, whatever ``max_failures`` is.
+def final_errors() -> UserCallback:
+    """Return what ends a training with the error of a worker, if that is final, whatever ``max_failures`` is.
 
     Ray Train calls it in its controller. What it raises becomes the ``controller_failure`` of the ControllerError that
     ``fit`` raises.
     """
+    from ray.train import UserCallback
 
-    def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
-        """Raise the first final one of ``worker_exceptions`` (rank -> error).
+    class FinalErrors(UserCallback):
+        def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
+            """Raise the first final one of ``worker_exceptions`` (rank -> error).
 
-        A wrong value is not final beside another error: it may be the consequence of a worker that was lost.
-        """
-        errors = worker_exceptions.values()
-        are_all_final = all(map(is_final, errors))
-        for error in errors:
-            if isinstance(error, DivergedError) or (are_all_final and is_final(error)):
-                raise error
+            A wrong value is not final beside another error: it may be the consequence of a worker that was lost.
+            """
+            errors = worker_exceptions.values()
+            are_all_final = all(map(is_final, errors))
+            for error in errors:
+                if isinstance(error, DivergedError) or (are_all_final and is_final(error)):
+                    raise error
+
+    return FinalErrors()
 
 
 def is_final(error: Exception) -> bool:

@@ -154,7 +154,7 @@ def test_two_of_the_schemes_are_those_of_real_matches() -> None:
     (row,) = bench_evaluation([pair], num_hanchans=40, seed=2, workers=1)["pairs"]
     assert (row["candidate"], row["opponent"]) == pair
     for name, has_draw_lanes in (("variance_of_walls", False), ("variance", True)):
-        setup = MatchSetup(*pair, seed=2, has_draw_lanes=has_draw_lanes)
+        setup = MatchSetup(*pair, seed=2, options={"has_draw_lanes": has_draw_lanes})
         match = play_match(setup, 40, runner=GameRunner(load=load_measured_agent))
         walls = np.array(match.placements).reshape(-1, 4).mean(axis=1)
         assert row[name] == pytest.approx(4 * walls.var(ddof=1))
