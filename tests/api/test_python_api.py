@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 import suphx
 from suphx.environments.riichi_env import RiichiEnv
-from suphx.evaluation import match
-from suphx.games.riichi import NUM_ACTIONS, PASS, TABLE, TSUMOGIRI
+from suphx.games.riichi.game import Riichi
+from suphx.games.riichi.table import NUM_ACTIONS, PASS, TABLE, TSUMOGIRI
+from suphx.games.riichi.tables import RiichiScoring, ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.repository import REPOSITORY
 
 
@@ -280,7 +280,7 @@ def test_a_match_of_objects_leaves_them_as_they_are() -> None:
 
 
 def test_a_match_in_several_processes_takes_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)  # so that there is a task for each worker
+    monkeypatch.setattr(Riichi, "scoring", RiichiScoring(deals_per_task=1))  # so that there is a task for each worker
     agent = suphx.load_agent("tsumogiri")
     report = suphx.play_match(agent, "random", num_hanchans=8, seed=1, workers=2)
     assert report.placements == suphx.play_match("tsumogiri", "random", num_hanchans=8, seed=1).placements

@@ -55,7 +55,7 @@ def test_no_seeds_give_no_games() -> None:
 
 
 def test_a_seating_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"seating has the shape \(2, 3\) for 2 seeds: give four agents"):
+    with pytest.raises(ValueError, match=r"seating has the shape \(2, 3\) for 2 seeds: give 4 agents for each"):
         list(play_games([RANDOM], np.zeros((2, 3), int), [1, 2], tenhou()))
 
 
@@ -79,7 +79,7 @@ def test_rotations_of_a_seed_share_the_wall_of_each_kyoku_and_honba() -> None:
 
 
 def test_logs_of_games_with_draw_lanes_replay_like_others() -> None:
-    with_lanes = list(play_games([UKEIRE, RANDOM], SEATING, SEEDS, tenhou(), has_draw_lanes=True))
+    with_lanes = list(play_games([UKEIRE, RANDOM], SEATING, SEEDS, tenhou(), options={"has_draw_lanes": True}))
     assert [Replayer().replay(log) for log in with_lanes] == [[]] * len(SEEDS)
     ordinary = play(8)
     assert [log.kyokus[0].wall[:52].tolist() for log in with_lanes] == [
