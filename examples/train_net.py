@@ -15,8 +15,8 @@ from suphx.games.riichi.rules import tenhou
 from suphx.models.policy import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.config import StreamConfig, SupervisedConfig
-from suphx.training.head_data import SplitConfig, head_data
+from suphx.training.config import SplitConfig, StreamConfig, SupervisedConfig
+from suphx.training.head_data import head_data
 from suphx.training.supervised import HeadTraining, train_head
 
 num_games, num_steps = (int(text) for text in [*sys.argv[1:], *("200", "300")[len(sys.argv) - 1 :]])

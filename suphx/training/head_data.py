@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,28 +24,8 @@ from suphx.games.mahjong.planes import SUIT_ORDERS, PlaneLayout, Samples, permut
 from suphx.games.riichi.archive.store import KyokuStore
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.samples import encode_kyokus
-from suphx.number_range import Range, check_ranges
+from suphx.training.config import SplitConfig
 from suphx.training.dataset import Encode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitConfig:
-    """Shares of the games, and the number of samples taken from them."""
-
-    validation_fraction: Annotated[float, Range(0, 1, "neither")] = 0.02
-    """Share of the games used for validation; at least one game."""
-    test_fraction: Annotated[float, Range(0, 1, "neither")] = 0.05
-    """Share of the games used for the test; at least one game."""
-    max_validation_samples: Annotated[int, Range(1, 1_000_000)] = 10_000
-    """Largest number of validation samples (paper: 10K)."""
-    max_test_samples: Annotated[int, Range(1, 1_000_000)] = 50_000
-    """Largest number of test samples (paper: 50K)."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.validation_fraction + self.test_fraction >= 1:
-            total = self.validation_fraction + self.test_fraction
-            raise ValueError(f"validation_fraction and test_fraction add up to {total}: leave games for training")
 
 
 @dataclass(frozen=True, slots=True)

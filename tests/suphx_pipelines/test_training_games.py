@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.archive.store import KyokuStore, write_store
-from suphx.training.head_data import SplitConfig, game_hash, head_data
+from suphx.training.config import SplitConfig
+from suphx.training.head_data import game_hash, head_data
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.games.mahjong.planes import Samples
-from suphx.training.config import StreamConfig
+from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, StreamPosition, encode_checked, first_samples
-from suphx.training.head_data import KyokuSplit, SplitConfig, first_games, split_by_game
+from suphx.training.head_data import KyokuSplit, first_games, split_by_game
 from suphx.worker_interrupt import WorkerDiedError
 
 

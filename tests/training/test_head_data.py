@@ -8,9 +8,9 @@ import pytest
 
 from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
-from suphx.training.config import StreamConfig
+from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked
-from suphx.training.head_data import KyokuSplit, SplitConfig, StoreEncoder, head_data
+from suphx.training.head_data import KyokuSplit, StoreEncoder, head_data
 from tests.games.riichi.builders.games import random_game
 
 CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)

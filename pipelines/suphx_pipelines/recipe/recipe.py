@@ -24,12 +24,12 @@ from suphx.training.config import (
     MonteCarloConfig,
     PlayoutConfig,
     RewardLearningConfig,
+    SplitConfig,
     StreamConfig,
     SupervisedConfig,
     check_imitates,
     check_opponents,
 )
-from suphx.training.head_data import SplitConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name, load_config
 from suphx_platform.ray.data_parallel import DataParallelConfig

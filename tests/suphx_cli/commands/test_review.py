@@ -19,7 +19,7 @@ from suphx.models.net_config import RewardPredictorConfig
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, RewardHeader, RewardPredictor, save_reward_predictor
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
-from suphx.training.head_data import SplitConfig
+from suphx.training.config import SplitConfig
 from suphx_cli import cli
 from suphx_cli.commands import review as review_command
 from suphx_pipelines.recipe.recipe import Recipe
