@@ -6,8 +6,8 @@
 >>> report.figures["wp_landlord"].mean  # the share of its games as landlord that the candidate wins
 
 In a game of four seats every deal is played four times, the candidate once at each seat among three opponents; other
-seatings: suphx/games/scoring.py. What it did better than the opponent there is a paired difference, for which no game of
-four opponents is needed: at such a table the places add up to 10 whatever the deal, so that over the four seats of a
+seatings: suphx/games/scoring.py. What it did better than the opponent there is a paired difference, for which no game
+of four opponents is needed: at such a table the places add up to 10 whatever the deal, so that over the four seats of a
 deal an opponent would have come 2.5th. In a game of two sides every deal is played twice, with the sides swapped; WP is
 the share of games won, ADP the mean points per game (DouZero, Zha et al. 2021, section 5.1). Deals are the clusters of
 the bootstrap, since their games are not independent.
@@ -185,7 +185,7 @@ def _task(setup: MatchSetup, game: Game, deals: range, part: slice, seating: str
 
 
 def _placements(places: I64, is_own: NDArray[np.bool_]) -> I64:
-    """Return how often those of whom ``is_own`` [games, parties] came first, second, … in each game, [games, parties]."""
+    """Return how often those who are in ``is_own`` [games, parties] came first, second, …: [games, parties]."""
     by_place = [((places == place) & is_own).sum(axis=1) for place in range(1, places.shape[1] + 1)]
     return np.stack(by_place, axis=1)
 

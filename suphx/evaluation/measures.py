@@ -1,9 +1,9 @@
 """What decides a match, of fixed length or one that stops when it is decided: places, points by place, or games won.
 
 What a deal says about two agents is a whole number, so that no order of additions changes a digit. In games of four
-seats it is on one scale for all seatings: that of one candidate among three opponents. If a candidate alone comes 2.45th
-on average, and its strength adds up, then 1v3, 2v2 and 3v1 all show -0.05. With k candidates at a table it is 3/4 of the
-mean of the candidates minus the mean of the opponents; for k = 1 this is the candidate's place minus 2.5.
+seats it is on one scale for all seatings: that of one candidate among three opponents. If a candidate alone comes
+2.45th on average, and its strength adds up, then 1v3, 2v2 and 3v1 all show -0.05. With k candidates at a table it is
+3/4 of the mean of the candidates minus the mean of the opponents; for k = 1 this is the candidate's place minus 2.5.
 """
 
 from __future__ import annotations

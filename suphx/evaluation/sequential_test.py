@@ -30,6 +30,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
+from numpy.typing import NDArray
+
+from suphx.evaluation.match_config import SEATS
+from suphx.kernel.record import I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +230,119 @@ def _exit_time(start: float, drift: float, diffusion: float, bound: float) -> fl
         return _exit_time(-start, -drift, diffusion, bound)
     up = math.expm1(-steepness * below) / math.expm1(-steepness * 2 * bound)
     return (up * 2 * bound - below) / drift
+
+
+# Simulated matches from the walls of a real one: how often the test is wrong, and how many games it takes.
+
+_LOOKS_AT_ONCE = 64
+_STEEPEST = 700.0
+"""Largest exponent of a weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class WallDistribution:
+    """How often a wall has each value."""
+
+    values: I64
+    probabilities: NDArray[np.float64]
+
+    def draw(self, size: tuple[int, int], rng: np.random.Generator) -> I64:
+        """Return independent walls, int64 of the shape ``size``."""
+        return rng.choice(self.values, size, p=self.probabilities)
+
+
+class MeasuredWalls:
+    """The walls of a real match, from which walls of other differences are drawn."""
+
+    def __init__(self, walls: I64, scale: WallScale) -> None:
+        """``walls`` as in ``WallSums``. ValueError unless they differ."""
+        if len(np.unique(walls)) < 2:
+            raise ValueError(
+                "all walls have the same result, so no other match can be simulated from them: "
+                "play more hanchans, or agents that play differently"
+            )
+        self._values, counts = np.unique(np.asarray(walls, np.int64), return_counts=True)
+        self._shares = counts / counts.sum()
+        self._gains = scale.unit * self._values
+
+    @property
+    def gain(self) -> float:
+        """The mean gain that was measured."""
+        return float(self._shares @ self._gains)
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of a wall's gain."""
+        return math.sqrt(float(self._shares @ (self._gains - self.gain) ** 2))
+
+    def with_gain(self, gain: float) -> WallDistribution:
+        """Return the distribution with this mean that is nearest to the measured one.
+
+        Each value keeps its share times exp(t gain), with the t that gives the mean: of all distributions with this
+        mean on the same values it has the smallest relative entropy (exponential tilting; Efron, "Nonparametric
+        Standard Errors and Confidence Intervals", 1981). ValueError for a mean that the values do not allow.
+        """
+        low, high = 0.0 + float(self._gains.min()), 0.0 + float(self._gains.max())
+        if not low < gain < high:
+            raise ValueError(
+                f"walls with results from {low:+.3f} to {high:+.3f} cannot have the mean {gain:+.3f}: "
+                "measure agents of similar strength, such as two checkpoints of a run"
+            )
+        from scipy.optimize import brentq  # takes a moment, and only benchmarks simulate
+
+        steepest = _STEEPEST / max(abs(low - gain), abs(high - gain))
+        tilt = brentq(lambda t: float(self._tilted(t, gain) @ self._gains) - gain, -steepest, steepest)
+        return WallDistribution(self._values, self._tilted(tilt, gain))
+
+    def _tilted(self, tilt: float, center: float) -> NDArray[np.float64]:
+        exponents = tilt * (self._gains - center)
+        weights: NDArray[np.float64] = self._shares * np.exp(exponents - exponents.max())
+        weights /= weights.sum()
+        return weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedMatches:
+    """What many matches of the same kind decided."""
+
+    matches: int
+    better: float
+    """Share of the matches in which the candidate was called better; the others called it not better."""
+    mean_hanchans: float
+    standard_error: float
+    """Of ``mean_hanchans``."""
+
+
+def simulate_matches(
+    test: SequentialTest, walls: WallDistribution, *, matches: int, rng: np.random.Generator
+) -> SimulatedMatches:
+    """Play ``matches`` (at least 2) matches on walls drawn from ``walls``, each until ``test`` decides it."""
+    results = [simulate_match(test, walls, rng) for _ in range(matches)]
+    hanchans = SEATS * np.array([number for _, number in results], np.float64)
+    return SimulatedMatches(
+        matches=matches,
+        better=sum(decision == "better" for decision, _ in results) / matches,
+        mean_hanchans=float(hanchans.mean()),
+        standard_error=float(hanchans.std(ddof=1)) / math.sqrt(matches),
+    )
+
+
+def simulate_match(test: SequentialTest, walls: WallDistribution, rng: np.random.Generator) -> tuple[Decision, int]:
+    """Return the decision of one match, and after how many walls it fell."""
+    sums = _added(WallSums(), walls.draw((1, FIRST_LOOK), rng))[0]
+    while (decision := test.decide(sums)) == "undecided":
+        for later in _added(sums, walls.draw((_LOOKS_AT_ONCE, LOOK_EVERY), rng)):
+            sums = later
+            if test.decide(sums) != "undecided":
+                break
+    return decision, sums.walls
+
+
+def _added(sums: WallSums, walls: I64) -> list[WallSums]:
+    """Return the sums after each line of ``walls`` [looks, walls]."""
+    totals = sums.total + walls.sum(axis=1).cumsum()
+    squares = sums.squares + (walls**2).sum(axis=1).cumsum()
+    numbers = sums.walls + walls.shape[1] * np.arange(1, len(walls) + 1)
+    differing = sums.differing + (walls != 0).sum(axis=1).cumsum()
+    columns = (numbers.tolist(), totals.tolist(), squares.tolist(), differing.tolist())
+    return [WallSums(*values) for values in zip(*columns, strict=True)]

@@ -94,7 +94,7 @@ def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: 
 
     many = GameTask(np.zeros((600, 4), np.int64), tuple(range(600)), "all", "all")
     plan = replace(PLAN, summarise=lambda plan, games, forfeited: {"games": len(games)}, play=play_none)
-    (played,) = GameRunner(load=lambda address: NetAgent(address, nets, encoder)).play(plan, [many])
+    (played,) = GameRunner(load=lambda address: NetAgent(address, nets, encoder.name)).play(plan, [many])
     assert (played.index, played.summary, played.forfeits) == (0, {"games": 600}, ())
     assert seen == [most]
 

@@ -16,8 +16,7 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.evaluation.measures import SideTestConfig, check_decks
 from suphx.evaluation.sequential import MatchWatch, SequentialOutcome, SideSequentialReport, play_sequential_side_match
-from suphx.evaluation.sequential_test import FIRST_LOOK
-from suphx.evaluation.simulated_matches import MeasuredWalls, simulate_matches
+from suphx.evaluation.sequential_test import FIRST_LOOK, MeasuredWalls, simulate_matches
 from suphx.games.doudizhu.table import Rules
 
 FIRST, FIRST_FRESH = 5_000, 50_000

@@ -14,7 +14,7 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, play_tournament
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.table import Rules
 from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game

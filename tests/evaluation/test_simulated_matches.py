@@ -7,8 +7,15 @@ import pytest
 
 from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import MatchWatch
-from suphx.evaluation.sequential_test import FIRST_LOOK, LOOK_EVERY, Decision, SequentialState
-from suphx.evaluation.simulated_matches import MeasuredWalls, simulate_match, simulate_matches
+from suphx.evaluation.sequential_test import (
+    FIRST_LOOK,
+    LOOK_EVERY,
+    Decision,
+    MeasuredWalls,
+    SequentialState,
+    simulate_match,
+    simulate_matches,
+)
 from suphx.kernel.record import I64
 from tests.evaluation.simulated_walls import MEASURED_WALLS, NORMAL_WALLS
 

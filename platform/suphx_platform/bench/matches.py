@@ -17,7 +17,7 @@ from suphx.evaluation.game_runner import GamePlan, GameRunner, GameTask, Summary
 from suphx.evaluation.match import MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.measures import PLACEMENT, SequentialConfig
-from suphx.evaluation.simulated_matches import MeasuredWalls, simulate_matches
+from suphx.evaluation.sequential_test import MeasuredWalls, simulate_matches
 from suphx.games.game import Agent, Game, PlayedGame
 from suphx.games.riichi.benchmark import observed_tables
 from suphx.games.riichi.rules import Rules
@@ -58,7 +58,7 @@ def bench_match(
     match = _play_match(folder, num_hanchans, seed, workers, lambda hanchans: progress(hanchans, ""))
     progress(0, f"self-play of the same nets for {seconds:g} s")
     case = SelfplayCase(
-        encoder=agent.encoder.name,
+        encoder=agent.encoder,
         size="tiny",  # of untrained nets, which are not used
         nets="policy",
         num_tables=512,
@@ -71,7 +71,7 @@ def bench_match(
         seconds=seconds,
         seed=seed,
     )
-    selfplay = play_in_threads(case, load_policy_set(folder, agent.encoder.name)).decisions_per_second
+    selfplay = play_in_threads(case, load_policy_set(folder, agent.encoder)).decisions_per_second
     return {
         "agent": str(folder),
         "hanchans": num_hanchans,

@@ -126,8 +126,8 @@ class Exchange:
 class GamePlayer:
     """Consumes: tasks. Produces: finished tasks. Waits for: the next task, while it has tables without a game.
 
-    Games of several tasks may be played side by side (game_runner.py). When the last task is given, it plays what it has
-    to the end; it may be given others after that.
+    Games of several tasks may be played side by side (game_runner.py). When the last task is given, it plays what it
+    has to the end; it may be given others after that.
     """
 
     def __init__(self, plan: GamePlan, agents: Sequence[Agent]) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from suphx.evaluation.game_runner import GamePlan, GameRunner, GameTask, LoadAgent, Workers
 from suphx.evaluation.kept_results import KeptResults
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.table import Rules
 from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game
@@ -75,7 +75,8 @@ def play(
     folder: Path, nets: Path, workers: Workers, load: LoadAgent, act: Callable[[], object] = lambda: None
 ) -> dict[str, bytes]:
     """Play all blocks, ``act`` once after the first result, and return the files of the results."""
-    plan = GamePlan(game=GAME.name, rules=Rules(), addresses=("rule", "random", str(nets)), names=("0", "1", "2"), load=load)
+    addresses = ("rule", "random", str(nets))
+    plan = GamePlan(game=GAME.name, rules=Rules(), addresses=addresses, names=("0", "1", "2"), load=load)
     runner = GameRunner(load=load, workers=workers, kept=KeptResults(folder))
     for number, _ in enumerate(runner.play(plan, BLOCKS)):
         if number == 0:
