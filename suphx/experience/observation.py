@@ -190,3 +190,22 @@ class PolicyOutputs:
     def copied(self) -> PolicyOutputs:
         """Return copies, in memory that may be written to."""
         return PolicyOutputs(*map(np.array, (self.actions, self.scores, self.log_probs, self.versions)))
+
+
+@dataclass(frozen=True, slots=True)
+class SeatObservations:
+    """What one seat sees at the tables at which it has to move, before it chooses among their candidate moves."""
+
+    seat: int
+    tables: I64
+    """int64 (n,): numbers of the tables."""
+    states: U8
+    """uint8 [n, columns]: the columns of a state differ from seat to seat."""
+    history: U8
+    """uint8 [n, lines, columns]: the last moves, the oldest line first."""
+    offsets: I64
+    """int64 (n + 1,): where the candidates of each table begin in ``moves``, and the end of the last."""
+    moves: I32
+    """int32 (m,): candidates, rows of ``Learning.candidate_features``."""
+    num_moves: int
+    """How many rows that has by the rules of these tables: by other rules, a move has another number."""

@@ -24,8 +24,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import F32
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import F32, SeatObservations
 from suphx.games.learning import DecisionKind, Learning
 from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I32, I64

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.observation import F32
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import I64, U8
@@ -62,9 +63,8 @@ def train_rollout_critic(
     progress(0.6)
     rewards = reward(before, deals)[np.arange(len(deals)), seats]
     with first_weights(seed % MAX_SEED):
-        critic = CriticNet(
-            DECISIONS[DISCARD_HEAD], agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config
-        )
+        num_planes = find_encoder(agent.encoder).layout(DISCARD_HEAD).num_planes
+        critic = CriticNet(DECISIONS[DISCARD_HEAD], num_planes, agent.discard_net.config)
     order = draw.permutation(len(decisions))
     _learn(critic, decisions.planes, rewards[decisions.deals] / np.float32(REWARD_UNIT), order)
     progress(1.0)

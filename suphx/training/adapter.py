@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, Observations
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.hidden import determinise
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs
@@ -219,7 +220,7 @@ class AdaptiveAgent:
             self._fit(tables, lines[masks.sum(axis=1) > 1])
             return discard_outputs(self._choose(tables, lines, observations.planes, masks))
 
-        return decide(tables, indices, self._agent.encoder, forward)
+        return decide(tables, indices, find_encoder(self._agent.encoder), forward)
 
     def _fit(self, tables: Records, lines: I64) -> None:
         """See to it that the actor of each of the tables ``lines`` has a net for this kyoku."""

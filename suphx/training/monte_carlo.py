@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import RMSprop
 
-from suphx.experience.observation import F32
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import F32, SeatObservations
 from suphx.experience.segments import segment_rows
 from suphx.games.game import CandidateGame, Player
 from suphx.kernel.record import I64, U8

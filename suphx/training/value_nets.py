@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.experience.segments import segment_argmax, segment_rows
 from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.games.registry import (

@@ -368,4 +368,4 @@ def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
         PolicyNet(DECISIONS[head], encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
         for head in range(len(HEAD_NAMES))
     ]
-    return NetAgent("untrained", nets, encoder, sampled_heads=sampled_heads)
+    return NetAgent("untrained", nets, encoder.name, sampled=sampled_heads)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from suphx.experience.observation import Candidates, Observations, OpponentConfig, PolicyOutputs, joined_observations
-from suphx.experience.sampling_uniform import uniform_of
 from suphx.experience.segments import segment_argmax, segment_rows
+from suphx.kernel.random_number import uniform_of
 
 
 def test_each_policy_has_its_part_of_the_shares() -> None:

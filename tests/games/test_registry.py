@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.experience.observation import Observations, PolicyOutputs
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import Observations, PolicyOutputs, SeatObservations
 from suphx.games.game import CandidateAgent
 from suphx.games.learning import CandidateLayout, LearningConfig
 from suphx.games.registry import (

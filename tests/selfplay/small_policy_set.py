@@ -22,7 +22,7 @@ def small_policy_set(seed: int, net: NetConfig = SMALL_PLAIN) -> PolicySet:
     encoder = find_encoder("mini")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        nets = tuple(PolicyNet(DECISIONS[head], encoder.layout(head).num_planes, net).eval() for head in range(len(HEAD_NAMES)))
+        nets = tuple(PolicyNet(kind, encoder.layout(kind.number).num_planes, net).eval() for kind in DECISIONS)
     return PolicySet(nets, (Calibration(),) * len(HEAD_NAMES))
 
 

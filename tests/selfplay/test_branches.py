@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import suphx.selfplay.branches
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
@@ -17,7 +18,6 @@ from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
 from suphx.models.inference import PackedNet
 from suphx.models.sampling import masked_logits
-from suphx.selfplay import branches
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.branches import BranchCollector, Branches, Net, join, probable_actions
 from suphx.selfplay.config import BranchConfig
@@ -111,7 +111,7 @@ def test_decisions_come_with_the_points_of_their_actions() -> None:
 
 
 def test_games_in_which_nothing_is_worth_a_try_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(branches, "_STEPS_IN_VAIN", 50)
+    monkeypatch.setattr(suphx.selfplay.branches, "_STEPS_IN_VAIN", 50)
     config = BranchConfig(num_tables=8, num_walls=1, discard_share=0.0)
     collector = BranchCollector(config, (DISCARD_HEAD,), MINI, tenhou(), first_seed=500)
     with pytest.raises(ValueError, match=r"in 50 steps of 8 games no decision of discard was to be played out: use a"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,15 +12,17 @@ import torch
 from suphx.experience.observation import LATEST, OpponentConfig
 from suphx.experience.segments import segment_argmax, segment_rows
 from suphx.games.learning import LearningConfig
-from suphx.games.registry import find_learning
+from suphx.games.registry import candidate_game, find_learning
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.net_config import CandidateNetConfig
 from suphx.models.sampling import list_log_softmax
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, save_policy_set
 from suphx.selfplay.config import InferenceEngineConfig, SimulatorConfig
 from suphx.selfplay.engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import PolicyVersion
+from suphx.training.value_nets import ValueNets
 
 GAME = "doudizhu"
 LEARNING = find_learning(GAME)
@@ -74,8 +77,8 @@ def test_nets_that_do_not_learn_choose_the_highest_value_and_new_weights_are_use
             assert lists is not None
             seen.add(part.head)
             if part.head:
-                values = values_of(first.nets[part.head], part.planes, lists.moves, lists.offsets).numpy()
-                assert output.actions.tolist() == (segment_argmax(values, lists.offsets) - lists.offsets[:-1]).tolist()
+                best = values_of(first.nets[part.head], part.planes, lists.moves, lists.offsets).numpy()
+                assert output.actions.tolist() == (segment_argmax(best, lists.offsets) - lists.offsets[:-1]).tolist()
                 assert (output.versions == UNLEARNED_VERSION).all()
             else:
                 values = values_of(second.nets[0], part.planes, lists.moves, lists.offsets)
@@ -104,7 +107,20 @@ def test_nets_of_candidates_need_the_features_of_moves() -> None:
         InferenceEngine(EXACT, nets(1), None, heads=(0,))
 
 
-def test_a_set_of_nets_is_written_and_read_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_set_of_nets_is_an_agent(tmp_path: Path) -> None:
     saved = nets(3)
     save_policy_set(tmp_path, saved, ENCODER, rules={"scoring": "win"}, step=5, extra={})
     assert load_policy_set(tmp_path, ENCODER, game=GAME).digest() == saved.digest()
+    assert load_agent("rule", game=GAME).name == "rule"
+    best, sampled = load_agent(tmp_path, game=GAME), load_agent(f"{tmp_path}:sampled", game=GAME)
+    game = candidate_game(GAME)
+    player = ValueNets(game, game.new_rules({}), torch.nn.ModuleList(saved.nets)).player()
+    tables = game.open_tables(20, game.new_rules({}))
+    tables.begin(np.arange(20), list(range(20)))
+    differ = 0
+    while (waiting := tables.waiting()).size:
+        moves = best.act(tables.state, waiting)
+        assert moves.tolist() == player.act(tables.state, waiting).tolist()
+        differ += int((sampled.act(tables.state, waiting) != moves).sum())
+        tables.advance(waiting, moves.astype(np.int64))
+    assert differ > 100

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
@@ -34,9 +35,8 @@ def random_critic(seed: int = 0) -> CriticNet:
     agent = small_agent()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        critic = CriticNet(
-            DECISIONS[DISCARD_HEAD], agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config
-        )
+        num_planes = find_encoder(agent.encoder).layout(DISCARD_HEAD).num_planes
+        critic = CriticNet(DECISIONS[DISCARD_HEAD], num_planes, agent.discard_net.config)
         for parameter in critic.net.output.parameters():
             torch.nn.init.normal_(parameter)
     return critic.eval().requires_grad_(False)

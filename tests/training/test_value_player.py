@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.experience.observation import F32
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import F32, SeatObservations
 from suphx.games.doudizhu.features import move_columns
 from suphx.games.doudizhu.moves import load_moves
 from suphx.games.doudizhu.selfplay import DouDizhuTables, TableGroup, play_to_end

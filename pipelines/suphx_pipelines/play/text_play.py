@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.game import Auction, CandidateGame, Player
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.opinion import seat_opinions

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.kernel.record import I32, I64
 from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, MjaiProgram, ProgramSeats

@@ -51,7 +51,7 @@ class AdaptCase:
         if not self.agent:
             encoder = find_encoder(self.encoder)
             policy_set = random_policy_set(encoder.name, NetConfig(size=self.size), self.seed)
-            return NetAgent("untrained", policy_set.policies, encoder)
+            return NetAgent("untrained", policy_set.nets, encoder.name)
         return load_net_agent(self.agent)
 
 

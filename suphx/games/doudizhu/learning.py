@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import LATEST, Candidates, Observations, PolicyOutputs
-from suphx.experience.sampling_uniform import uniform_of
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.doudizhu.engine import Simulator, advance_tables
 from suphx.games.doudizhu.features import HISTORY_SHAPE, encode_rows, move_columns, num_state_columns
 from suphx.games.doudizhu.table import F32, GAME_END, NUM_SEATS, SEAT_NAMES, TABLE, Rules, scores_of
 from suphx.games.learning import CandidateLayout, Forward, LearningConfig, LearningOption
 from suphx.kernel.jit import jit
+from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I32, I64, U8, Records
 
 ENCODER = "douzero"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.bots import agent_number, choose_scripted
 from suphx.games.doudizhu.engine import Simulator, advance_tables
 from suphx.games.doudizhu.features import encode_states

@@ -1,4 +1,4 @@
-"""Agents, which choose actions at waiting tables: the scripted agents, and five nets with the decision flow.
+"""Agents, which choose moves at waiting tables: scripted ones, and the nets of a game.
 
 >>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised"), load_agent("runs/laptop-1/supervised:weak")]
 >>> actions = agents[0].act(simulator.tables, simulator.waiting())
@@ -15,21 +15,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from suphx.experience.observation import F32, Observations
+from suphx.experience.observation import F32, Candidates, Observations
+from suphx.experience.segments import segment_argmax
 from suphx.games.game import Agent
-from suphx.games.registry import agent_names
-from suphx.games.riichi.features.encoder import Encoder, find_encoder
+from suphx.games.learning import KindOutputs
+from suphx.games.registry import DEFAULT_GAME, agent_names, decision_names, find_decisions, find_learning, load_game
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.oracle import seen_planes
-from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, head_index
-from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs, move_probabilities
+from suphx.games.riichi.selfplay.decision import move_probabilities
 from suphx.games.riichi.table import NUM_ACTIONS
-from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, U8, Records, as_integers
-from suphx.models.checkpoint import CheckpointHeader, load_header
-from suphx.models.inference import PackedNet
+from suphx.models.candidate_net import CandidateNet
+from suphx.models.checkpoint import Net, load_header
+from suphx.models.inference import CandidateInference, PackedNet
 from suphx.models.net_config import ActionSelection, Calibration
 from suphx.models.policy import PolicyNet, fold_batch_norm, num_weights
-from suphx.models.sampling import actions_at, masked_logits
+from suphx.models.sampling import actions_at, list_actions_at, masked_logits
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.agents.policy_set import load_policy_set
 
@@ -83,97 +84,136 @@ AgentLike: TypeAlias = Agent | str | Path
 
 
 class NetAgent:
-    """Five policy nets with the decision flow of Figure 1, on one device; the most probable discard by default."""
+    """The nets of a game, on one device, which decide in the order of the game; by default the most probable answer.
+
+    In riichi that is the decision flow of the paper's Figure 1.
+    """
 
     def __init__(
         self,
         name: str,
-        nets: Sequence[PolicyNet],
-        encoder: Encoder,
+        nets: Sequence[Net],
+        encoder: str,
         *,
-        calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
+        calibrations: Sequence[Calibration] = (),
         action_selection: ActionSelection = "probable",
-        sampled_heads: Sequence[int] = (),
+        sampled: Sequence[int] = (),
         device: str = "cpu",
         keep_probability: float = 1.0,
+        rules: Any = None,
     ) -> None:
-        """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``.
+        """``nets``: one for each kind of decision, in the order of their numbers, trained on rows of ``encoder``.
 
         Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
-        ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes;
-        ``sampled`` also samples the discards.
-        ``sampled_heads``: nets whose actions are drawn from their probabilities instead, discards too. A draw depends
-        on the seed of the wall and the decision only. Probabilities are those after calibration.
+        ``calibrations``: one for each net, none = uncalibrated; ``action_selection``: how nets say yes; ``sampled``
+        also samples their choices. ``sampled``: numbers of kinds whose answers are drawn from their probabilities
+        instead, choices too. A draw depends on the seed of the deal and the decision only. Probabilities are those
+        after calibration. ``rules``: of the game, where nets value candidates.
         """
-        if [net.kind.number for net in nets] != list(range(len(HEAD_NAMES))):
-            raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
+        game = nets[0].kind.game if nets else DEFAULT_GAME
+        kinds = find_decisions(game)
+        if tuple(net.kind for net in nets) != kinds:
+            names = ", ".join(kind.name for kind in kinds)
+            raise ValueError(f"{name}: an agent needs one net for each of {names}")
         self.name = name
         self.encoder = encoder
-        self._calibrations = calibrations
-        self._selections: dict[int, ActionSelection] = dict.fromkeys(range(len(HEAD_NAMES)), action_selection)
-        self._selections |= dict.fromkeys(sampled_heads, "sampled")
+        self._learning = find_learning(game)
+        self._kinds = kinds
+        self._calibrations = tuple(calibrations) or (Calibration(),) * len(kinds)
+        self._selections: dict[int, ActionSelection] = dict.fromkeys(range(len(kinds)), action_selection)
+        self._selections |= dict.fromkeys(sampled, "sampled")
         self._device = torch.device(device)
-        self._discard_net = fold_batch_norm(nets[DISCARD_HEAD]).to(self._device)
-        self._nets = [_answering(net, self._device) for net in nets]
-        self._num_oracle_planes = [net.config.num_oracle_planes for net in nets]
-        self._keep_probabilities = {net.kind.number: keep_probability for net in nets if net.config.num_oracle_planes}
+        features = self._learning.candidate_features(encoder, rules)
+        self._candidate_nets = {
+            net.kind.number: CandidateInference(net, self._device, features)
+            for net in nets
+            if isinstance(net, CandidateNet) and features is not None
+        }
+        policies = [net for net in nets if isinstance(net, PolicyNet)]
+        self._first_net = fold_batch_norm(policies[0]).to(self._device) if policies else None
+        self._nets = {net.kind.number: _answering(net, self._device) for net in policies}
+        self._num_oracle_planes = {net.kind.number: net.config.num_oracle_planes for net in policies}
+        self._keep_probabilities = {
+            number: keep_probability for number, planes in self._num_oracle_planes.items() if planes
+        }
 
-    def act(self, tables: Records, indices: I64) -> I16:
-        """Return a legal action for each table."""
-        return decide(tables, indices, self.encoder, self.forward, self._keep_probabilities)
+    def act(self, tables: Any, indices: I64) -> NDArray[np.integer]:
+        """Return a legal move for each table."""
+        return self._learning.decide(tables, indices, self.encoder, self.forward, self._keep_probabilities)
 
     def move_probabilities(self, tables: Records, indices: I64) -> F32:
-        """Return what the nets think of every legal move, float32 [n, NUM_ACTIONS] (decision.py)."""
-        return move_probabilities(tables, indices, self.encoder, self._judge, self._keep_probabilities)
+        """Return what the nets think of every legal move of riichi, float32 [n, NUM_ACTIONS] (decision.py)."""
+        return move_probabilities(tables, indices, find_encoder(self.encoder), self._judge, self._keep_probabilities)
 
     @property
     def is_slow(self) -> bool:
         """Tell whether a decision takes so long (a large net on a CPU) that large batches make it no cheaper."""
-        return self._device.type == "cpu" and num_weights(self._discard_net) > _SMALL_NET
+        net = self._first_net
+        return net is not None and self._device.type == "cpu" and num_weights(net) > _SMALL_NET
 
     @property
     def sees_hidden_tiles(self) -> bool:
         """Tell whether one of the nets has oracle planes."""
-        return any(self._num_oracle_planes)
+        return bool(self._keep_probabilities)
 
     @property
     def discard_net(self) -> PolicyNet:
-        """The net of discards, without BatchNorm, on the agent's device."""
-        return self._discard_net
+        """The first net, that of riichi's discards, without BatchNorm, on the agent's device."""
+        assert self._first_net is not None
+        return self._first_net
 
     @torch.inference_mode()
     def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> Tensor:
-        """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's own one."""
-        logits: Tensor = (net or self._nets[DISCARD_HEAD])(torch.from_numpy(rows).to(self._device))
+        """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's first net."""
+        logits: Tensor = (net or self._nets[0])(torch.from_numpy(rows).to(self._device))
         return logits.float().cpu()
 
     @torch.inference_mode()
-    def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
-        """Compute the outputs of the nets (decision.py, ``Forward``)."""
-        head = observations.head
-        net = self._nets[head]
-        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
-        selection = self._selections[head]
-        if head == DISCARD_HEAD:
-            logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
-            if selection == "sampled":
-                logits /= self._calibrations[head].temperature
-                kinds, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
-            else:
-                kinds = masked_logits(logits, legal).argmax(dim=1)
-            return discard_outputs(kinds.numpy())
-        logits = net(torch.from_numpy(rows).to(self._device))
-        return yes_no_actions(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], selection)
+    def forward(self, observations: Observations, lines: I64) -> KindOutputs:
+        """Compute the outputs of the nets (games/learning.py, ``Forward``)."""
+        number = observations.head
+        calibration, selection = self._calibrations[number], self._selections[number]
+        if observations.candidates is not None:
+            return _chosen(self._best_candidates(observations, observations.candidates))
+        logits = self._logits(observations)
+        if not self._kinds[number].num_choices:
+            return yes_no_actions(logits.numpy(), observations.uniforms, calibration, selection)
+        legal = torch.from_numpy(observations.masks)
+        if selection == "sampled":
+            logits /= calibration.temperature
+            choices, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
+        else:
+            choices = masked_logits(logits, legal).argmax(dim=1)
+        return _chosen(choices.numpy())
+
+    def _best_candidates(self, observations: Observations, candidates: Candidates) -> I64:
+        """Return the places of the moves in their lists."""
+        number, offsets = observations.head, candidates.offsets
+        values = self._candidate_nets[number](observations.planes, candidates)
+        if self._selections[number] == "sampled":
+            scaled = values / self._calibrations[number].temperature
+            return list_actions_at(scaled, offsets, observations.uniforms)[0]
+        return segment_argmax(values.cpu().numpy(), offsets) - offsets[:-1]
+
+    def _logits(self, observations: Observations) -> Tensor:
+        """Return float32 [n, k], on the CPU."""
+        number = observations.head
+        net = self._nets[number]
+        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[number])
+        logits: Tensor = net(torch.from_numpy(rows).to(self._device))
+        return logits.float().cpu()
 
     @torch.inference_mode()
     def _judge(self, observations: Observations) -> F32:
-        """Return the calibrated probabilities, float32 [n, k], of all actions of one head."""
-        head = observations.head
-        net = self._nets[head]
-        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
-        logits = net(torch.from_numpy(rows).to(self._device)).float().cpu() / self._calibrations[head].temperature
+        """Return the calibrated probabilities, float32 [n, k], of all answers of one kind."""
+        logits = self._logits(observations) / self._calibrations[observations.head].temperature
         return torch.softmax(masked_logits(logits, torch.from_numpy(observations.masks)), dim=1).numpy()
+
+
+def _chosen(choices: I64) -> KindOutputs:
+    """Return outputs that choose, without scores."""
+    return choices.astype(np.int16), np.zeros(len(choices), np.float32)
 
 
 def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
@@ -181,8 +221,8 @@ def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
     return PackedNet(net) if device.type == "cpu" else fold_batch_norm(net).to(device)
 
 
-def load_agent(address: str | Path, *, device: str = "cpu") -> Agent:
-    """Return the agent that ``address`` names: a scripted one, or a folder with one checkpoint for each head.
+def load_agent(address: str | Path, *, device: str = "cpu", game: str = DEFAULT_GAME) -> Agent:
+    """Return the agent that ``address`` names: a scripted one, or a folder with a checkpoint for each kind of decision.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
     select actions (``probable``, ``matched`` or ``sampled``; agent.py): ``runs/a/supervised:weak,sampled``.
@@ -190,31 +230,31 @@ def load_agent(address: str | Path, *, device: str = "cpu") -> Agent:
     self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
-    address = str(address)
-    if address in agent_names():
-        return ScriptedAgent(address)
+    address, names = str(address), decision_names(game)
+    if address in agent_names(game):
+        return load_game(game).scripted_agent(address)
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
-            f"{address!r} is no agent: name a scripted one ({', '.join(agent_names())}) or a folder with a "
-            f"checkpoint for each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps "
+            f"{address!r} is no agent: name a scripted one ({', '.join(agent_names(game))}) or a folder with a "
+            f"checkpoint for each head ({names[0]}.safetensors …), behind it perhaps "
             f"{', '.join(':' + word for word in WORDS)}"
         )
     is_weak = WEAK in words
-    discard = find_checkpoint(folder, HEAD_NAMES[DISCARD_HEAD], is_weak=is_weak)
-    header = load_header(discard)
-    encoder = find_encoder(_encoder_name(header))
-    policy_set = load_policy_set(folder, encoder.name, is_weak=is_weak)
+    header = load_header(find_checkpoint(folder, names[0], is_weak=is_weak))
+    encoder = str(header.extra.get("encoder", header.layout.name.split("-")[0]))
+    policy_set = load_policy_set(folder, encoder, is_weak=is_weak, game=game)
     return NetAgent(
         address,
-        policy_set.policies,
+        policy_set.nets,
         encoder,
         calibrations=policy_set.calibrations,
         action_selection="matched" if "matched" in words else "probable",
-        sampled_heads=_learned_heads(header) if "sampled" in words else (),
+        sampled=[names.index(name) for name in header.extra.get(LEARNED_HEADS, names)] if "sampled" in words else (),
         device=device,
         keep_probability=float(header.extra.get("keep_probability", 1.0)),
+        rules=None if isinstance(header.rules, str) else load_game(game).new_rules(header.rules),
     )
 
 
@@ -229,12 +269,3 @@ def as_agent(agent: AgentLike) -> Agent:
             "with name and act(tables, indices)"
         )
     return agent
-
-
-def _learned_heads(header: CheckpointHeader) -> list[int]:
-    """Return the heads that self-play trained; all of nets that it did not."""
-    return [head_index(name) for name in header.extra.get(LEARNED_HEADS, HEAD_NAMES)]
-
-
-def _encoder_name(header: CheckpointHeader) -> str:
-    return str(header.extra.get("encoder", header.layout.name.split("-")[0]))

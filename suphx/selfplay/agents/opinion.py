@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games import game
 from suphx.games.game import Agent, CandidateOpinion, Player, ValuingPlayer
 from suphx.games.riichi.records.decisions import NO_ACTION, Opinions, RecordedDecisions

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import F32, Observations
-from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.game import Agent
 from suphx.games.riichi.ending import end_kyoku
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import HeadOutputs, discard_outputs, play_to_end
@@ -27,6 +27,7 @@ from suphx.games.riichi.simulator import MAX_SEED as MAX_SEED
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END
 from suphx.kernel.jit import jit
+from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I64, U8, Records
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import actions_at, masked_logits
@@ -119,7 +120,7 @@ def play_deals(
     ``num_tables`` deals are under way at a time.
     """
     chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys, temperature, keeps=keeps)
-    play_to_end(deals, agent.encoder, chooser.forward, num_tables=num_tables)
+    play_to_end(deals, find_encoder(agent.encoder), chooser.forward, num_tables=num_tables)
     _end_kyokus(deals)
     return chooser.finish()
 
@@ -190,7 +191,7 @@ class _Chooser:
 
     def _nothing(self) -> SeatDecisions:
         none = np.zeros(0, np.int64)
-        rows = np.zeros((0, self._agent.encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
+        rows = np.zeros((0, find_encoder(self._agent.encoder).layout(DISCARD_HEAD).observation_bytes), np.uint8)
         masks = np.zeros((0, DECISIONS[DISCARD_HEAD].num_outputs), np.uint8)
         return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 

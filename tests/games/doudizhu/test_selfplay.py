@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.engine import Simulator, check_invariants
 from suphx.games.doudizhu.game import DouDizhu

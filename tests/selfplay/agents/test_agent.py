@@ -103,14 +103,14 @@ def test_a_scripted_agent_answers_the_same_in_any_batch(name: str) -> None:
 
 
 def test_nets_answer_the_same_in_any_batch() -> None:
-    agent = NetAgent("nets", make_nets(), MINI)
+    agent = NetAgent("nets", make_nets(), MINI.name)
     for tables, actions in positions(agent, 6, 40):
         single = [int(agent.act(tables, np.array([i]))[0]) for i in range(6)]
         assert single == actions.tolist()
 
 
 def test_agents_change_nothing_at_the_table() -> None:
-    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(ScriptedAgent, agent_names())]
+    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI.name), *map(ScriptedAgent, agent_names())]
     for agent in agents:
         simulator = Simulator(4, tenhou())
         simulator.reset(range(4))
@@ -211,7 +211,7 @@ def test_scripted_agents_are_loaded_by_name() -> None:
 @pytest.mark.parametrize("in_subfolders", [False, True])
 def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfolders: bool) -> None:
     loaded = load_agent(str(save_nets(tmp_path, in_subfolders=in_subfolders)))
-    made = NetAgent("nets", make_nets(), MINI)
+    made = NetAgent("nets", make_nets(), MINI.name)
     assert loaded.name == str(tmp_path)
     for tables, actions in positions(made, 4, 30):
         assert loaded.act(tables, np.arange(4)).tolist() == actions.tolist()
@@ -241,6 +241,6 @@ def test_a_checkpoint_of_another_head_is_refused(tmp_path: Path) -> None:
 def test_one_net_for_each_head_is_needed() -> None:
     nets = make_nets()
     with pytest.raises(ValueError, match="needs one net for each of discard, riichi, chow, pong, kong"):
-        NetAgent("nets", nets[:4], MINI)
+        NetAgent("nets", nets[:4], MINI.name)
     with pytest.raises(ValueError, match="needs one net for each"):
-        NetAgent("nets", nets[::-1], MINI)
+        NetAgent("nets", nets[::-1], MINI.name)

@@ -48,7 +48,7 @@ def trained_oracle(heads: tuple[int, ...] = HEADS) -> PolicySet:
 
 
 def agent_of(policy_set: PolicySet, keep_probability: float = 1.0) -> NetAgent:
-    return NetAgent("nets", policy_set.nets, MINI, keep_probability=keep_probability)
+    return NetAgent("nets", policy_set.nets, MINI.name, keep_probability=keep_probability)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ TINY = NetConfig(size="tiny", channels=8, num_blocks=1, normalization="none")
 
 def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly() -> None:
     policy_set = random_policy_set("mini", TINY, seed=1)
-    for head, net in enumerate(policy_set.nets):
+    for head, net in enumerate(policy_set.policies):
         rows = torch.randint(256, (50, observation_bytes(net.num_planes)), dtype=torch.uint8)
         with torch.no_grad():
             probabilities = net(rows).softmax(dim=1)
@@ -34,7 +34,7 @@ def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly
 def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int) -> None:
     policy_set = random_policy_set("mini", TINY, seed=1)
     sharp = sharpened(policy_set, [head], 0.5)
-    rows = torch.randint(256, (20, observation_bytes(policy_set.nets[head].num_planes)), dtype=torch.uint8)
+    rows = torch.randint(256, (20, observation_bytes(policy_set.policies[head].num_planes)), dtype=torch.uint8)
     with torch.no_grad():
         logits, twice = policy_set.nets[head](rows), sharp.nets[head](rows)
     torch.testing.assert_close(twice, 2 * logits)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.game import Player
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, LATEST, Observations
-from suphx.experience.sampling_uniform import NUM_UNIFORMS, observation_number, uniform_of
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import should_win
 from suphx.games.riichi.features.encoder import Encoder, encode_observations
@@ -53,6 +52,7 @@ from suphx.games.riichi.table import (
 )
 from suphx.games.riichi.tile import is_red, kind_of_face, red_face
 from suphx.kernel.jit import jit
+from suphx.kernel.random_number import NUM_UNIFORMS, observation_number, uniform_of
 from suphx.kernel.record import I16, I64, U8, Records
 
 _MASKS = 128  # more than any candidate's number, so that a mask and an action never share a number

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
-from suphx.experience.sampling_uniform import uniform_of
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import LearningConfig
 from suphx.games.mahjong.shanten import Suits, load_suits
@@ -53,6 +52,7 @@ from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbe
 from suphx.games.riichi.simulator import deal_next
 from suphx.games.riichi.table import CLAIM, GAME_END, KYOKU_END, PASS, TABLE, WIN_RESULT, Table
 from suphx.kernel.jit import jit
+from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8, I16, I32, I64, U8, Records
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.experience.seat_observations import SeatObservations
+from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.cards import parse_cards
 from suphx.games.doudizhu.records.game_record import GameRecord, record_of
 from suphx.games.doudizhu.records.game_record import record_text as text_of

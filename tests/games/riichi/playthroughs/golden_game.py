@@ -37,7 +37,7 @@ def self_play_of_a_net() -> str:
 
     Its weights are multiples of a half: no sum is rounded, in whatever order a processor adds.
     """
-    net = NetAgent("keeper", keeper(1.0).nets, find_encoder("mini"))
+    net = NetAgent("keeper", keeper(1.0).nets, "mini")
     return "\n".join(tell_game([net] * 4, tenhou_no_red(), 75))
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from suphx.experience.observation import Observations
-from suphx.experience.sampling_uniform import observation_number, uniform_of
 from suphx.experience.trajectory import Unrewarded
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
@@ -33,6 +32,7 @@ from suphx.games.riichi.table import (
     TSUMO,
     TSUMOGIRI,
 )
+from suphx.kernel.random_number import observation_number, uniform_of
 from suphx.kernel.record import I64, Records
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.hands import kind

@@ -99,12 +99,12 @@ def test_nets_play_on_at_all_seats_whatever_else_is_played_out_beside() -> None:
     parts = [
         branch(tables, DISCARD_HEAD, own_turns[some], minus[some], choices[some]) for some in (slice(0, 1), slice(1, 9))
     ]
-    found = np.concatenate(play_out_with_nets(parts, agent.encoder, agent.forward))
+    found = np.concatenate(play_out_with_nets(parts, find_encoder(agent.encoder), agent.forward))
     for row, owner in enumerate(own_turns[:9]):
         for k, kind in enumerate(choices[row]):
             action = discard_action(tables[owner], kind)
             assert found[row, k] == points_with_the_simulator(tables[owner : owner + 1], action, agent)
-    assert play_out_with_nets([], agent.encoder, agent.forward) == []
+    assert play_out_with_nets([], find_encoder(agent.encoder), agent.forward) == []
 
 
 def test_a_dealt_in_discard_pays_at_once_on_every_wall() -> None:
