@@ -8,9 +8,9 @@ seats it is on one scale for all seatings: that of one candidate among three opp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args
 
 import numpy as np
 
@@ -26,9 +26,11 @@ from suphx.evaluation.match_config import (
     chosen_seatings,
 )
 from suphx.evaluation.sequential_test import FIRST_LOOK, SequentialTest, WallScale
-from suphx.evaluation.statistics import Interval
 from suphx.kernel.record import I64
 from suphx.number_range import Range, check_ranges
+
+if TYPE_CHECKING:
+    from suphx.evaluation.statistics import Interval  # with SciPy, which the settings do not need
 
 _GAMES_PER_DECK = 2
 EQUAL_SHARE = 0.5
@@ -115,7 +117,7 @@ class PlaceGain:
 
     def shown(self, gain: Interval) -> Interval:
         """Return the interval of a gain as that of the difference."""
-        return gain if self.measure.sign > 0 else Interval(-gain.high, -gain.low)
+        return gain if self.measure.sign > 0 else replace(gain, low=-gain.high, high=-gain.low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class ShareGain:
 
     def shown(self, gain: Interval) -> Interval:
         """Return the interval of a gain as that of the share."""
-        return Interval(max(EQUAL_SHARE + gain.low, 0.0), min(EQUAL_SHARE + gain.high, 1.0))
+        return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
