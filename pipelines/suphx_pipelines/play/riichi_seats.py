@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suphx.games.game import Agent
 from suphx.games.riichi.archive.record_writer import write_records
@@ -34,7 +33,7 @@ from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.json_text import parse_json
-from suphx.kernel.record import I64, Records
+from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.opinion import agent_opinions, opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
@@ -135,10 +134,10 @@ class SeatedAgents:
         self._lock = lock
         self._last_hint: tuple[int, dict[str, Any]] | None = None
 
-    def act(self, tables: Records, indices: I64) -> NDArray[np.integer]:
+    def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each of the tables ``indices``."""
         with self._lock:
-            return self.agent.act(tables, indices)
+            return np.asarray(self.agent.act(tables, indices), np.int16)
 
     def follow(self, session: GameSession) -> None:
         """Let an agent that follows whole games follow this one."""

@@ -46,13 +46,14 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     check_finished(run)
     recipe = _recipe_of(run)
     kind = kind_of(recipe)
-    scoring = load_game(kind.game).scoring
+    game = load_game(kind.game)
+    scoring = game.scoring
     games = finished_games(run, kind.code(recipe), console)
     chosen = chosen_walls(run, walls, len(games), scoring.deal)
     size = scoring.deals_per_lineup
     firsts = sorted({(wall - 1) // size * size for wall in chosen})
     played = {wall + 1: games[wall] for first in firsts for wall in range(first, min(first + size, len(games)))}
-    seated = {digest for own in played.values() for game in own for digest in game.seats}
+    seated = {digest for own in played.values() for each in own for digest in each.seats}
     entrants = [entrant for entrant in read_pool(run / POOL).entrants if entrant.digest in seated]
     check_nets(entrants, run / POOL)
     names = {entrant.digest: entrant.name for entrant in entrants}
@@ -64,10 +65,16 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
             **kind.replay(recipe, read_json(run / LEADERBOARD / GAMES_NAME)),
             runner=GameRunner(load=kind.load(recipe, console), records=records, progress=progress.advance),
         )
+    for wall in played:
+        path = records / f"{scoring.deal}-{wall}{game.record_suffix}"
+        if wall in chosen:
+            path.rename(path.with_name(path.name.removesuffix(".part")))
+        else:
+            path.unlink()
     return [
-        ReplayedGame(wall, tuple(names[digest] for digest in game.seats), game.places, list(game.places) == places)
+        ReplayedGame(wall, tuple(names[digest] for digest in own.seats), own.places, list(own.places) == places)
         for wall in chosen
-        for game, places in zip(played[wall], found[wall], strict=True)
+        for own, places in zip(played[wall], found[wall], strict=True)
     ]
 
 
