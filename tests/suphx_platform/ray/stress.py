@@ -96,7 +96,8 @@ def measure(
     pods: int, *, senders: int, shards: int, seconds: float, fragments_per_second: float, num_decisions: int
 ) -> dict[str, Any]:
     """Return what came through, and the cores used by kind of process."""
-    layout = RayLayoutConfig(on_ray=True, num_simulators=pods, num_buffers=shards, num_engines=0, cpus_per_simulator=0.0)
+    sizes = {"num_simulators": pods, "num_buffers": shards, "num_engines": 0}
+    layout = RayLayoutConfig(on_ray=True, cpus_per_simulator=0.0, **sizes)
     config = ReplayBufferConfig(batch_size=16_384, capacity_bytes=2**30)
     parts = RunParts(
         layout=layout,

@@ -105,7 +105,7 @@ def two(ray: None) -> Iterator[Learner]:
 
 def processes_of(learner: Learner) -> list[int]:
     """Return the process of each worker."""
-    workers = learner._workers
+    workers = learner.workers
     assert isinstance(workers, RLlibWorkers)
     return workers._on_each(lambda _: os.getpid())
 

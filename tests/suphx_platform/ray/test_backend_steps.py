@@ -1,0 +1,265 @@
+"""What the driver tells its parts, in an order of answers that real processes rarely produce."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+import ray
+from ray.exceptions import ActorUnavailableError
+
+from suphx.selfplay.backend import Event, Fault, Learned, Played
+from suphx.selfplay.buffer import BufferCounts, BufferStatus
+from suphx.selfplay.layout import RayLayoutConfig
+from suphx.selfplay.weights import PolicyVersion
+from suphx.training.trainer import DivergedError, PartAwayError
+from suphx_platform.ray import backend as module
+from suphx_platform.ray.actors import Worked
+from suphx_platform.ray.backend import FreeBackend, LockstepBackend, RayBackend
+from suphx_platform.ray.parts import RunParts
+from suphx_platform.ray.process import Health
+from tests.suphx_platform.ray.test_supervisor import Actor, Call, stop_when
+
+EMPTY = BufferStatus(False, 0, 0, BufferCounts())
+PLAYED = Played([], 0, 0, 10, 1.0, 0.0)
+GONE = ActorUnavailableError("gone", None)
+
+
+class FakeTopology:
+    def __init__(self, parts: RunParts) -> None:
+        self.actors: dict[str, Any] = {name: Actor() for name in ("server", "buffer 0", "learner", "simulator 0")}
+
+    def renew(self, part: str) -> Actor:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+
+class NoMatches:
+    def play(self, order: Any) -> Any:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def _without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "Topology", FakeTopology)
+    monkeypatch.setattr(module, "ray_session", lambda **_: nullcontext())
+    monkeypatch.setattr(ray, "put", lambda value: value)
+    monkeypatch.setattr(ray, "get", lambda value: value)
+    monkeypatch.setattr("suphx_platform.ray.supervisor._WAIT_SECONDS", 0.01)
+
+
+def new_parts(pace: Any = "free", **options: Any) -> RunParts:
+    nothing: Any = None
+    return RunParts(
+        layout=RayLayoutConfig(on_ray=True, pace=pace),
+        new_simulator=nothing,
+        new_engine=nothing,
+        new_buffer=nothing,
+        new_learner=nothing,
+        first_weights={},
+        steps=16,
+        **options,
+    )
+
+
+class Driven:
+    """A backend whose parts answer when the test says so."""
+
+    def __init__(self, kind: type[RayBackend], parts: RunParts) -> None:
+        self.backend = kind(parts, new_matches=NoMatches)
+        self.actors: dict[str, Any] = dict(self.backend.actors)
+        self.events: list[Event] = []
+
+    def open(self, part: str, method: str) -> list[Call]:
+        return [call for call in self.actors[part].calls if call.method == method and not call.answer.done()]
+
+    def answer(self, part: str, method: str, value: Any) -> tuple[Any, ...]:
+        """Answer the oldest open call; return its arguments."""
+        call = self.open(part, method)[0]
+        if isinstance(value, Exception):
+            call.answer.set_exception(value)
+        else:
+            call.answer.set_result(value)
+        return call.arguments
+
+    def go_on(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.events += self.backend.advance()
+
+    def begin(self) -> None:
+        self.answer("server", "begin", None)
+        self.go_on()
+        self.answer("buffer 0", "begin", EMPTY)
+        self.answer("learner", "begin", (0, {}, {"num_updates": 0}))
+        self.answer("simulator 0", "begin", None)
+        self.go_on()
+
+    @property
+    def learned(self) -> list[int]:
+        return [event.number for event in self.events if isinstance(event, Learned)]
+
+
+def worked(*numbers: int, **more: Any) -> Worked:
+    return Worked([Learned(number, {}, 0.0) for number in numbers], **more)
+
+
+def test_a_learner_has_two_calls_and_does_not_go_beyond_the_update_at_which_the_trainer_looks() -> None:
+    driven = Driven(FreeBackend, new_parts(stops=(4,), max_updates=6))
+    driven.begin()
+    driven.go_on()
+    assert [call.arguments[0] for call in driven.open("learner", "work")] == [4, 4]
+    driven.answer("learner", "work", worked(1, 2, 3, 4))
+    driven.answer("learner", "work", worked())
+    driven.go_on()
+    assert driven.learned == [1, 2, 3, 4]
+    assert driven.open("learner", "work") == []
+    driven.go_on()
+    assert [call.arguments[0] for call in driven.open("learner", "work")] == [6, 6]
+    driven.answer("learner", "work", worked(5, 6))
+    driven.answer("learner", "work", worked())
+    driven.go_on(2)
+    assert driven.open("learner", "work") == [], "all updates are made"
+
+
+def test_updates_from_one_that_makes_a_version_on_are_told_when_the_server_has_it() -> None:
+    driven = Driven(FreeBackend, new_parts(updates_per_version=2, publish_every=2))
+    driven.begin()
+    driven.go_on()
+    driven.answer("learner", "work", worked(1, 2, weights={"discard": {}}))
+    driven.answer("learner", "work", worked(3))
+    driven.go_on()
+    assert driven.learned == [1]
+    assert driven.answer("server", "publish", (PolicyVersion(1, [{}]), [])) == ([{"discard": {}}], 1)
+    driven.go_on()
+    assert (driven.learned, driven.backend.version) == ([1, 2, 3], 1)
+
+
+def test_a_learner_that_died_goes_on_from_its_last_copy_and_no_update_is_told_twice() -> None:
+    driven = Driven(FreeBackend, new_parts())
+    driven.begin()
+    driven.go_on()
+    copy = (2, {}, {"num_updates": 2})
+    driven.answer("learner", "work", worked(1, 2, copy=copy))
+    driven.answer("learner", "work", worked(3))
+    driven.go_on(2)
+    driven.answer("learner", "work", GONE)
+    driven.go_on()
+    assert [event.name for event in driven.events if isinstance(event, Fault)] == ["learner_died"]
+    assert driven.answer("learner", "begin", copy) == (copy,)
+    driven.go_on(2)
+    new = driven.open("learner", "work")[-1]
+    new.answer.set_result(worked(3, 4))
+    driven.go_on()
+    assert driven.learned == [1, 2, 3, 4]
+
+
+def test_a_simulator_that_died_begins_with_a_new_number_and_a_lost_buffer_is_counted() -> None:
+    driven = Driven(FreeBackend, new_parts())
+    driven.begin()
+    driven.go_on()
+    driven.answer("simulator 0", "play", PLAYED)
+    driven.answer("simulator 0", "play", GONE)
+    driven.go_on()
+    assert driven.answer("simulator 0", "begin", None)[0] == 1
+    lost = BufferStatus(False, 7, 100, BufferCounts(added=10, learned=3))
+    driven.backend._statuses["buffer 0"] = lost
+    driven.backend._lose("buffer 0")
+    assert driven.backend.counts == BufferCounts(added=10, learned=3, lost=7)
+    assert driven.answer("buffer 0", "begin", EMPTY) == (2, None)
+
+
+def test_a_loss_that_is_not_finite_ends_the_run() -> None:
+    driven = Driven(FreeBackend, new_parts())
+    driven.begin()
+    driven.go_on()
+    driven.answer("learner", "work", DivergedError("the loss is nan"))
+    with pytest.raises(DivergedError, match="the loss is nan"):
+        driven.go_on()
+
+
+@pytest.mark.parametrize("kind", [FreeBackend, LockstepBackend])
+def test_a_stop_does_not_wait_for_a_learner_that_is_away(kind: type[RayBackend]) -> None:
+    pace = "free" if kind is FreeBackend else "lockstep"
+    driven = Driven(kind, new_parts(pace))
+    driven.answer("server", "begin", None)
+    driven.go_on()
+    for part in ("server", "buffer 0", "simulator 0"):
+        driven.backend.supervisor.health[part] = Health(1, "here", 0, "first")
+    stop_when(driven.backend.supervisor, lambda: True)
+    with pytest.raises(PartAwayError, match="is away"):
+        driven.backend.state()
+
+
+class Answering(Driven):
+    """Parts answer at once: the learner has a batch after every second fragment."""
+
+    def __init__(self, parts: RunParts) -> None:
+        super().__init__(LockstepBackend, parts)
+        self.num_played = self.num_learned = 0
+        self.fails_at: tuple[str, int] | None = None
+
+    def go_on(self, times: int = 1) -> None:
+        for _ in range(times):
+            for part, actor in self.actors.items():
+                actor.answers = lambda method, arguments, part=part: self.answer_of(part, method, arguments)
+            self.events += self.backend.advance()
+
+    def answer_of(self, part: str, method: str, arguments: tuple[Any, ...]) -> Any:
+        if method == "begin":
+            if part == "learner" and arguments[0] is not None:
+                self.num_learned = arguments[0][0]
+            if part == "simulator 0" and arguments[2] is not None:
+                self.num_played = arguments[2][0]
+            return {"learner": (0, {}, {"num_updates": 0}), "buffer 0": EMPTY}.get(part)
+        if method == "play_once":
+            self.num_played += 1
+            if self.fails_at == ("simulator", self.num_played):
+                self.fails_at = None
+                return GONE
+            return PLAYED, True
+        if method == "work_once":
+            if self.num_played < 2 * (self.num_learned + 1):
+                return Worked()
+            self.num_learned += 1
+            copy = (self.num_learned, {}, {"num_updates": self.num_learned})
+            return worked(self.num_learned, copy=copy if self.num_learned == 2 else None)
+        answers = {"deliver": True, "status": EMPTY, "state": (self.num_played, [])}
+        return answers[method]
+
+
+def test_in_lockstep_a_death_takes_all_parts_back_to_the_snapshot_and_nothing_is_told_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Immediate(Actor):
+        answers: Any = None
+
+        def __getattr__(self, method: str) -> Any:
+            remote = super().__getattr__(method).remote
+
+            def answered(*arguments: Any) -> Call:
+                call: Call = remote(*arguments)
+                if method != "health" and self.answers is not None:
+                    value = self.answers(method, arguments)
+                    if isinstance(value, Exception):
+                        call.answer.set_exception(value)
+                    else:
+                        call.answer.set_result(value)
+                return call
+
+            return type("Method", (), {"remote": staticmethod(answered)})
+
+    monkeypatch.setattr("tests.suphx_platform.ray.test_backend_steps.Actor", Immediate)
+    driven = Answering(new_parts("lockstep"))
+    driven.answer("server", "begin", None)
+    driven.go_on(2)
+    driven.fails_at = ("simulator", 7)  # after the snapshot of the second update, when six fragments were played
+    driven.go_on(40)
+    told = [type(event).__name__ for event in driven.events if not isinstance(event, Fault)]
+    assert driven.learned == list(range(1, len(driven.learned) + 1))
+    assert len(driven.learned) > 5
+    assert told == (["Played", "Played", "Learned"] * 20)[: len(told)]
+    assert [event.name for event in driven.events if isinstance(event, Fault)] == ["simulator_died"]
