@@ -112,6 +112,17 @@ def list_sums(values: Tensor, offsets: Tensor) -> Tensor:
     return values.new_zeros(len(offsets) - 1).index_add(0, list_numbers(offsets), values)
 
 
+def list_rows(values: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ``values`` [m] as logits [n, longest list] and uint8 masks of the same shape, for losses of masked rows.
+
+    Differentiable in ``values``; what is masked is 0.
+    """
+    counts = offsets.diff()
+    places = torch.arange(int(counts.max()) if len(counts) else 0, device=offsets.device)
+    is_own = places < counts.unsqueeze(1)
+    return values.new_zeros(is_own.shape).masked_scatter(is_own, values), is_own.to(torch.uint8)
+
+
 def list_log_softmax(logits: Tensor, offsets: Tensor) -> Tensor:
     """Return float32 [m]: the logarithm of the probability of each candidate in its list; differentiable."""
     logits, lists = logits.float(), list_numbers(offsets)
@@ -128,7 +139,7 @@ def list_entropies(log_probs: Tensor, offsets: Tensor) -> Tensor:
 
 
 def list_actions_at(logits: Tensor, offsets: I64, uniforms: F32) -> tuple[NDArray[np.int64], F32]:
-    """Return the places int64 [n] in their lists of the candidates at the quantiles ``uniforms`` [n], and log-probs [n].
+    """Return the places int64 [n] in their lists of the candidates at ``uniforms`` [n], quantiles, and log-probs [n].
 
     As ``actions_at``, for lists of at least one candidate; computed on the CPU.
     """

@@ -10,6 +10,7 @@ from suphx.models.sampling import (
     list_actions_at,
     list_entropies,
     list_log_softmax,
+    list_rows,
     list_sums,
     masked_logits,
     sample_actions,
@@ -102,9 +103,10 @@ def test_lists_of_candidates_are_treated_as_masked_rows_are() -> None:
     counts = rng.integers(1, 7, 40)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     logits = torch.from_numpy(rng.normal(0, 3, offsets[-1]).astype(np.float32)).requires_grad_()
-    masks = torch.from_numpy((np.arange(7) < counts[:, None]).astype(np.uint8))
-    rows = torch.zeros(40, 7).masked_scatter(masks == 1, logits)
     ends = torch.from_numpy(offsets)
+    rows, masks = list_rows(logits, ends)
+    assert masks.tolist() == (np.arange(counts.max()) < counts[:, None]).astype(int).tolist()
+    assert torch.equal(rows[masks == 1], logits)
     expected, found = torch.log_softmax(masked_logits(rows, masks), dim=1), list_log_softmax(logits, ends)
     torch.testing.assert_close(found, expected[masks == 1])
     torch.testing.assert_close(list_sums(found.exp(), ends), torch.ones(40))
