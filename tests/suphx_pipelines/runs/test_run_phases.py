@@ -53,10 +53,9 @@ def test_every_phase_of_a_run_is_shown(runs: Path, capsys: pytest.CaptureFixture
         "looking for the best and the worst games of the match",
         "drawing the report",
     ]
-    states = {name: bar.state for name, bar in console.bars.items()}
-    assert all(state.done == pytest.approx(state.total) for state in states.values())
-    assert states["playing"].total == 24
-    assert states["kong"].note == "test"
+    assert all(bar.done == pytest.approx(bar.total) for bar in console.bars.values())
+    assert console.bars["playing"].total == 24
+    assert console.bars["kong"].note == "test"
     assert result.run.verdict is not None
     assert result.run.verdict.sentence.startswith("Too few games to decide who is stronger")
     assert any("has made only 4 training steps" in warning for warning in result.run.warnings)

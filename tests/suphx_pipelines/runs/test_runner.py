@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.json_file import write_json
-from suphx_pipelines.runs import runner
+from suphx_pipelines.runs import runner as runner_module
 from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.runs.run_summary import LOG_FILE, RunSummary
 from suphx_pipelines.runs.runner import Runner, wait_for_services
@@ -532,7 +532,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(runner, "time", clock)
+    monkeypatch.setattr(runner_module, "time", clock)
     return clock
 
 

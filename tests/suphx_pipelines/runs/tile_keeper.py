@@ -27,7 +27,7 @@ def keeper(weight: float) -> PolicySet:
     discard = policy_set.nets[0]
     for parameter in discard.parameters():
         parameter.zero_()
-    discard.trunk.stem.conv.weight[0, HAND : HAND + 4] = weight * torch.tensor([0.5, 1.0, 0.5])
+    discard.get_parameter("trunk.stem.conv.weight")[0, HAND : HAND + 4] = weight * torch.tensor([0.5, 1.0, 0.5])
     discard.output.get_parameter("conv.weight")[0, 0] = -1.0
     for net in policy_set.nets[1:]:
         assert isinstance(net.output, CallHead)
