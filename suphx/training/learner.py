@@ -20,7 +20,7 @@ import numpy as np
 from torch import Tensor
 
 from suphx.experience.decisions import Decisions
-from suphx.games.registry import decision_names
+from suphx.models.checkpoint import Net
 from suphx.models.device import find_device, torch_threads
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.backend import Learned
@@ -75,7 +75,7 @@ class LearnerWorkers(Protocol):
 class LocalWorker:
     """This process as the only worker."""
 
-    def __init__(self, config: LearnerConfig, nets: Sequence[PolicyNet], teachers: Sequence[PolicyNet]) -> None:
+    def __init__(self, config: LearnerConfig, nets: Sequence[Net], teachers: Sequence[PolicyNet]) -> None:
         """``nets`` and ``teachers``: as for ``Learner``. ValueError if the config needs several workers."""
         if config.num_learners > 1:
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
@@ -86,8 +86,12 @@ class LocalWorker:
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
         """Make the steps of the only worker."""
+        (steps,) = parts
+        figures: list[Figures] = []
         with torch_threads(self._threads):
-            return [[self._step.make(step) for step in own] for own in parts]
+            for step in steps:
+                figures.append(self._step.make(step))
+        return [figures]
 
     def weights(self) -> Weights:
         """Return copies of the policy nets' weights by head name."""
@@ -110,7 +114,7 @@ class LocalWorker:
         """Do nothing: the worker ends with this process."""
 
 
-NewWorkers = Callable[[LearnerConfig, Sequence[PolicyNet], Sequence[PolicyNet]], LearnerWorkers]
+NewWorkers = Callable[[LearnerConfig, Sequence[Any], Sequence[PolicyNet]], LearnerWorkers]
 """Makes workers from the config, the initial nets and the teachers."""
 
 
@@ -130,7 +134,7 @@ class Learner:
     def __init__(
         self,
         config: LearnerConfig,
-        nets: Sequence[PolicyNet],
+        nets: Sequence[Net],
         *,
         teachers: Sequence[PolicyNet] = (),
         new_workers: NewWorkers = LocalWorker,
@@ -143,13 +147,13 @@ class Learner:
         """
         if config.distillation.weight and [net.kind.number for net in teachers] != [net.kind.number for net in nets]:
             raise ValueError("distillation.weight needs a teacher for each head that learns: give some, or set it to 0")
-        self._control = UpdateControl(config, [net.kind.number for net in nets])
-        self._workers = new_workers(config, nets, teachers if config.distillation.weight else ())
+        self.control = UpdateControl(config, [net.kind.number for net in nets], nets[0].kind.game)
+        self.workers = new_workers(config, nets, teachers if config.distillation.weight else ())
 
     @property
     def num_updates(self) -> int:
         """Updates made, over all starts of a run."""
-        return self._control.num_updates
+        return self.control.num_updates
 
     def update(self, batches: Mapping[int, Decisions]) -> UpdateReport:
         """Learn from one batch for each head (some may be absent): one optimizer step, of a critic alone several.
@@ -157,13 +161,13 @@ class Learner:
         Raises DivergedError, before the step, if a loss or gradient is not a finite number (of a critic alone, earlier
         steps of the update are made); ValueError if there are no decisions; and what the workers raise.
         """
-        parts = self._control.steps_by_learner(batches)
-        figures = self._control.count(parts, self._workers.learn(parts))
+        parts = self.control.steps_by_learner(batches)
+        figures = self.control.count(parts, self.workers.learn(parts))
         return UpdateReport(figures, self.num_updates)
 
     def weights(self) -> Weights:
         """Return copies of the policy nets' weights by head name, plain numpy."""
-        return self._workers.weights()
+        return self.workers.weights()
 
     def kl_to_start(self, batches: Mapping[int, Decisions], num_decisions: int = 512) -> dict[str, float]:
         """Return KL(policy || the net that this learner was made with) in nats, by head name.
@@ -172,27 +176,28 @@ class Learner:
         ``restore``.
         """
         columns = {
-            decision_names()[head]: (part.planes.dense(), part.masks)
+            self.control.names[head]: (part.planes.dense(), part.masks)
             for head, batch in batches.items()
-            if len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_decisions))[:num_decisions]))
+            if batch.candidates is None  # the distance of such policies is not measured
+            and len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_decisions))[:num_decisions]))
         }
-        return self._workers.kl_to_start(columns)
+        return self.workers.kl_to_start(columns)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return copies of tensors (weights, optimizers) and plain values (counter, entropy control) for ``restore``.
 
         The state does not depend on the number of workers.
         """
-        return self._workers.tensors(), self._control.state()
+        return self.workers.tensors(), self.control.state()
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Continue from a ``state``; ValueError if it belongs to other nets."""
-        self._workers.load_tensors(tensors)
-        self._control.restore(values)
+        self.workers.load_tensors(tensors)
+        self.control.restore(values)
 
     def close(self) -> None:
         """End the workers' processes; the learner cannot be used afterwards."""
-        self._workers.close()
+        self.workers.close()
 
 
 class DivergedBatchError(DivergedError):
@@ -213,17 +218,15 @@ def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *,
     Raises DivergedBatchError.
     """
     started = time.monotonic()
-    try:
-        update = learner.update(parts)
+    try:  # as ``Learner.update``
+        steps = learner.control.steps_by_learner(parts)
+        by_head = learner.control.count(steps, learner.workers.learn(steps))
     except DivergedError as error:
         raise DivergedBatchError(str(error), parts) from error
-    figures = _flat(update) | {"staleness": staleness}
-    if update.number % report_every == 0:
+    figures = {f"{head}_{name}": value for head, own in by_head.items() for name, value in own.items()}
+    figures |= {"staleness": staleness}
+    if learner.num_updates % report_every == 0:
         measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
         figures = measured | figures
-    num_decisions = {decision_names()[head]: len(part) for head, part in parts.items()}
-    return Learned(update.number, figures, time.monotonic() - started, num_decisions)
-
-
-def _flat(update: UpdateReport) -> dict[str, float]:
-    return {f"{head}_{name}": value for head, figures in update.figures.items() for name, value in figures.items()}
+    num_decisions = {learner.control.names[head]: len(part) for head, part in parts.items()}
+    return Learned(learner.num_updates, figures, time.monotonic() - started, num_decisions)

@@ -14,9 +14,10 @@ from functools import partial
 from typing import Any
 
 from suphx.experience.decisions import Decisions
+from suphx.games.learning import LearningOption
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.backend import BackendState, Event, Learned, LearnerState, Match, Played, Progress
-from suphx.selfplay.buffer import Batch, BufferCounts, ReplayBuffer
+from suphx.selfplay.buffer import BufferCounts, ReplayBuffer
 from suphx.selfplay.engine import InferenceEngine, LocalEngine
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
@@ -57,8 +58,8 @@ class LocalBackend:
         """Build all parts; go on from ``state``. Raises ValueError or KeyError if that is of other parts."""
         heads, opponents = config.head_numbers, config.simulator.opponents
         self._config = config
-        teachers = [] if play.teacher is None else [play.teacher.nets[head] for head in heads]
-        self._learner = Learner(config.learner, [play.start.nets[head] for head in heads], teachers=teachers)
+        teachers = [] if play.teacher is None else [play.teacher.net(head) for head in heads]
+        self._learner = Learner(config.learner, [play.start.net(head) for head in heads], teachers=teachers)
         self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older_that_play)
         self._buffer = ReplayBuffer(config.buffer, heads)
         is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
@@ -111,9 +112,10 @@ class LocalBackend:
                 needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
                 raise full_error(needed)
             return [self._play()]
+        every = self._config.report_every
         if self._learning is None:
-            return [self._publish(self._learn(batch))]
-        learned = self._learning.submit(self._learn, batch)
+            return [self._publish(learn(self._learner, batch.parts, batch.staleness, report_every=every))]
+        learned = self._learning.submit(learn, self._learner, batch.parts, batch.staleness, report_every=every)
         played: list[Event] = []
         self._put()
         while self._held is None and not self._buffer.status().is_ready:
@@ -171,9 +173,6 @@ class LocalBackend:
         if self._held is not None and self._buffer.add(self._held):
             self._held = None
 
-    def _learn(self, batch: Batch) -> Learned:
-        return learn(self._learner, batch.parts, batch.staleness, report_every=self._config.report_every)
-
     def _publish(self, learned: Learned) -> Learned:
         """Make a new version if it is time after this update; return the update."""
         if learned.number % self._config.weight_sync_interval == 0:
@@ -189,12 +188,14 @@ class LocalBackend:
 
 def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
     """Return the context of the simulator ``index`` of a run."""
+    options: set[LearningOption] = {"hidden"} if config.sees_hidden else set()
+    if config.learner.gradient.exact_deal_in:
+        options.add("costs")
     return SimulatorContext(
         encoder=play.encoder,
         heads=config.head_numbers,
         run_seed=play.seed,
-        sees_hidden=config.sees_hidden,
-        has_costs=config.learner.gradient.exact_deal_in,
+        options=frozenset(options),
         new_reward=partial(new_reward, play.prediction),
         keep_probability_after=config.oracle.keep_probability_after,
         updates_per_version=config.weight_sync_interval,

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import signal
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.models.random_nets import PREDICTION, small_predictor
+from tests.repository import REPOSITORY
 from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_trainer import (
     CONFIG,
@@ -57,6 +59,21 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run
     folder = tmp_path_factory.mktemp("unbroken")
     points: list[Mapping[str, float]] = []
     return Run(folder, new_trainer(folder, report=points.append).run(), points)
+
+
+def test_the_gradient_is_six_calls_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader finds the way from the loop to the gradient: run, step, advance, learn, learn, make."""
+
+    def backward(loss: torch.Tensor) -> None:
+        folders = [REPOSITORY / "suphx", REPOSITORY / "platform"]
+        stack = traceback.extract_stack()
+        raise KilledError([each.name for each in stack if set(folders) & set(Path(each.filename).parents)])
+
+    monkeypatch.setattr(torch.autograd, "backward", backward)
+    with pytest.raises(KilledError) as found:
+        new_trainer(tmp_path, replace(CONFIG, overlap=False)).run()
+    (names,) = found.value.args
+    assert names == ["run", "step", "advance", "learn", "learn", "make"]
 
 
 def test_a_run_leaves_an_agent_curves_and_matches(unbroken: Run) -> None:
@@ -339,9 +356,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_
         kept.append((updates, (tmp_path / DIVERGED_FILE).exists(), then is not None))
 
     config = replace(CONFIG, save_seconds=0.0)
-    trainer = PolicyTrainer(
-        config, new_play(), tmp_path, new_backend=Poisoned, metrics=RunMetrics(), keep=keep
-    )
+    trainer = PolicyTrainer(config, new_play(), tmp_path, new_backend=Poisoned, metrics=RunMetrics(), keep=keep)
     with pytest.raises(DivergedError, match=r"diverged at update 5 .*lower learner.learning_rate \(now 0.0003\)"):
         trainer.run()
     tensors, header = read_tensors(tmp_path / DIVERGED_FILE)
