@@ -24,7 +24,8 @@ from typing import Any
 
 import torch
 
-from suphx.evaluation.match import play_side_match
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from suphx.games.game import Player
 from suphx.games.registry import candidate_game

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from suphx.atomic_file import write_atomically
 from suphx.games.game import Agent
-from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.rules import mahjong_soul, tenhou, tenhou_no_red
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.agents.agent import NetAgent
