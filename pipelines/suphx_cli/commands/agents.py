@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from suphx.games.registry import GAMES
 from suphx_cli.arguments import add_runs, examples
 from suphx_platform.agents.agent_forms import AGENT_FORMS
 
@@ -31,10 +32,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print two lists; scripts get both."""
-    from suphx_platform.agents.agent_source import checkpoints_of_runs, other_nets_of_runs
+    from suphx_platform.agents.agent_source import checkpoints_of_runs
     from suphx_platform.console.table_text import wrapped_table
 
-    found = [*checkpoints_of_runs(args.runs), *other_nets_of_runs(args.runs)]
+    found = [each for game in GAMES for each in checkpoints_of_runs(args.runs, game)]
     found.sort(key=lambda each: (each.saved, each.name), reverse=True)
     nets = [each.address for each in found]
     if console.is_json:

@@ -42,7 +42,7 @@ from suphx_pipelines.tournament.entrants import COPIES, POOL, Entrant, digest_of
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME, GameCode
 from suphx_pipelines.tournament.kind import Context, Decision, Evidence, Kind, Night, deal_seed
 from suphx_pipelines.tournament.pages import LiveState, Row, rating_scale, ratings_figure, titled, words_of_test
-from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_side_player, newest_side_nets
+from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_side_player
 from suphx_platform.agents.agent_source import AgentSource, FoundCheckpoint
 
 _FIRST_DECK = 2**37
@@ -129,7 +129,7 @@ class SideKind(Kind):
 
     def newest(self, source: AgentSource, place: str, recipe: SideTournamentRecipe) -> Sequence[FoundCheckpoint]:
         """See ``Kind``."""
-        return newest_side_nets(self._game, place, recipe.storage)
+        return source.newest(place, self.game)
 
     def enter(
         self,

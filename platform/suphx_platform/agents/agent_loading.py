@@ -16,8 +16,8 @@ model registry (``models:/…``):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,10 @@ from suphx_platform.agents.agent_forms import (
     is_program,
     split_program,
 )
-from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
+from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.programs import MOVE_SECONDS, warn_without_sandbox
 from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_side_program
-from suphx_platform.storage.storage import BEST, Storage
-from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import PREFIX
 
 
@@ -204,37 +202,6 @@ def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
 def have_same_moves(game: CandidateGame, *rules: Any) -> bool:
     """Tell whether all ``rules`` of ``game`` have the same moves, so that a net of one knows those of the others."""
     return len({len(move_features(game, each)) for each in set(rules)}) <= 1
-
-
-def newest_side_nets(game: CandidateGame, location: str, storage: StorageConfig | None = None) -> list[FoundCheckpoint]:
-    """Return all nets of ``game``, newest first, of a folder of runs or of the storage ``s3://…``.
-
-    Only nets of finished trainings are found: a training that goes on has no files of them yet.
-    """
-    if location.startswith(BUCKET):
-        found = list(_stored_nets(game, replace(storage or StorageConfig(), address=location.rstrip("/"))))
-    else:
-        found = list(_nets_of_runs(game, Path(location)))
-    return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)
-
-
-def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
-    """Yield the stages ``<run id>/<stage>`` that have the nets of all seats."""
-    names = checkpoint_names(game=game.name)
-    for folder in sorted({path.parent for path in runs.glob(f"*/*/{names[0]}")}):
-        files = [folder / name for name in names]
-        if all(file.is_file() for file in files):
-            saved = max(file.stat().st_mtime for file in files)
-            yield FoundCheckpoint(folder.relative_to(runs).as_posix(), str(folder), saved)
-
-
-def _stored_nets(game: CandidateGame, config: StorageConfig) -> Iterator[FoundCheckpoint]:
-    """Yield the names of a storage whose newest version has the nets of all seats."""
-    storage = Storage(config)
-    for name in storage.names():
-        versions = storage.versions(name) if name.rpartition("/")[2] != BEST else []
-        if versions and all(file in versions[-1].files for file in checkpoint_names(game=game.name)):
-            yield FoundCheckpoint(name, f"{config.address}/{name}", versions[-1].saved)
 
 
 def load_match_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:

@@ -8,16 +8,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suphx.games.registry import DEFAULT_GAME, GAMES, decision_names
+from suphx.games.registry import DEFAULT_GAME, decision_names
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import (
     INITIAL,
     checkpoint_names,
     find_checkpoints,
-    has_nets,
     split_address,
 )
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
@@ -120,14 +120,14 @@ class AgentSource:
         elif not Path(location).is_dir():
             raise ValueError(f"{location} is no folder of runs: check the path, or name a storage (s3://bucket/prefix)")
 
-    def newest(self, location: str) -> list[FoundCheckpoint]:
-        """Return all checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
+    def newest(self, location: str, game: str = DEFAULT_GAME) -> list[FoundCheckpoint]:
+        """Return all nets of a game, newest first, of a folder of runs or of the storage ``s3://…``."""
         if location.startswith(BUCKET):
             location = location.rstrip("/")
-            found = list(stored_checkpoints(Storage(replace(self._storage, address=location))))
+            found = list(stored_checkpoints(Storage(replace(self._storage, address=location)), game))
             found = [replace(each, address=f"{location}/{each.name}") for each in found]
         else:
-            found = list(checkpoints_of_runs(Path(location)))
+            found = list(checkpoints_of_runs(Path(location), game))
         return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)
 
 
@@ -135,29 +135,19 @@ _STAGES = ("*", "agent_comparison/*")
 """Patterns of folders of agents in that of a run."""
 
 
-def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
-    """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all five nets, also compared agents."""
-    discard = decision_names()[0]
-    folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{checkpoint_name(discard)}")]
-    folders += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
+def checkpoints_of_runs(runs: Path, game: str = DEFAULT_GAME) -> Iterator[FoundCheckpoint]:
+    """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all nets of a game, also compared agents."""
+    if not (names := decision_names(game)):
+        return
+    first, file = names[0], checkpoint_name(names[0])
+    folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{file}")]
+    folders += [path.parent.parent for path in runs.glob(f"*/*/{first}/{file}")]
     for folder in sorted(set(folders)):
-        if _is_hidden(folder, runs):
+        if _is_hidden(folder, runs) or folder.name == INITIAL:  # nets of others
             continue
-        if not has_nets(folder) or folder.name == INITIAL:  # of a stage that has not learned them all yet; of others
-            continue
-        name = folder.relative_to(runs).as_posix()
-        yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in find_checkpoints(folder)))
-
-
-def other_nets_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
-    """Yield the stages ``<run id>/<stage>`` with nets of other games, by the file of the first one."""
-    for name in GAMES:
-        mark = checkpoint_name(decision_names(name)[0])
-        for path in sorted(runs.glob(f"*/*/{mark}")) if name != DEFAULT_GAME else ():
-            if _is_hidden(path, runs):
-                continue
-            name = path.parent.relative_to(runs).as_posix()
-            yield FoundCheckpoint(name, str(path.parent), path.stat().st_mtime)
+        with suppress(ValueError):  # of a stage that has not learned them all yet
+            saved = max(file.stat().st_mtime for file in find_checkpoints(folder, game=game))
+            yield FoundCheckpoint(folder.relative_to(runs).as_posix(), str(folder), saved)
 
 
 def _is_hidden(path: Path, runs: Path) -> bool:
@@ -165,23 +155,21 @@ def _is_hidden(path: Path, runs: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(runs).parts)
 
 
-def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:
-    """Yield the names of a storage whose newest version has all five nets; ``address`` is the name."""
+def stored_checkpoints(storage: Storage, game: str = DEFAULT_GAME) -> Iterator[FoundCheckpoint]:
+    """Yield the names of a storage whose newest version has all nets of a game; ``address`` is the name."""
     newest = {name: versions[-1] for name in storage.names() if (versions := storage.versions(name))}
+    nets = {decision: checkpoint_name(decision) for decision in decision_names(game)}
     for name, version in newest.items():
         parent, _, last = name.rpartition("/")
         if last in (BEST, INITIAL):  # nets that the stage itself has, or had; those of another run
             continue
-        if all(file in version.files for file in checkpoint_names()):
+        if all(file in version.files for file in nets.values()):
             yield FoundCheckpoint(name, name, version.saved)
-        elif last == decision_names()[0] and _has_all_heads(newest, parent):
-            saved = max(newest[f"{parent}/{head}"].saved for head in decision_names())
-            yield FoundCheckpoint(parent, parent, saved)
-
-
-def _has_all_heads(newest: dict[str, CheckpointVersion], parent: str) -> bool:
-    stages = {head: newest.get(f"{parent}/{head}") for head in decision_names()}
-    return all(stage is not None and checkpoint_name(head) in stage.files for head, stage in stages.items())
+        elif last == next(iter(nets)):
+            stages = {decision: newest.get(f"{parent}/{decision}") for decision in nets}
+            found = [each for net, each in stages.items() if each is not None and nets[net] in each.files]
+            if len(found) == len(nets):
+                yield FoundCheckpoint(parent, parent, max(each.saved for each in found))
 
 
 def fetch_stored(storage: Storage, name: str, folder: Path) -> list[CheckpointVersion]:

@@ -15,7 +15,6 @@ from suphx_platform.agents.agent_source import (
     FoundCheckpoint,
     checkpoints_of_runs,
     fetch_stored,
-    other_nets_of_runs,
     stored_checkpoints,
 )
 from suphx_platform.storage.storage import Storage
@@ -88,8 +87,9 @@ def test_nets_of_other_games_that_a_stage_has_put_aside_are_no_agents(runs: Path
     for stage in ("learning", ".learning.replaced"):
         folder = runs / "doudizhu-1" / stage
         folder.mkdir(parents=True)
-        (folder / "landlord.safetensors").touch()
-    assert names(list(other_nets_of_runs(runs))) == ["doudizhu-1/learning"]
+        for name in checkpoint_names(game="doudizhu"):
+            (folder / name).touch()
+    assert names(list(checkpoints_of_runs(runs, "doudizhu"))) == ["doudizhu-1/learning"]
 
 
 def stored(storage: Storage, tmp_path: Path) -> None:

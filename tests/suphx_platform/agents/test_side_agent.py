@@ -11,7 +11,7 @@ from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
-from suphx_platform.agents.agent_loading import common_rules, find_side_nets, load_side_agent, newest_side_nets
+from suphx_platform.agents.agent_loading import common_rules, find_side_nets, load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -74,9 +74,9 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
             os.utime(path, (1000 + number, 1000 + number))
         storage.save(f"{name}/learning", own, number=100)
     (runs / "c-1" / "learning" / "landlord_up.safetensors").unlink()  # its training goes on
-    assert [found.name for found in newest_side_nets(GAME, str(runs))] == ["b-1/learning", "a-1/learning"]
-    assert newest_side_nets(GAME, str(runs))[0].address == str(runs / "b-1" / "learning")
-    stored = newest_side_nets(GAME, f"s3://{BUCKET}/runs/")
+    assert [found.name for found in source(tmp_path).newest(str(runs), "doudizhu")] == ["b-1/learning", "a-1/learning"]
+    assert source(tmp_path).newest(str(runs), "doudizhu")[0].address == str(runs / "b-1" / "learning")
+    stored = source(tmp_path).newest(f"s3://{BUCKET}/runs/", "doudizhu")
     assert [found.name for found in stored] == ["c-1/learning", "b-1/learning", "a-1/learning"]
     place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
     assert place is not None
