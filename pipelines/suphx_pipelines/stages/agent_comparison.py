@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import widened_note
-from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import Interval, PairedDifference, paired_difference
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
-from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.registry import DEFAULT_GAME, game_modules
+from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.training.config import RewardName
 from suphx.training.trainer import METRICS_FILE
@@ -107,7 +106,7 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
         for agent in config.agents:
             address = {"sl": supervised, "sl_weak": weak}.get(agent) or str(context.upstream[_stage_name(agent)])
-            setup = MatchSetup(address, weak, seed=context.seed % MAX_WALL_SEED)
+            setup = MatchSetup(address, weak, seed=context.seed % MAX_DEAL_SEED)
             kept = KeptResults(context.folder / GAMES_FOLDER / agent)
             runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance, note_kept=progress.skip)
             reports.append(play_match(setup, config.hanchans, runner=runner, tell=partial(progress.advance, 0)))
