@@ -16,7 +16,11 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.decisions import Decisions
+from suphx.experience.segments import segment_rows
+from suphx.games.registry import find_learning
 from suphx.games.riichi.features.oracle import ORACLE
+from suphx.models.candidate_net import CandidateNet
+from suphx.models.checkpoint import Net
 from suphx.models.device import uses_bf16
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import CriticNet, PolicyNet
@@ -75,6 +79,14 @@ class ActorCritic(nn.Module):
         values = None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
         return {"logits": logits, "values": values}
 
+    def logits(self, net: nn.Module, batch: SeenPlanes[Tensor], masks: Tensor) -> Tensor:
+        """Return the logits [n, k] of ``net``, which sees what the policy sees."""
+        return net_logits(net, batch["planes"], self.bf16)
+
+    def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
+        """Return all columns of a batch."""
+        return {**_loss_columns(decisions), **self.seen_planes(decisions.planes.dense())}
+
     def seen_planes(self, rows: np.ndarray) -> SeenPlanes[np.ndarray]:
         """Return what each net sees of stored ``rows``; nets that see the same share an array."""
         seen: SeenPlanes[np.ndarray] = {"planes": self.seen_by_policy(rows)}
@@ -91,8 +103,83 @@ class ActorCritic(nn.Module):
         return self.policy.seen(rows)
 
 
-def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
+class CandidateActorCritic(nn.Module):
+    """The same for a net that chooses among candidates: its numbers are the logits of the moves in each list.
+
+    The critic is a net of the same size that sees no candidate. Moves are those of the usual rules of the game.
+    """
+
+    bf16 = False
+    is_frozen = False
+    teacher = None
+
+    def __init__(self, start: CandidateNet, *, has_critic: bool) -> None:
+        """Copy ``start``, the initial policy."""
+        super().__init__()
+        self.policy = _copied_candidates(start)
+        self.critic: CandidateNet | None = None
+        if has_critic:
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(start.kind.number)
+                self.critic = CandidateNet(start.kind, replace(start.layout, candidate=0), start.config)
+            nn.init.zeros_(self.critic.output.weight)  # it begins by expecting nothing
+            nn.init.zeros_(self.critic.output.bias)
+        self._fixed = [_copied_candidates(start)]  # in a list: no submodule
+        features = find_learning(start.kind.game).candidate_features(start.layout.name)
+        assert features is not None
+        self._features = features
+
+    @property
+    def start(self) -> CandidateNet:
+        """The policy as it was at first; it is no submodule."""
+        return self._fixed[0]
+
+    def forward(self, batch: BatchColumns[Tensor]) -> dict[str, Tensor | None]:
+        """Return ``logits`` [n, longest list] and ``values`` [n] (None without a critic)."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            logits = self.logits(self.policy, batch, batch["masks"])
+        values = None
+        if self.critic is not None:
+            rows = batch["planes"]
+            with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
+                values = self.critic.of_rows(rows, rows[:, :0], torch.arange(len(rows), device=rows.device)).float()
+        return {"logits": logits, "values": values}
+
+    def logits(self, net: nn.Module, batch: SeenPlanes[Tensor], masks: Tensor) -> Tensor:
+        """Return the logits [n, longest list] of ``net``; 0 where ``masks`` is."""
+        assert isinstance(net, CandidateNet)
+        rows = batch["planes"]
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
+            values = net.of_rows(rows, batch["candidates"], batch["lists"]).float()
+        return values.new_zeros(masks.shape).masked_scatter(masks == 1, values)
+
+    def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
+        """Return all columns of a batch; masks are as wide as the longest list."""
+        lists = decisions.candidates
+        assert lists is not None
+        counts = np.diff(lists.offsets)
+        seen: SeenPlanes[np.ndarray] = {
+            "planes": decisions.planes.dense(),
+            "candidates": self._features[lists.moves],
+            "lists": segment_rows(lists.offsets),
+        }
+        columns: BatchColumns[np.ndarray] = {**_loss_columns(decisions), **seen}
+        columns["masks"] = (np.arange(counts.max()) < counts[:, None]).astype(np.uint8)
+        return columns
+
+
+def _copied_candidates(net: CandidateNet) -> CandidateNet:
+    copy = net.like()
+    copy.load_state_dict(net.state_dict())
+    return copy
+
+
+def new_actor_critic(
+    config: LearnerConfig, start: Net, teacher: PolicyNet | None = None
+) -> ActorCritic | CandidateActorCritic:
     """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
+    if isinstance(start, CandidateNet):
+        return CandidateActorCritic(start, has_critic=config.gradient.use_critic)
     critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
     return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)
 
@@ -175,7 +262,7 @@ class LearningStep:
     def __init__(
         self,
         config: LearnerConfig,
-        actors: Mapping[str, ActorCritic],
+        actors: Mapping[str, ActorCritic | CandidateActorCritic],
         device: torch.device,
         *,
         is_distributed: bool = False,
@@ -229,8 +316,7 @@ class LearningStep:
             actor.is_frozen = not part.learns_policy and not self._is_distributed
             for group in self.optimizers[head, "policy"].param_groups:
                 group["lr"] = self._config.learning_rate * part.rate_share
-            seen = actor.seen_planes(part.decisions.planes.dense())
-            batches[head] = self._on_device({**_loss_columns(part.decisions), **seen})
+            batches[head] = self._on_device(actor.columns(part.decisions))
         return batches
 
     def loss(self, head: str, batch: BatchColumns[Tensor], outputs: Mapping[str, Tensor | None]) -> Tensor:
@@ -245,7 +331,7 @@ class LearningStep:
         loss, figures = decision_loss(logits, values, batch, part.alpha, gradient, learns_policy=part.learns_policy)
         if part.kl_coeff:
             with torch.no_grad():
-                start = net_logits(actor.start, batch["planes"], actor.bf16)
+                start = actor.logits(actor.start, batch, masks)
             divergence = kl_divergence(logits, start, masks)
             loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
         if config.distillation.weight and actor.teacher is not None:
@@ -289,6 +375,7 @@ class LearningStep:
         divergences = {}
         for head, (rows, masks) in parts.items():
             actor = self.actors[head]
+            assert isinstance(actor, ActorCritic)
             seen = self._moved(actor.seen_by_policy(rows))
             own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.start))
             divergences[head] = kl_divergence(own, start, self._moved(masks))

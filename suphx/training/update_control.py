@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi.names import HEAD_NAMES
+from suphx.games.registry import DEFAULT_GAME, decision_names
 from suphx.training.learner_config import EntropyControl, LearnerConfig
 from suphx.training.learning_step import Figures, HeadBatch, Step
 
@@ -20,8 +20,11 @@ from suphx.training.learning_step import Figures, HeadBatch, Step
 class UpdateControl:
     """Turns batches into steps for each learner, and their figures into the settings of the next update."""
 
-    def __init__(self, config: LearnerConfig, heads: Sequence[int]) -> None:
+    def __init__(self, config: LearnerConfig, heads: Sequence[int], game: str = DEFAULT_GAME) -> None:
+        """``heads``: numbers of the decisions of ``game`` that learn."""
         self._config = config
+        self.names = decision_names(game)
+        """Of all decisions of the game."""
         self.num_updates = 0
         """Updates so far, over all starts of a run."""
         entropy = config.entropy
@@ -79,7 +82,7 @@ class UpdateControl:
         rows, is_alone = _num_decisions(parts), self.is_critic_alone
         num_updates = max(control.num_updates for control in self._controls.values())
         for name, values in figures.items():
-            head = HEAD_NAMES.index(name)
+            head = self.names.index(name)
             moves_policy = not is_alone and not values.get("stopped_share")
             values |= self._measure(head, values["entropy"], num_updates, moves_policy=moves_policy)
             self._policy_updates[head] += moves_policy
@@ -90,21 +93,21 @@ class UpdateControl:
 
     def state(self) -> dict[str, Any]:
         """Return plain values for ``restore``."""
-        controls = {HEAD_NAMES[head]: asdict(control) for head, control in self._controls.items()}
+        controls = {self.names[head]: asdict(control) for head, control in self._controls.items()}
         return {
             "num_updates": self.num_updates,
-            "policy_updates": {HEAD_NAMES[head]: number for head, number in self._policy_updates.items()},
+            "policy_updates": {self.names[head]: number for head, number in self._policy_updates.items()},
             "controls": controls,
-            "critic_decisions": {HEAD_NAMES[head]: rows for head, rows in self._critic_decisions.items()},
+            "critic_decisions": {self.names[head]: rows for head, rows in self._critic_decisions.items()},
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Continue from a ``state``."""
         self._controls = {
-            HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values["controls"].items()
+            self.names.index(name): EntropyControl(**control) for name, control in values["controls"].items()
         }
-        self._policy_updates = {HEAD_NAMES.index(name): number for name, number in values["policy_updates"].items()}
-        self._critic_decisions = {HEAD_NAMES.index(name): rows for name, rows in values["critic_decisions"].items()}
+        self._policy_updates = {self.names.index(name): number for name, number in values["policy_updates"].items()}
+        self._critic_decisions = {self.names.index(name): rows for name, rows in values["critic_decisions"].items()}
         self.num_updates = values["num_updates"]
 
     def _measure(self, head: int, entropy: float, num_updates: int, *, moves_policy: bool) -> dict[str, float]:
@@ -127,7 +130,7 @@ class UpdateControl:
         for head, batch in step.items():
             alpha = self._controls[head].alpha
             for own, part in zip(parts, batch.split(len(parts)), strict=True):
-                own[HEAD_NAMES[head]] = HeadBatch(
+                own[self.names[head]] = HeadBatch(
                     decisions=part if len(part) else batch.part(0, 1),
                     alpha=alpha,
                     weight=len(part) / len(batch),
