@@ -169,22 +169,13 @@ def check_night(night: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SidePoolConfig:
+class SidePoolConfig(PoolConfig):
     """Participants besides the champion, which always plays."""
 
     agents: tuple[str, ...] = ("rule", "random")
     """Scripted agents, folders of nets (``runs/RUN/learning``), their addresses in a bucket
     (``s3://bucket/runs/RUN/learning``) and in the model registry (``models:/NAME/VERSION``). Nets among them are for
     comparison only: they cannot become the champion."""
-    newest: Annotated[int, Range(0, 1000)] = 3
-    """Number of newest trained nets that play; one of them may become the champion."""
-    newest_from: str = ""
-    """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
-    tournament's own storage if that is a bucket, else its folder of runs."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        check_pool(self.agents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,7 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
     """Return the docstrings of the fields of a class, each as one line."""
     (body,) = ast.parse(inspect.getsource(cls)).body
     assert isinstance(body, ast.ClassDef)
-    docs = {}
+    docs = {} if cls.__base__ in (None, object) else field_docs(cls.__base__)
     for field, below in zip(body.body, body.body[1:], strict=False):
         match field, below:
             case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
