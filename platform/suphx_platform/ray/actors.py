@@ -43,6 +43,32 @@ _HOLD_SECONDS = 2.0
 _BACK_OFF_SECONDS = 0.2
 
 
+class Peer:
+    """Another part, by its name in Ray: another actor may get the name of one that has ended."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._actor: Any = None
+
+    def actor(self) -> Any:
+        """Return its actor."""
+        if self._actor is None:
+            self._actor = ray.get_actor(self._name)
+        return self._actor
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Return what it answers; PeerLostError if it is gone."""
+        try:
+            return ray.get(getattr(self.actor(), method).remote(*arguments))
+        except _AWAY_ERRORS as error:
+            self.forget()
+            raise PeerLostError(str(error)) from None
+
+    def forget(self) -> None:
+        """Look for its name before it is asked again."""
+        self._actor = None
+
+
 class PeerLostError(RuntimeError):
     """Another part is gone that this one has asked: that one is to blame."""
 
@@ -132,7 +158,7 @@ class SimulatorActor(RayActor):
         is_own = isinstance(new_engine, bytes)
         self._engine = pickle.loads(new_engine)() if isinstance(new_engine, bytes) else new_engine()
         self._own: FetchingEngine | None = self._engine if is_own else None
-        self._shard_name = shard
+        self._shard = Peer(shard)
         self._simulator: Simulator | None = None
         self._held: Sequence[Any] | None = None
         self._asked: Any = None
@@ -164,7 +190,7 @@ class SimulatorActor(RayActor):
                 self._own.fetch()
             played = self._begun().play(order, version=self._version, drains=False)
             self._held = played.decisions
-            self._asked = self._shard().add.remote(self._held)
+            self._asked = self._shard.actor().add.remote(self._held)
             total = played if total is None else _sum(total, played)
         return replace(total, decisions=[]) if total is not None else Played([], 0, 0, 0, 0.0, 0.0)
 
@@ -179,7 +205,7 @@ class SimulatorActor(RayActor):
 
     def deliver(self) -> bool:
         """Offer what is held to the shard; return whether nothing is held any more."""
-        if self._held is not None and _of_peer(self._shard().add.remote(self._held)) is not None:
+        if self._held is not None and self._shard.ask("add", self._held) is not None:
             self._held = None
         return self._held is None
 
@@ -198,7 +224,7 @@ class SimulatorActor(RayActor):
         ends = time.monotonic() + _HOLD_SECONDS
         while self._held is not None:
             if self._asked is None:
-                self._asked = self._shard().add.remote(self._held)
+                self._asked = self._shard.actor().add.remote(self._held)
             ready, _ = ray.wait([self._asked], timeout=max(0.0, ends - time.monotonic()))
             if not ready:
                 return False
@@ -206,32 +232,21 @@ class SimulatorActor(RayActor):
             try:
                 answer: int | bool | None = ray.get(asked)
             except _AWAY_ERRORS:  # the shard is lost with all that it had: the next one gets it
+                self._shard.forget()
                 time.sleep(_BACK_OFF_SECONDS)
                 if time.monotonic() > ends:
                     return False
                 continue
             if answer is None:
-                self._asked = self._shard().room.remote(sum(map(len, self._held)))
+                self._asked = self._shard.actor().room.remote(sum(map(len, self._held)))
             elif answer is not True:  # it was no answer about room
                 self._held, self._version = None, max(self._version, answer)
         return True
-
-    def _shard(self) -> Any:
-        """Return the shard; another one may have its name now."""
-        return ray.get_actor(self._shard_name)
 
     def _begun(self) -> Simulator:
         if self._simulator is None:
             raise NotBegunError("this simulator was started again and has no games yet")
         return self._simulator
-
-
-def _of_peer(reference: Any) -> Any:
-    """Return what another part answers; PeerLostError if it is gone."""
-    try:
-        return ray.get(reference)
-    except _AWAY_ERRORS as error:
-        raise PeerLostError(str(error)) from None
 
 
 def _sum(one: Played, other: Played) -> Played:
@@ -443,7 +458,7 @@ class LearnerActor(RayActor):
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._learner = new_learner()
         self._has_begun = False
-        self._shards, self._next_shard = shards, -1
+        self._shards, self._next_shard = [Peer(name) for name in shards], -1
         self._updates_per_version, self._publish_every = updates_per_version, publish_every
         self._copy_interval, self._copied = copy_interval, 0
         self._taking: Any = None
@@ -491,8 +506,7 @@ class LearnerActor(RayActor):
         """Make one update if a shard has a batch, in lockstep."""
         done = Worked()
         for _ in self._shards:
-            shard = self._turn()
-            staleness, parts = _of_peer(shard.take.remote(self._version()))
+            staleness, parts = self._turn().ask("take", self._version())
             if staleness is not None:
                 done.learned.append(self._begun().learn(parts, staleness))
                 self._finish(done)
@@ -526,18 +540,20 @@ class LearnerActor(RayActor):
         try:
             staleness, parts = ray.get(taking)
         except _AWAY_ERRORS:  # the shard is being started again
+            self._shards[self._next_shard].forget()
             time.sleep(_BACK_OFF_SECONDS / len(self._shards))
             return None
         return None if staleness is None else (staleness, parts)
 
     def _ask(self, ahead: int = 0) -> None:
         if self._taking is None:
-            self._taking = self._turn().take.remote(self._version(ahead), 0.5 / len(self._shards))
+            seconds = 0.5 / len(self._shards)
+            self._taking = self._turn().actor().take.remote(self._version(ahead), seconds)
 
-    def _turn(self) -> Any:
-        """Return the shard whose turn it is; another one may have its name now."""
+    def _turn(self) -> Peer:
+        """Return the shard whose turn it is."""
         self._next_shard = (self._next_shard + 1) % len(self._shards)
-        return ray.get_actor(self._shards[self._next_shard])
+        return self._shards[self._next_shard]
 
     def _version(self, ahead: int = 0) -> int:
         return (self._begun().num_updates + ahead) // self._updates_per_version

@@ -21,8 +21,7 @@ from typing import Any
 
 import ray
 
-from suphx.experience.decisions import Decisions, no_decisions
-from suphx.games.riichi import DISCARD_HEAD
+from suphx.experience.decisions import Decisions
 from suphx.selfplay.backend import Played
 from suphx.selfplay.buffer import ReplayBuffer
 from suphx.selfplay.config import ReplayBufferConfig
@@ -96,14 +95,16 @@ def measure(
     pods: int, *, senders: int, shards: int, seconds: float, fragments_per_second: float, num_decisions: int
 ) -> dict[str, Any]:
     """Return what came through, and the cores used by kind of process."""
-    sizes = {"num_simulators": pods, "num_buffers": shards, "num_engines": 0}
-    layout = RayLayoutConfig(on_ray=True, cpus_per_simulator=0.0, **sizes)
+    layout = RayLayoutConfig(
+        on_ray=True, num_simulators=pods, num_buffers=shards, num_engines=0, cpus_per_simulator=0.0
+    )
+    nothing: Any = None
     config = ReplayBufferConfig(batch_size=16_384, capacity_bytes=2**30)
     parts = RunParts(
         layout=layout,
-        new_simulator=no_decisions,  # type: ignore[arg-type]
-        new_engine=no_decisions,
-        new_buffer=partial(ReplayBuffer, config, [DISCARD_HEAD], max_batches=2),
+        new_simulator=nothing,
+        new_engine=nothing,
+        new_buffer=partial(ReplayBuffer, config, [decisions().head], max_batches=2),
         new_learner=DroppingLearner,
         first_weights={},
         steps=1,

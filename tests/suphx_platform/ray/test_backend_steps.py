@@ -142,7 +142,7 @@ def test_a_learner_that_died_goes_on_from_its_last_copy_and_no_update_is_told_tw
     driven = Driven(FreeBackend, new_parts())
     driven.begin()
     driven.go_on()
-    copy = (2, {}, {"num_updates": 2})
+    copy: Any = (2, {}, {"num_updates": 2})
     driven.answer("learner", "work", worked(1, 2, copy=copy))
     driven.answer("learner", "work", worked(3))
     driven.go_on(2)
@@ -225,7 +225,7 @@ class Answering(Driven):
             if self.num_played < 2 * (self.num_learned + 1):
                 return Worked()
             self.num_learned += 1
-            copy = (self.num_learned, {}, {"num_updates": self.num_learned})
+            copy: Any = (self.num_learned, {}, {"num_updates": self.num_learned})
             return worked(self.num_learned, copy=copy if self.num_learned == 2 else None)
         answers = {"deliver": True, "status": EMPTY, "state": (self.num_played, [])}
         return answers[method]

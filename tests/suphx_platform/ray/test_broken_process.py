@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import ray
 import torch
 
 from suphx_platform.ray import process as broken_process
@@ -76,7 +75,7 @@ class BrokenGpu:
     ],
 )
 def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
-    monkeypatch: pytest.MonkeyPatch, kind: type[Any], method: str, arguments: tuple[Any, ...]
+    kind: type[Any], method: str, arguments: tuple[Any, ...]
 ) -> None:
     actor: Any = object.__new__(kind)
     broken = BrokenGpu()
@@ -89,8 +88,7 @@ def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
         )
         actor._has_begun, actor._error, actor._version = True, None, lambda ahead=0: 0
         actor._take, actor._ask = lambda: (0.0, {}), lambda ahead=0: None
-        actor._shards, actor._turn = ["buffer"], lambda: SimpleNamespace(take=SimpleNamespace(remote=lambda _: None))
-        monkeypatch.setattr(ray, "get", lambda _: (0.0, {}))
+        actor._shards, actor._turn = ["buffer"], lambda: SimpleNamespace(ask=lambda *_: (0.0, {}))
     with pytest.raises(EndedError):
         getattr(actor, method)(*arguments)
 
