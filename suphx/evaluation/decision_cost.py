@@ -145,7 +145,7 @@ class CostJudge:
 
     def _act(self, tables: Records, waiting: I64) -> I16:
         """Return the agent's moves; a scripted agent that never calls has none where the player has called."""
-        actions = self._agent.act(tables, waiting)
+        actions: I16 = np.array(self._agent.act(tables, waiting), np.int16)
         unanswered = np.flatnonzero(tables["legal"][waiting, actions] == 0)
         if unanswered.size:
             actions[unanswered] = self._substitute.act(tables, waiting[unanswered])

@@ -314,6 +314,8 @@ def play_match(
     whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
     """
     check_hanchans(num_hanchans)
+    if isinstance(load_game(setup.game).scoring, SideScoring):
+        raise ValueError(f"{setup.game} has two sides: play_side_match plays it")
     measure = points_measure(points)
     num_walls = num_hanchans // SEATS
     blocks: list[PlayedDeals] = []
@@ -443,13 +445,22 @@ def play_side_match(
     ``tell`` gets what is known so far, in a few words. Errors as for ``play_deals``, and ValueError for fewer deals.
     """
     check_side_deals(num_deals)
+    scoring = _side_scoring(setup.game)
     blocks: list[PlayedDeals] = []
     for block in play_deals(setup, num_deals, deals_per_task=deals_per_task, runner=runner):
         blocks.append(block)
         placements = np.concatenate([each.placements for each in blocks])
         share = placements[:, 0].sum() / placements.sum()
-        tell(f"{share:.1%} of the games won after {len(placements):,} {load_game(setup.game).scoring.deal}s")
-    return side_report(load_game(setup.game).scoring, sorted(blocks, key=lambda block: block.first))
+        tell(f"{share:.1%} of the games won after {len(placements):,} {scoring.deal}s")
+    return side_report(scoring, sorted(blocks, key=lambda block: block.first))
+
+
+def _side_scoring(game: str) -> SideScoring:
+    """Return the scoring of a game; ValueError if it has no sides."""
+    scoring = load_game(game).scoring
+    if not isinstance(scoring, SideScoring):
+        raise ValueError(f"{game} has no two sides: play_match plays it")
+    return scoring
 
 
 def side_report(scoring: SideScoring, blocks: Sequence[PlayedDeals]) -> SideReport:

@@ -58,8 +58,7 @@ class MatchConfig:
         check_hanchans(self.hanchans)
         if self.opponent not in agent_names() and "/" not in self.opponent:
             raise ValueError(
-                f"opponent is {self.opponent!r}: use {', '.join(agent_names())}, or the path of a folder of "
-                "checkpoints"
+                f"opponent is {self.opponent!r}: use {', '.join(agent_names())}, or the path of a folder of checkpoints"
             )
         if self.action_selection not in get_args(ActionSelection):
             raise ValueError(

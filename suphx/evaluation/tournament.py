@@ -228,8 +228,8 @@ def _played(
         games.append(RatedGame(deal, agents, tuple(places)))
         for party, agent in enumerate(agents):
             points.setdefault(agent, [0.0] * len(agents))[party] += own[party]
-    rows = {
-        digests[int(name)]: np.sum([row for row in own if row], axis=0, dtype=np.int64)
+    rows: dict[str, I64] = {
+        digests[int(name)]: np.array([row for row in own if row], np.int64).sum(axis=0)
         for name, own in played.summary.get("rows", {}).items()
     }
     return PlayedLineup(games, points, rows, [(digests[agent], reason) for agent, reason in played.forfeits])

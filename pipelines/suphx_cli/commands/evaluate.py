@@ -536,7 +536,8 @@ def _play_sides(
     from suphx.games.registry import load_game
 
     head = {"game": setup.game, "candidate": args.candidate, "opponent": args.opponent}
-    number, sides = _length(args, has_sides=True), load_game(setup.game).scoring.sides
+    scoring: Any = load_game(setup.game).scoring
+    number, sides = _length(args, has_sides=True), scoring.sides
     if args.sequential is None:
         match = play_side_match(setup, number, runner=runner, tell=partial(bar.advance, 0))
         head |= {"decks": number, "seed": args.seed, "outcome": match.outcome}
