@@ -28,7 +28,7 @@ POINTS = (90.0, 45.0, 0.0, -135.0)
 
 @pytest.fixture(scope="module")
 def game() -> GameLog:
-    (log,) = play_games([UKEIRE], np.zeros((1, 4), np.int64), [3], tenhou())
+    log: GameLog = next(play_games([UKEIRE], np.zeros((1, 4), np.int64), [3], tenhou()))
     return log
 
 

@@ -38,7 +38,7 @@ def asked_names(tree: ast.AST) -> Iterator[int]:
             parts = [node.pattern]
         for each in (inner for part in parts if part is not None for inner in ast.walk(part)):
             is_name = isinstance(each, ast.Constant) and each.value in GAMES
-            if is_name or (isinstance(each, ast.Name) and each.id == "DEFAULT_GAME"):
+            if isinstance(each, ast.expr) and (is_name or (isinstance(each, ast.Name) and each.id == "DEFAULT_GAME")):
                 yield each.lineno
 
 

@@ -234,7 +234,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_pipelines.kept_match import kept_match, saved_text
         from suphx_platform.agents.agent_loading import match_agents
         from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.evaluation.game_workers import match_workers
+        from suphx_platform.evaluation.match_workers import match_workers
         from suphx_platform.kernels.kernel_warmup import compile_kernels
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = load_game(name)

@@ -112,7 +112,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     _check_effects(args)
     with _fetched(args, console) as address:
         if args.pack is not None:
-            from suphx_platform.agents.mjai.mjai_arena import write_bot
+            from suphx_platform.agents.bot_archive import write_bot
 
             names = write_bot(address, args.pack)
             return {"archive": str(args.pack), "files": len(names), "bytes": args.pack.stat().st_size}

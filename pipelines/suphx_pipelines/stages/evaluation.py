@@ -25,7 +25,7 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_remote
-from suphx_platform.evaluation.game_workers import match_workers
+from suphx_platform.evaluation.match_workers import match_workers
 
 STAGE_NAME = "evaluation"
 AGENT_NAME = "our agent"

@@ -27,7 +27,7 @@ from suphx_pipelines.tournament.entrants import Entrant, Pool
 from suphx_pipelines.tournament.history import EarlierNights, GameCode
 from suphx_pipelines.tournament.pages import LiveState, Row, Sections
 from suphx_platform.agents.agent_source import AgentSource, FoundCheckpoint
-from suphx_platform.evaluation.game_workers import match_workers
+from suphx_platform.evaluation.match_workers import match_workers
 
 Context: TypeAlias = StageContext[Any]
 """Of a stage; its recipe is a ``TournamentRecipe`` or a ``SideTournamentRecipe``."""

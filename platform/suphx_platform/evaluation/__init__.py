@@ -1,1 +1,1 @@
-"""Games of matches and tournaments, here or on the nodes of a Ray cluster. Start in game_workers.py."""
+"""Games of matches and tournaments, here or on the nodes of a Ray cluster. Start in match_workers.py."""

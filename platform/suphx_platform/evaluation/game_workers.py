@@ -1,10 +1,6 @@
-"""Who plays the games of a match or tournament: processes of this machine, or workers of Ray if wanted.
+"""What a worker of Ray (ray_game_workers.py) does, without Ray: it unpacks the agents, and plays tasks in a thread.
 
->>> with match_workers(8, on_ray=False, say=print) as workers:
-...     play_match(MatchSetup("runs/a/supervised", "ukeire", seed=0), 4000, runner=GameRunner(workers=workers))
-
-What a worker of Ray (ray_game_workers.py) does is here, without Ray: it unpacks the agents, plays tasks in a thread of
-its own, and takes the next task when it has room.
+It takes the next task when it has room.
 
 >>> player = GamePlayer(plan, agents)
 >>> player.exchange([], is_last=False, seconds=5).has_room
@@ -18,7 +14,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -26,26 +22,11 @@ from pathlib import Path
 
 import torch
 
-from suphx.evaluation.game_runner import GamePlan, GameTask, Summary, Workers
+from suphx.evaluation.game_runner import GamePlan, GameTask, Summary
 from suphx.games.game import Agent
 from suphx.games.registry import load_game
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
-
-
-@contextmanager
-def match_workers(number: int, *, on_ray: bool, say: Callable[[str], None]) -> Iterator[Workers]:
-    """Yield ``number`` for processes of this machine, or as many workers of Ray, which end with the block.
-
-    ``say`` gets a line about lost and missing workers. Errors as for ``ray_session``.
-    """
-    if not on_ray:
-        yield number
-        return
-    from suphx_platform.evaluation.ray_game_workers import ray_game_workers  # imports Ray, which takes seconds
-
-    with ray_game_workers(number, say=say) as workers:
-        yield workers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Our agents in other arenas: an agent that answers in the mjai protocol, the ways to an arena, an archive of a bot.
+"""Our agents in other arenas: an agent that answers in the mjai protocol, the ways to an arena.
 
 >>> player = MjaiPlayer(load_any_agent("ukeire"), seat=2)
 >>> player.see([{"type": "start_game"}, {"type": "start_kyoku", ...}, ...])
@@ -14,31 +14,21 @@ line for ``SILENT_SECONDS`` is left.
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
-import zipfile
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 from urllib.parse import urlsplit
 
 import numpy as np
 
-import suphx
-import suphx_platform
 from suphx.experience.observation import F32
 from suphx.games.game import Agent
-from suphx.games.registry import agent_names
 from suphx.games.riichi.records.mjai_table import MjaiTable, reply_of_action
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 from suphx.printable_text import shortened
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
-from suphx_platform.agents.agent_forms import split_wrapper
-from suphx_platform.agents.mjai import bot_script
 from suphx_platform.agents.mjai.programs import Event
 
 if TYPE_CHECKING:
@@ -267,59 +257,3 @@ def _parsed(line: str | bytes) -> Any:
         raise ValueError(
             f"{shown!r} is not JSON ({error}): send one mjai event, or a list of events, per line"
         ) from error
-
-
-MAX_BYTES = 1000 * 1000 * 1000
-"""Of a submission to mjai.app."""
-REQUIREMENTS = ("lazy-loader", "numba", "numpy", "safetensors", "torch")
-_DATE = (1980, 1, 1, 0, 0, 0)  # so that equal contents give equal archives
-
-
-def write_bot(address: str, path: Path) -> list[str]:
-    """Write the archive of an agent on this machine; return the names in it.
-
-    ``address``: a scripted agent, a folder of checkpoints with its options, or an adapting one. ValueError if a
-    checkpoint is missing, or if the archive is larger than MAX_BYTES; then nothing is left.
-    """
-    wrapper, nets = split_wrapper(address)
-    place, words = split_address(nets)
-    is_scripted = place in agent_names()
-    options = f":{','.join(sorted(words))}" if words else ""
-    texts = {
-        bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
-        "requirements.txt": "".join(f"{name}=={version(name).partition('+')[0]}\n" for name in REQUIREMENTS),
-    }
-    files = {"bot.py": Path(bot_script.__file__), **dict(_code())}
-    if not is_scripted:
-        found = find_checkpoints(Path(place), is_weak=WEAK in words)
-        files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in texts.items():
-                archive.writestr(_entry(name), text)
-            for name, file in sorted(files.items()):
-                archive.writestr(_entry(name), file.read_bytes())
-            names = archive.namelist()
-        if (size := part.stat().st_size) > MAX_BYTES:
-            raise ValueError(f"{path} would have {size:,} bytes, but arenas take {MAX_BYTES:,}: use smaller nets")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return names
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    return entry
-
-
-def _code() -> Iterator[tuple[str, Path]]:
-    """Yield the names in the archive and the paths of the code that an agent needs."""
-    for package in (suphx, suphx_platform):
-        folder = Path(str(package.__file__)).parent
-        for path in folder.rglob("*"):
-            if path.is_file() and path.suffix != ".pyc":
-                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", path

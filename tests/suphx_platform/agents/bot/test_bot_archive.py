@@ -15,9 +15,9 @@ from suphx.games.riichi.records.mjai_writer import write_mjai
 from suphx.games.riichi.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx_platform.agents.mjai import mjai_arena as bot_archive
+from suphx_platform.agents import bot_archive
+from suphx_platform.agents.bot_archive import write_bot
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
-from suphx_platform.agents.mjai.mjai_arena import write_bot
 from suphx_platform.agents.mjai.programs import CommandLine
 from tests.selfplay.small_policy_set import save_random
 

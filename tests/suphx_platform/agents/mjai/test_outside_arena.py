@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.agents.mjai.mjai_arena import write_bot
+from suphx_platform.agents.bot_archive import write_bot
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.line_program import LineProgram, line_program
 from tests.suphx_platform.agents.mjai.riichienv_arena import play_hanchan
