@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.models.twins import gru_twin
 
 from suphx.games.riichi.features.game_progress import NUM_GAME_PROGRESS_INPUTS
 from suphx.models.net_config import RewardPredictorConfig
 from suphx.models.recurrent_predictor import predict_next
 from suphx.models.reward_predictor import Points, RewardPredictor, weights_of
+from tests.models import gru_twin
 from tests.models.random_nets import small_predictor
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.models.twins import gru_twin
 
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
@@ -15,6 +14,7 @@ from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
 from suphx.training.config import GlobalRewardConfig
 from suphx.training.reward import GlobalReward
+from tests.models import gru_twin
 from tests.models.random_nets import EXPERT_8_DAN, PREDICTION, PREDICTOR
 from tests.selfplay.row_nets import policy_outputs
 
@@ -26,7 +26,7 @@ def play_deals(steps: int = 2800) -> list[KyokuEnds]:
     group = TableGroup(
         LearningConfig(num_tables=NUM_TABLES, learned=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=7
     )
-    return [group.step([policy_outputs(observations) for observations in group.observe()]).kyokus for _ in range(steps)]
+    return [group.step([policy_outputs(observations) for observations in group.observe()]).ends for _ in range(steps)]
 
 
 DEALS = play_deals()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_the_first_weights_of_the_critic_depend_on_the_head_only() -> None:
 
 def test_the_initial_policy_is_a_copy_that_does_not_learn() -> None:
     net = small_net()
-    actor = new_actor_critic(CONFIG, net)
+    actor = actor_critic(CONFIG, net)
     with torch.no_grad():
         for parameter in (*actor.policy.parameters(), *net.parameters()):
             parameter.fill_(1.0)
@@ -56,9 +57,15 @@ def test_the_initial_policy_is_a_copy_that_does_not_learn() -> None:
     assert {name.split(".")[0] for name, _ in actor.named_parameters()} == {"policy", "critic"}
 
 
+def actor_critic(*arguments: Any) -> ActorCritic:
+    actor = new_actor_critic(*arguments)
+    assert isinstance(actor, ActorCritic)
+    return actor
+
+
 @pytest.mark.parametrize("is_frozen", [False, True])
 def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
-    actor = new_actor_critic(CONFIG, small_net(net=SMALL))
+    actor = actor_critic(CONFIG, small_net(net=SMALL))
     actor.train()
     actor.is_frozen = is_frozen
     seen = actor.seen_planes(decisions().planes.dense())
@@ -72,7 +79,7 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
 
 
 def test_without_use_critic_there_is_no_critic() -> None:
-    actor = new_actor_critic(replace(CONFIG, gradient=PLAIN), small_net())
+    actor = actor_critic(replace(CONFIG, gradient=PLAIN), small_net())
     seen = actor.seen_planes(decisions().planes.dense())
     assert set(seen) == {"planes"}
     assert actor({"planes": torch.from_numpy(seen["planes"])})["values"] is None
@@ -80,7 +87,7 @@ def test_without_use_critic_there_is_no_critic() -> None:
 
 def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
     teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
-    actor = new_actor_critic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
+    actor = actor_critic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
     rows = decisions(sees_hidden=True).planes.dense()
     seen = actor.seen_planes(rows)
     num_planes = small_net(DISCARD_HEAD).num_planes

@@ -11,6 +11,7 @@ import pytest
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.models.checkpoint import load_header
+from suphx.models.net_config import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
 from suphx.selfplay.config import InferenceEngineConfig
@@ -58,6 +59,7 @@ def test_keep_probability_falls_by_version_and_each_step_leaves_an_agent(guided:
         load_agent(str(folder / f"keep-{step}-{keep_probability}"))
         header = load_header(folder / f"keep-{step}-{keep_probability}" / "discard.safetensors")
         assert header.extra["keep_probability"] == pytest.approx(float(keep_probability), abs=1e-3)
+        assert isinstance(header.net, NetConfig)
         assert header.net.num_oracle_planes == ORACLE.num_planes
     assert not hidden_weights(folder / "start").any()
     assert hidden_weights(folder / "keep-1-0.667").any()
@@ -98,7 +100,7 @@ def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
     plain = new_trainer(tmp_path / "plain", short).run()
     config = replace(short, learner=replace(short.learner, oracle_critic=True))
     metrics = new_trainer(tmp_path / "oracle", config).run()
-    assert load_header(tmp_path / "oracle" / "discard.safetensors").net.num_oracle_planes == 0
+    assert load_header(tmp_path / "oracle" / "discard.safetensors").oracle_planes is None
     errors = [run["history"][-1]["discard_critic_loss"] for run in (plain, metrics)]
     assert errors[0] != errors[1]
 

@@ -137,9 +137,9 @@ def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path)
 
 
 def test_a_loss_that_is_no_number_changes_nothing() -> None:
-    learner = BranchLearner(START.nets[CHOW_HEAD], CONFIG, torch.device("cpu"))
+    learner = BranchLearner(START.net(CHOW_HEAD), CONFIG, torch.device("cpu"))
     before = learner.state()
-    rows = np.zeros((4, START.nets[CHOW_HEAD].observation_bytes), np.uint8)
+    rows = np.zeros((4, START.net(CHOW_HEAD).observation_bytes), np.uint8)
     points = np.full((4, 2), np.inf, np.float32)
     broken = Branches(
         rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points, np.arange(4)
@@ -168,20 +168,20 @@ def learned(learner: BranchLearner, branches: Branches, open_deals: Sequence[int
 
 def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
     config = replace(CONFIG, batch_size=8, warmup_steps=0)
-    learner = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
+    learner = BranchLearner(START.net(CHOW_HEAD), config, torch.device("cpu"))
     first = branches_of(learner, [5] * 20 + [6] * 20)
     sums = learned(learner, first, open_deals=[4, 5, 6])
     assert (sums.count, sums.measured, sums.deals, sums.gain) == (40, 40, 2, 0.0), "before the first of five steps"
     assert sums.loss != 0
     second = branches_of(learner, [6] * 10 + [7] * 10 + [8] * 10, seed=1)
     probabilities = [
-        torch.softmax(net(torch.from_numpy(second.planes)), dim=1) for net in (learner.net, START.nets[CHOW_HEAD])
+        torch.softmax(net(torch.from_numpy(second.planes)), dim=1) for net in (learner.net, START.net(CHOW_HEAD))
     ]
     difference = (probabilities[0] - probabilities[1]).detach().double().numpy()[:, ::-1] * second.points
     sums = learned(learner, second, open_deals=[4, 5, 8])
     assert (sums.count, sums.measured, sums.deals) == (30, 20, 2), "the deal 6 goes on"
     assert sums.gain == pytest.approx(difference[10:].sum(), rel=1e-4)
-    restored = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
+    restored = BranchLearner(START.net(CHOW_HEAD), config, torch.device("cpu"))
     restored.restore(learner.state())
     assert learned(restored, branches_of(learner, [8, 9])).measured == 1
     assert learned(learner, branches_of(learner, [4, 5, 8])).measured == 1, "the deal 5 goes on since the first round"

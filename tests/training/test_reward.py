@@ -12,8 +12,8 @@ from suphx.kernel.record import Records
 from suphx.models.reward_predictor import weights_of
 from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.training.reward import PredictedChange, Prediction, RoundScore, points_won
+from tests.models import gru_twin
 from tests.models.random_nets import EXPERT_8_DAN, small_predictor
-from tests.models.twins import gru_twin
 from tests.selfplay.agents.small_agent import small_agent
 
 PREDICTOR = small_predictor()

@@ -125,7 +125,7 @@ def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Pa
     reward = GlobalReward(PREDICTION, num_games)
     changes: dict[int, list[np.ndarray]] = defaultdict(list)
     while sum(game >= num_games for game in changes) < num_games:  # every table plays its second game
-        ends = group.step([policy_outputs(observations) for observations in group.observe()]).kyokus
+        ends = group.step([policy_outputs(observations) for observations in group.observe()]).ends
         for game, rewards in zip(ends.games.tolist(), reward(ends), strict=True):
             changes[game].append(rewards)
     with StoreWriter(tmp_path) as writer:

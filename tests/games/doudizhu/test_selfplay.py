@@ -6,15 +6,15 @@ import pytest
 from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.engine import Simulator, check_invariants
-from suphx.games.doudizhu.game import DouDizhu
 from suphx.games.doudizhu.moves import load_moves
 from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, TableGroup
 from suphx.games.doudizhu.table import GAME_END, Rules
 from suphx.games.game import CandidateAgent
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.selfplay.rollouts.rollout import play_deals, play_games
 
-GAME = DouDizhu()
+GAME = candidate_game("doudizhu")
 
 
 def test_decks_played_twice_are_the_games_of_the_scripted_agents() -> None:
