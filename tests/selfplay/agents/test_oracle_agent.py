@@ -42,7 +42,7 @@ def trained_oracle(heads: tuple[int, ...] = HEADS) -> PolicySet:
     policy_set = seeing_hidden(public_player(), heads)
     torch.manual_seed(2)
     for head in heads:
-        hidden = policy_set.nets[head].trunk.stem.conv.weight.data[:, -ORACLE.num_planes :]
+        hidden = policy_set.policies[head].trunk.stem.conv.weight.data[:, -ORACLE.num_planes :]
         hidden.copy_(torch.randn(hidden.shape) / 4)
     return policy_set
 
@@ -73,7 +73,7 @@ def test_at_keep_probability_0_what_is_hidden_changes_no_bit_of_any_answer(table
     others = determinise(tables, tables["actor"], everybody(tables))
     undecided = np.full(len(tables), UNDECIDED, np.int16)
     num_rows, num_changed = 0, 0
-    for net in policy_set.nets:
+    for net in policy_set.policies:
         logits = {}
         for keep_probability in (0.0, 0.5):
             for name, dealt in (("true", tables), ("other", others)):
@@ -100,7 +100,7 @@ def test_without_its_oracle_planes_an_agent_plays_as_at_keep_probability_0(table
 def test_new_oracle_planes_change_no_answer(tables: Records) -> None:
     public = public_player()
     guided = seeing_hidden(public, [DISCARD_HEAD])
-    assert [net.config.num_oracle_planes > 0 for net in guided.nets] == [head == DISCARD_HEAD for head in HEADS]
+    assert [net.config.num_oracle_planes > 0 for net in guided.policies] == [head == DISCARD_HEAD for head in HEADS]
     expected = agent_of(public).act(tables, everybody(tables))
     assert np.array_equal(agent_of(guided).act(tables, everybody(tables)), expected)
 
