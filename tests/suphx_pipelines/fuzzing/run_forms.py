@@ -22,7 +22,7 @@ from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.games.riichi.fuzzing.file_damage import damage_bytes, damaged_json
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
-from tests.suphx_pipelines.tournament.small_tournament import CODE
+from tests.suphx_pipelines.tournament.small_tournament import code
 
 RECIPE = b'name = "a"\n[net]\nchannels = 8\n'
 NAME = "run/stage"
@@ -119,7 +119,7 @@ def _games() -> bytes:
     games = [RatedGame(wall, ("a", "b", "a", "b"), (1, 2, 3, 4)) for wall in range(3)]
     night = {"run": "n-1", "night": "2026-01-01", "ratings": {"a": [1.0, 0.5, 1.5]}}
     with tempfile.TemporaryDirectory() as name:
-        write_json(Path(name) / GAMES_NAME, history_json(EarlierNights(games, [night]), CODE))
+        write_json(Path(name) / GAMES_NAME, history_json(EarlierNights(games, [night]), code()))
         return (Path(name) / GAMES_NAME).read_bytes()
 
 
@@ -129,8 +129,8 @@ def _damaged_games(random: Random) -> Files:
 
 
 def _read_games(folder: Path, random: Random) -> None:
-    history_json(read_history(folder / GAMES_NAME, CODE), CODE)
-    is_of_this_engine(folder / GAMES_NAME, CODE)
+    history_json(read_history(folder / GAMES_NAME, code()), code())
+    is_of_this_engine(folder / GAMES_NAME, code())
 
 
 def empty(folder: Path) -> None:

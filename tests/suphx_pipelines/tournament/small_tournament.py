@@ -7,6 +7,7 @@ from typing import Any
 
 from suphx.evaluation.measures import SequentialConfig
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, LeaderboardConfig, PoolConfig, TournamentRecipe
+from suphx_pipelines.tournament.history import GameCode
 from suphx_pipelines.tournament.seats import SeatKind
 from suphx_pipelines.tournament.tournament import run_tournament
 from suphx_platform.console.console import Console
@@ -23,9 +24,13 @@ SMALL = TournamentRecipe(
 )
 
 KIND = SeatKind("riichi")
-CODE = KIND.code(SMALL)
 
 
 def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
     """Play the tournament and return its JSON."""
     return run_tournament(recipe, runs=runs, console=Console()).to_json()
+
+
+def code() -> GameCode:
+    """Return by which rules tournaments are played now: fixtures make games shorter."""
+    return KIND.code(SMALL)

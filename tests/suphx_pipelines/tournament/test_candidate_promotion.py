@@ -21,7 +21,7 @@ from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.small_tournament import CODE, SMALL
+from tests.suphx_pipelines.tournament.small_tournament import SMALL, code
 
 NAME = "a-1/reinforcement"
 PLACE = "s3://bucket/"
@@ -71,7 +71,7 @@ def promote(runs: Path, candidate: Entrant, *, is_won: bool, candidate_alias: st
     pool = Pool(entrants=(candidate,), champion=None, version=None, left_out={})
     folder.with_name("decision").mkdir(exist_ok=True)
     write_json(folder.with_name("pool") / POOL_NAME, asdict(pool))
-    write_json(folder.with_name("pool") / "history.json", {**games_json([], {}, CODE), "nights": []})
+    write_json(folder.with_name("pool") / "history.json", {**games_json([], {}, code()), "nights": []})
     folder.mkdir(exist_ok=True)
     context: StageContext[Any] = StageContext(
         folder=folder,

@@ -21,7 +21,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import LostVersion, ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.small_tournament import CODE, SMALL, play
+from tests.suphx_pipelines.tournament.small_tournament import SMALL, code, play
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.usefixtures("short_games")
@@ -31,7 +31,7 @@ LOSING = replace(
 
 
 def owner_of(*arguments: Any) -> NightVersions:
-    return NightVersions(*arguments, code=CODE, net_files=checkpoint_names())
+    return NightVersions(*arguments, code=code(), net_files=checkpoint_names())
 
 
 def test_a_night_deletes_an_older_candidate_whose_games_can_still_be_played_again(runs: Path) -> None:
@@ -75,7 +75,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
 
 
 def test_only_candidates_of_nights_of_the_same_name_are_its_own(runs: Path, tmp_path: Path) -> None:
-    write_json(tmp_path / "history.json", {**games_json([], {}, CODE), "nights": []})
+    write_json(tmp_path / "history.json", {**games_json([], {}, code()), "nights": []})
     owner = owner_of(SMALL, runs, tmp_path, AgentSource(TrackingStore(runs)), pytest.fail)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="")
     names = ("nightly-0123456789", "nightly-small-0123456789", "weekly-0123456789", "nightly-1", "")
@@ -112,7 +112,7 @@ def test_a_deleted_version_frees_the_checkpoint_that_it_was_made_from(
     recipe, source = replace(LOSING, storage=storage.config), AgentSource(TrackingStore(runs), storage.config)
     source.pin(stored, "models:/suphx/1")
     second = storage.save(name, nets, number=2)
-    write_json(tmp_path / "history.json", {**games_json([], {}, CODE), "nights": []})
+    write_json(tmp_path / "history.json", {**games_json([], {}, code()), "nights": []})
     warnings: list[str] = []
     owner = owner_of(recipe, runs, tmp_path, source, warnings.append)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="nightly-0123456789", stored=(stored,))

@@ -15,7 +15,7 @@ from suphx_pipelines.tournament.entrants import Entrant, Pool
 from suphx_pipelines.tournament.history import EarlierNights, games_json, read_history
 from suphx_pipelines.tournament.kind import Night
 from suphx_pipelines.tournament.sides import SideKind
-from tests.suphx_pipelines.tournament.small_tournament import CODE
+from tests.suphx_pipelines.tournament.small_tournament import code
 
 KIND = SideKind("doudizhu")
 
@@ -74,5 +74,5 @@ def test_an_agent_with_one_deck_has_no_interval(tmp_path: Path) -> None:
     assert "None" not in "".join(shown.values()) + "".join(
         map(bytes.decode, leaderboard.pictures(KIND, table).values())
     )
-    write_json(tmp_path / "history.json", games_json([], {}, CODE) | {"nights": table["nights"]})
-    assert read_history(tmp_path / "history.json", CODE).nights == table["nights"]
+    write_json(tmp_path / "history.json", games_json([], {}, code()) | {"nights": table["nights"]})
+    assert read_history(tmp_path / "history.json", code()).nights == table["nights"]

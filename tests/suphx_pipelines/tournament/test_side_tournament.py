@@ -21,7 +21,7 @@ from suphx_pipelines.tournament.kinds import kind_of
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_side_tournament import SMALL, play, save_nets
-from tests.suphx_pipelines.tournament.small_tournament import CODE
+from tests.suphx_pipelines.tournament.small_tournament import code
 
 NAME = "doudizhu_tournament"
 RECIPE = shipped_recipes()[NAME]
@@ -86,7 +86,7 @@ def test_games_of_other_rules_do_not_count(runs: Path) -> None:
     assert len(games) == 80
     assert all(sorted(game.places) == [1, 2] for game in games)
     assert read_games(path, kind_of(SMALL).code(replace(SMALL, rules=Rules(douzero_kickers=True)))) == []
-    assert read_games(path, CODE) == []  # of riichi
+    assert read_games(path, code()) == []  # of riichi
 
 
 def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,7 @@ from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 from tests.suphx_pipelines.tournament.kept_files import results
-from tests.suphx_pipelines.tournament.small_tournament import CODE, SMALL, play
+from tests.suphx_pipelines.tournament.small_tournament import SMALL, code, play
 from tests.suphx_platform.agents.mjai.bot_program import BOT, reaper
 
 NIGHTLY = RECIPES / "nightly.toml"
@@ -85,7 +85,9 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     assert [night["night"] for night in table["nights"]] == ["1", "2", "3"]
     assert [night["ratings"][ours["digest"]][0] for night in table["nights"]] == [1000, 1000, 1000]
     assert 0 < ours["style"]["win_rate"] < 1
-    games = read_games(folder / "leaderboard" / "games.json", CODE) + read_games(folder / "pool" / "history.json", CODE)
+    games = read_games(folder / "leaderboard" / "games.json", code()) + read_games(
+        folder / "pool" / "history.json", code()
+    )
     digests = [row["digest"] for row in table["agents"]]
     for row, column in itertools.permutations(range(len(digests)), 2):
         common = [game for game in games if {digests[row], digests[column]} <= set(game.seats)]

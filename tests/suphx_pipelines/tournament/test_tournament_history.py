@@ -14,7 +14,7 @@ from suphx_pipelines.tournament.history import PLAYING_MODULES, earlier_nights, 
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
-from tests.suphx_pipelines.tournament.small_tournament import CODE
+from tests.suphx_pipelines.tournament.small_tournament import code
 
 DECIDING = (
     "suphx/kernel/random_number.py",
@@ -52,10 +52,10 @@ def test_games_of_a_tournament_whose_name_is_longer_do_not_count(place: str, tmp
             folder = tmp_path / "saved" / run
         folder.mkdir(parents=True)
         game = RatedGame(number, ("a", "b", "c", "d"), (1, 2, 3, 4))
-        write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games_json([game], {}, CODE)})
+        write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games_json([game], {}, code())})
         if place == "storage":
             Storage(storage).save(f"{run}/leaderboard", folder, number=1)
-    found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, CODE)
+    found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, code())
     assert [game.wall for game in found.games] == [1]
 
 
@@ -64,13 +64,13 @@ def test_a_night_that_is_damaged_here_is_read_from_the_storage(damaged: str, tmp
     storage = StorageConfig(address=str(tmp_path / "storage"))
     folder = tmp_path / "runs" / "nightly-0123456789" / "leaderboard"
     folder.mkdir(parents=True)
-    games = games_json([RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, CODE)
+    games = games_json([RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, code())
     write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games})
     write_json(folder / "table.json", {"agents": [{"digest": "a", "rating": 1000.0, "interval": None}]})
     Storage(storage).save("nightly-0123456789/leaderboard", folder, number=1)
 
     def found(storage: StorageConfig) -> tuple[int, int]:
-        earlier = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, CODE)
+        earlier = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, code())
         return len(earlier.games), len(earlier.nights)
 
     assert found(storage) == (1, 1)

@@ -23,7 +23,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.small_tournament import CODE
+from tests.suphx_pipelines.tournament.small_tournament import code
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
 SCRIPTED_AGENTS = RECIPE.pool.agents
@@ -118,18 +118,18 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, ca
     caplog.set_level(logging.INFO, "suphx_pipelines")
     games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
     for run, game in zip(NIGHTS, games, strict=True):
-        values = games_json([game], {}, CODE)
+        values = games_json([game], {}, code())
         other = {} if run == NIGHTS[1] else {"engine": "0" * 64}
         path = tmp_path / run / LEADERBOARD / GAMES_NAME
         path.parent.mkdir(parents=True)
         write_json(path, values | other)
-    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), CODE).games == games
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), code()).games == games
     (text,) = caplog.messages
     assert text.startswith(
         f"2 earlier nights were played with another version of the game's code ({NIGHTS[0]} to {NIGHTS[2]})"
     )
     caplog.clear()
-    assert earlier_nights("nightly", NIGHTS[2], tmp_path / "none", StorageConfig(), CODE).games == []
+    assert earlier_nights("nightly", NIGHTS[2], tmp_path / "none", StorageConfig(), code()).games == []
     assert caplog.messages == []
 
 
@@ -138,8 +138,8 @@ def test_a_night_says_that_games_by_other_rules_do_not_count(tmp_path: Path, cap
     game = RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))
     path = tmp_path / NIGHTS[0] / LEADERBOARD / GAMES_NAME
     path.parent.mkdir(parents=True)
-    write_json(path, games_json([game], {}, replace(CODE, rules="0" * 64)))
-    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), CODE).games == []
+    write_json(path, games_json([game], {}, replace(code(), rules="0" * 64)))
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), code()).games == []
     (text,) = caplog.messages
     assert text.endswith(f"({NIGHTS[0]} to {NIGHTS[0]}): their games do not count")
 
@@ -164,7 +164,7 @@ def test_a_place_without_checkpoints_is_a_warning(
 
 def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "suphx_pipelines")
-    good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, CODE) | {"night": "1"}
+    good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, code()) | {"night": "1"}
     damaged: list[dict[str, Any]] = [
         {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
         {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]},
@@ -174,7 +174,7 @@ def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pyt
         folder = tmp_path / f"nightly-{number:010}" / LEADERBOARD
         folder.mkdir(parents=True)
         write_json(folder / GAMES_NAME, good | broken)
-    earlier = earlier_nights("nightly", "", tmp_path, StorageConfig(), CODE)
+    earlier = earlier_nights("nightly", "", tmp_path, StorageConfig(), code())
     assert len(earlier.games) == 1
     assert [line.split(":")[0] for line in caplog.messages] == [
         f"the games of nightly-{n:010} do not count" for n in range(5)
