@@ -1,6 +1,6 @@
 """The learning half of a game's contract: what nets decide, what they see, and self-play that keeps decisions.
 
-A game has it as ``LEARNING`` of games/NAME/learning.py; its decision kinds are DECISIONS of games/NAME/decisions.py. Nets, trainers and the parts of Figure 6
+A game has it as ``Game.learning``; its decision kinds are ``Game.decisions``. Nets, trainers and the parts of Figure 6
 know a game through these names only. What only some games have is an option: ``Learning.options`` lists those that a
 game offers.
 
@@ -243,6 +243,7 @@ class Learning(Protocol):
     ) -> LearningTables:
         """Deal the first games; their seeds are ``first_seed``, ``first_seed`` + 1, …
 
-        ``rules``: None for the usual ones. ValueError for an unknown encoder, and for an option that the game does not offer.
+        ``rules``: None for the usual ones. ValueError for an unknown encoder, and for options that the game does not
+        offer.
         """
         ...

@@ -17,7 +17,8 @@ from suphx.games.riichi.selfplay.table_group import TableGroup
 
 
 def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None:
-    group = TableGroup(LearningConfig(num_tables=20, learned=(DISCARD_HEAD,)), find_encoder("suphx"), tenhou(), first_seed=1)
+    config = LearningConfig(num_tables=20, learned=(DISCARD_HEAD,))
+    group = TableGroup(config, find_encoder("suphx"), tenhou(), first_seed=1)
     for asked in group.observe():
         sparse = SparseObservations.of(asked)
         assert sparse.planes.nbytes < asked.planes.nbytes / 3

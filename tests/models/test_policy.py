@@ -8,7 +8,7 @@ from torch import nn
 
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.registry import find_decisions
-from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, RIICHI_HEAD
 from suphx.models.net_config import Convolution, NetConfig
 from suphx.models.packed import unpack_observations
 from suphx.models.policy import (

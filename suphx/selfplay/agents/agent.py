@@ -165,7 +165,7 @@ class NetAgent:
 
     @torch.inference_mode()
     def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> Tensor:
-        """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's first net."""
+        """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or of the first net."""
         logits: Tensor = (net or self._nets[0])(torch.from_numpy(rows).to(self._device))
         return logits.float().cpu()
 

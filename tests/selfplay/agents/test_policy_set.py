@@ -54,9 +54,7 @@ def test_a_player_is_written_and_read_again_beside_a_weak_one(tmp_path: Path) ->
     strong, weak = random_policy_set("mini", TINY, seed=1), random_policy_set("mini", TINY, seed=2)
     strong = replace(strong, calibrations=(Calibration(), Calibration(temperature=1.5), *strong.calibrations[2:]))
     for policy_set, is_weak in ((strong, False), (weak, True)):
-        save_policy_set(
-            tmp_path, policy_set, "mini", rules="r", step=3, extra={"encoder": "mini"}, is_weak=is_weak
-        )
+        save_policy_set(tmp_path, policy_set, "mini", rules="r", step=3, extra={"encoder": "mini"}, is_weak=is_weak)
     for policy_set, is_weak in ((strong, False), (weak, True)):
         read = load_policy_set(tmp_path, "mini", is_weak=is_weak)
         assert read.calibrations == policy_set.calibrations
