@@ -119,9 +119,9 @@ def test_reports_and_saved_states_are_told(tmp_path: Path) -> None:
 
 def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
     begin(tmp_path)
-    with pytest.raises(ValueError, match="belongs to another training .learning_rate was 0.01, now 0.02"):
+    with pytest.raises(ValueError, match=r"belongs to another training .learning_rate was 0.01, now 0.02"):
         PlayoutTrainer(job(learning_rate=0.02), tmp_path)
-    with pytest.raises(ValueError, match="belongs to another training .start was"):
+    with pytest.raises(ValueError, match=r"belongs to another training .start was"):
         PlayoutTrainer(replace(job(), start=random_policy_set("mini", SMALL, 6)), tmp_path)
     assert PlayoutTrainer(job(save_seconds=9.0), tmp_path).reached > 0
     tensors, header = read_tensors(tmp_path / STATE_FILE)

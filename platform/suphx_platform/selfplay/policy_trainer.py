@@ -335,7 +335,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         super().stop_unsaved(error)
 
     def finish(self) -> dict[str, Any]:
-        """Play the matches at the end, save and return what ``metrics.json`` holds; a stop here ends the run at once."""
+        """Play the matches at the end, save, return what ``metrics.json`` holds; a stop here ends the run at once."""
         num_matches = len(self.progress.matches)
         self._add_matches(waits=True)
         if not self._has_final_match:

@@ -155,7 +155,7 @@ class SelfPlayMatches:
         is_final: bool = False,
         earlier: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Have ``player`` play the newest checkpoints in the folder, those after ``updates`` updates; ``is_final``: at the end.
+        """Have ``player`` play the newest checkpoints in the folder, those after ``updates``; ``is_final``: at the end.
 
         Matches among the ``earlier`` entries are not repeated.
         """
