@@ -150,7 +150,7 @@ def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
     players = [Player(digest, address, digest) for digest, address in addresses.items()]
     walls: list[PlayedLineup] = []
     setup = TournamentSetup(players=players, anchor="a", seed=1, rules=tonpuu())
-    games = play_tournament(setup, 8, runner=GameRunner(load=load_any_agent), note_wall=walls.append)
+    games = play_tournament(setup, 2, runner=GameRunner(load=load_any_agent), note_lineup=walls.append)
     assert [digest for wall in walls for digest, _ in wall.forfeits] == ["c"] * len(games)
     assert set(placements_of(games, "c").tolist()) == {4}
 
