@@ -16,7 +16,6 @@ import pytest
 
 from suphx.games.doudizhu.moves import KIND_NAMES
 from suphx.games.doudizhu.table import SEAT_NAMES
-from suphx.games.registry import GAMES
 from suphx.games.riichi.records.viewer_game import RESULT_NAMES, viewer_game
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx_pipelines.viewer import viewer_page as module
@@ -41,7 +40,7 @@ def words_of(game: str) -> dict[str, dict[str, Any]]:
     return VIEWS[game].words()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", VIEWS)
 def test_each_language_has_all_words(game: str) -> None:
     words = words_of(game)
     english = words["en"]
@@ -54,7 +53,7 @@ def test_each_language_has_all_words(game: str) -> None:
             assert set(PLACES.findall(words[language]["words"][key])) <= set(PLACES.findall(text)), key
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", VIEWS)
 def test_every_word_that_scripts_and_page_name_exists(game: str) -> None:
     known = words_of(game)["en"]["words"].keys()
     text = "".join(VIEWS[game].page_scripts())
@@ -72,7 +71,7 @@ def test_the_words_of_doudizhu_name_all_types_cards_and_seats() -> None:
         assert {*SEAT_NAMES, *(f"short {seat}" for seat in SEAT_NAMES)} <= words["words"].keys()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", VIEWS)
 def test_all_scripts_are_part_of_the_page_and_read_no_html(game: str) -> None:
     view = VIEWS[game]
     assert {path.stem for path in (PAGE / game / "script").iterdir()} == set(view.scripts)
@@ -83,13 +82,13 @@ def test_all_scripts_are_part_of_the_page_and_read_no_html(game: str) -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", VIEWS)
 def test_every_game_has_the_functions_that_shared_scripts_call(game: str) -> None:
     text = "".join(VIEWS[game].page_scripts())
     defined = re.findall(r"^function (\w+)\(", text, re.MULTILINE)
     assert len(defined) == len(set(defined))
     shared = "".join(map(shared_script, (*SCRIPTS_BEFORE, *SCRIPTS_AFTER)))
-    offered = {name for each in GAMES for name in re.findall(r"^function (\w+)\(", own_scripts(each), re.MULTILINE)}
+    offered = {name for each in VIEWS for name in re.findall(r"^function (\w+)\(", own_scripts(each), re.MULTILINE)}
     hooks = set(re.findall(r"\b(\w+)\(", shared)) & offered - {"drawWall"}
     assert {"drawTable", "stepText", "resultContent", "playerContent", "moveContent"} <= hooks
     assert hooks <= set(defined)
