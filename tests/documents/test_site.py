@@ -26,6 +26,6 @@ def test_the_reference_has_the_environments_and_how_they_are_made() -> None:
         "riichi_v0.env",
         "riichi_v0.raw_env",
         "riichi_env.RiichiEnv",
-        "riichi_vector_env.RiichiVectorEnv",
-        "environment_config.EnvironmentConfig",
+        "riichi_env.RiichiVectorEnv",
+        "seat_tables.EnvironmentConfig",
     ]
