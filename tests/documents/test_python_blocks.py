@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from suphx.training.trainer import METRICS_FILE
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import PYTHON, pages, texts
 from tests.repository import REPOSITORY
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
+from tests.suphx_pipelines.tournament.small_side_tournament import save_nets
 
 SMALL = {
     "max_minutes=30": "games=2, max_rounds=1, evaluate_decks=1, threads=1",

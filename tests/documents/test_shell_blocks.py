@@ -24,7 +24,7 @@ from tests.free_port import free_port
 from tests.games.riichi.builders.games import random_game
 from tests.repository import REPOSITORY
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
+from tests.suphx_pipelines.tournament.small_side_tournament import save_nets
 
 NOT_RUN = {
     "docs/commands.md": "it shows the syntax, generated from the parser",

@@ -13,7 +13,7 @@ import pytest
 from suphx.atomic_file import many_files, write_atomically
 from suphx.cache_folder import cache_root, is_writable, mark_used, remove_unused
 from suphx.file_tree import files_below, has_files_below
-from suphx_cli.arguments.parsing import check_records
+from suphx_cli.arguments import check_records
 from tests.disk_faults import files_limited_to, trace_disk
 
 

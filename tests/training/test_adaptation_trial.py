@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.training.adapter import Adapter, TrialResults, play_either_way, try_hands
 from suphx.training.config import AdaptationConfig

@@ -139,7 +139,8 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     Also for a list that would replace a record, or that cannot be written, before any record is converted.
     """
     _need_paths([args.source])
-    from suphx.games.riichi.archive.archive import parse_all, record_files
+    from suphx.games.riichi.archive.archive import parse_all
+    from suphx.games.riichi.archive.raw_record import record_files
     from suphx.games.riichi.archive.record_writer import write_records
     from suphx.games.riichi.records.quarantine import Quarantine
 

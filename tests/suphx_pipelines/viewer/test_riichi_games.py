@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from suphx.evaluation.game_runner import GameRunner
-from suphx.evaluation.match import MatchSetup, play_match
+from suphx.evaluation.match import AGENT_NAMES, MatchSetup, play_match
 from suphx.evaluation.match_config import Seating
-from suphx.evaluation.match import AGENT_NAMES
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.riichi.records.game_log import GameLog
