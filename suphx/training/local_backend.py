@@ -138,7 +138,7 @@ class LocalBackend:
         """Return copies of the learner's weights."""
         return self._learner.weights()
 
-    def play_match(self, order: Match, progress: Progress) -> Future[Any]:
+    def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Play a match at once, as ``play_at_once``."""
         return play_at_once(order, progress, self._is_stopping)
 

@@ -37,7 +37,7 @@ class Answering:
         self.answers: list[Any] = []
 
     def act(self, tables: Records, indices: NDArray[np.int64]) -> Any:
-        self.answers.append(self._form(self._player.act(tables, indices)))
+        self.answers.append(self._form(self._player.act(tables, indices).astype(np.int16)))
         return self.answers[-1]
 
 

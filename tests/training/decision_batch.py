@@ -68,7 +68,7 @@ def decisions(
 
 
 def small_net(head: int = DISCARD_HEAD, net: NetConfig = SMALL_PLAIN, seed: int = 1) -> PolicyNet:
-    return small_policy_set(seed, net).nets[head]
+    return small_policy_set(seed, net).net(head)
 
 
 BATCHES: tuple[Mapping[int, Decisions], ...] = (

@@ -44,7 +44,7 @@ def play_kyokus(agent: Agent, num_steps: int) -> tuple[Records, list[I16]]:
     actions = []
     for _ in range(num_steps):
         waiting = simulator.waiting()
-        actions.append(agent.act(simulator.tables, waiting))
+        actions.append(agent.act(simulator.tables, waiting).astype(np.int16))
         simulator.advance(waiting, actions[-1])
     return simulator.tables, actions
 

@@ -38,7 +38,8 @@ SMALL = {
 
 
 def oracle_planes(folder: Path) -> list[int]:
-    return [net.config.num_oracle_planes for net in load_policy_set(folder, "mini").nets]
+    policy_set = load_policy_set(folder, "mini")
+    return [policy_set.net(number).config.num_oracle_planes for number in range(len(HEAD_NAMES))]
 
 
 def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(

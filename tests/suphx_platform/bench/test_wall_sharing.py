@@ -97,7 +97,7 @@ def test_a_variant_differs_from_ukeire_in_its_habit_only(positions: Records, nam
 def test_habits_that_forbid_or_demand_are_never_broken(positions: Records) -> None:
     everything = np.arange(len(positions))
     usual = ScriptedAgent("ukeire").act(positions, everything)
-    actions = {name: load_measured_agent(name).act(positions, everything) for name in CHANGED}
+    actions = {name: load_measured_agent(name).act(positions, everything).astype(np.int16) for name in CHANGED}
     assert not is_called(positions, actions["ukeire-no-calls"]).any()
     assert not is_riichi(positions, actions["ukeire-no-riichi"]).any()
     assert not is_threatened_move(positions, actions["ukeire-passive"]).any()

@@ -27,7 +27,7 @@ import torch
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
-from suphx.games.game import Player
+from suphx.games.game import Agent
 from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads
 from suphx.selfplay.layout import RoundLayoutConfig
@@ -116,7 +116,7 @@ def compare(
     return found
 
 
-def _match(first: Player, second: Player, decks: int) -> dict[str, Any]:
+def _match(first: Agent, second: Agent, decks: int) -> dict[str, Any]:
     agents = {"first": first, "second": second}
     setup = MatchSetup(*agents, seed=0, game=GAME.name, rules=RULES, first_deal=_FIRST_DECK)
     return play_side_match(setup, decks, runner=GameRunner(load=agents.__getitem__)).to_json()
