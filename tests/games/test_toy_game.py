@@ -21,6 +21,7 @@ from suphx.selfplay.rollouts.rollout import play_games
 from suphx_cli import cli
 from tests.games.toy_game import GAME, ToyAgent, ToyRules
 
+GAMES.pop("toy", None)  # registered by the import, for worker processes
 SETUP = MatchSetup("greedy", "random", seed=1, game="toy")
 
 
