@@ -19,7 +19,7 @@ from tests.suphx_pipelines.tournament.small_side_tournament import save_nets
 
 SMALL = {
     "max_minutes=30": "games=2, max_rounds=1, evaluate_decks=1, threads=1",
-    "num_deals=500": "num_deals=2",
+    "play_side_match(setup, 500": "play_side_match(setup, 2",
     "adapt-64:": "adapt-8:",
     '"ukeire", "ukeire", "ukeire"])': '"ukeire", "ukeire", "ukeire"], 1)',
 }
