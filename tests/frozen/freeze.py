@@ -342,6 +342,14 @@ def _mlflow_keys(file: Path) -> dict[str, list[str]]:
         }
 
 
+_DIGEST = re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[0-9N])[0-9a-fN]{3,64}(?![A-Za-z0-9])")
+"""Of code, inputs or checkpoints, in the names of files; ``N`` for numbers."""
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
 def _differences(before: Any, after: Any, place: str) -> Iterator[str]:
     """Yield a line for each value that differs."""
     if isinstance(before, dict) and isinstance(after, dict):
@@ -351,6 +359,10 @@ def _differences(before: Any, after: Any, place: str) -> Iterator[str]:
                 yield f"{where}: {'new' if key not in before else 'gone'}"
             else:
                 yield from _differences(before[key], after[key], where)
+    elif _are_names(before) and _are_names(after):
+        old, new = ({_DIGEST.sub("DIGEST", name) for name in names} for names in (before, after))
+        yield from (f"{place}: {name} is gone" for name in sorted(old - new))
+        yield from (f"{place}: {name} is new" for name in sorted(new - old))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from _differences(one, other, f"{place}/{index}")

@@ -16,8 +16,6 @@ from typing import Any
 
 from suphx.games.registry import DEFAULT_GAME
 from suphx.json_text import parse_json
-from suphx_pipelines.charts.card_drawing import card_symbols
-from suphx_pipelines.charts.riichi_tiles import tile_symbols
 from suphx_pipelines.charts.svg import drawing_style
 
 VIEWER = "suphx_pipelines.viewer"
@@ -102,19 +100,31 @@ class GameView:
         return {language: _joined(shared[language], own[language]) for language in LANGUAGES}
 
 
+def _tile_symbols() -> str:
+    from suphx_pipelines.charts.riichi_tiles import tile_symbols  # here: it loads numba
+
+    return tile_symbols()
+
+
+def _card_symbols() -> str:
+    from suphx_pipelines.charts.card_drawing import card_symbols  # as for tiles
+
+    return card_symbols()
+
+
 VIEWS = {
     view.name: view
     for view in (
         GameView(
             name="riichi",
-            symbols=tile_symbols,
+            symbols=_tile_symbols,
             scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
             has_ids=True,
             table="suphx_pipelines.play.riichi_server",
         ),
         GameView(
             name="doudizhu",
-            symbols=card_symbols,
+            symbols=_card_symbols,
             scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
         ),
     )
