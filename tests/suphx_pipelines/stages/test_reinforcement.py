@@ -62,7 +62,7 @@ def test_a_start_temperature_sharpens_the_nets_that_learn_and_no_others() -> Non
         for recipe in (small_recipe(), small_recipe(**{"reinforcement.start_temperature": "0.5"}))
     )
     for before, after in zip(plain, sharp, strict=True):
-        factor = 2 if before.head_name == "discard" else 1
+        factor = 2 if before.kind.name == "discard" else 1
         old, new = (list(cast(Any, net.output).last.parameters()) for net in (before, after))
         assert old
         assert all(torch.equal(second, factor * first) for first, second in zip(old, new, strict=True))
