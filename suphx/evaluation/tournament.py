@@ -212,7 +212,10 @@ def _task(
         seating=np.concatenate([np.array(lineup)[scoring.lineup_seats(seed)] for seed in deals]),
         seeds=tuple(np.repeat(deals, scoring.games_per_deal).tolist()),
         key=f"{numbers}-agents-{digest}",
-        title=f"{', '.join(agent.name for agent in agents)} on {deal} {first} to {last} of {num_deals}",
+        title=(
+            f"{', '.join(agent.name for agent in agents)} on "
+            f"{f'{deal} {first}' if first == last else f'{deal}s {first} to {last}'} of {num_deals}"
+        ),
     )
 
 

@@ -143,7 +143,7 @@ def test_a_resumed_run_tells_its_metrics_what_was_counted(tmp_path: Path, monkey
     monkeypatch.setattr(RunMetrics, "_add", lambda *_: None)
     config = replace(CONFIG, max_updates=3)
     counted = PolicyTrainer(config, new_play(config), tmp_path, metrics=RunMetrics()).run()["decisions_of_buffer"]
-    PolicyTrainer(config, new_play(config), tmp_path, metrics=RunMetrics())
+    PolicyTrainer(config, new_play(config), tmp_path, metrics=RunMetrics()).run()
     assert counted["learned"] > 0
     assert opened == [{}, counted]
 
