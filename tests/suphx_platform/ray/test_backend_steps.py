@@ -19,7 +19,7 @@ from suphx_platform.ray.actors import Worked
 from suphx_platform.ray.backend import FreeBackend, LockstepBackend, RayBackend
 from suphx_platform.ray.parts import RunParts
 from suphx_platform.ray.process import Health
-from tests.suphx_platform.ray.test_supervisor import Actor, Call, stop_when
+from tests.suphx_platform.ray.answered_actor import Actor, Call, stop_when
 
 EMPTY = BufferStatus(False, 0, 0, BufferCounts())
 PLAYED = Played([], 0, 0, 10, 1.0, 0.0)

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,40 +19,10 @@ from suphx_platform.ray import supervisor as module
 from suphx_platform.ray.parts import needs_of_learners
 from suphx_platform.ray.process import Health, NotBegunError
 from suphx_platform.ray.supervisor import RESTARTED, EngineRates, MissingParts, Supervisor
+from tests.suphx_platform.ray.answered_actor import Actor, stop_when
 
 PART = "buffer 0"
 GONE = ActorUnavailableError("gone", None)
-
-
-@dataclass
-class Call:
-    """A call whose answer comes when the test gives it."""
-
-    method: str
-    arguments: tuple[Any, ...]
-    answer: Future[Any]
-
-    def future(self) -> Future[Any]:
-        return self.answer
-
-
-class Actor:
-    """An actor that keeps its calls until the test answers them."""
-
-    _actor_id = SimpleNamespace(hex=lambda: "00" * 16)
-
-    def __init__(self) -> None:
-        self.calls: list[Call] = []
-
-    def __getattr__(self, method: str) -> Any:
-        def remote(*arguments: Any) -> Call:
-            self.calls.append(Call(method, arguments, Future()))
-            return self.calls[-1]
-
-        return SimpleNamespace(remote=remote)
-
-    def last(self, method: str) -> Future[Any]:
-        return next(call.answer for call in reversed(self.calls) if call.method == method)
 
 
 class Supervised(Supervisor):
@@ -124,12 +93,6 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     killed: list[object] = []
     monkeypatch.setattr("suphx_platform.ray.supervisor.ray.kill", lambda actor, **_: killed.append(actor))
     return killed
-
-
-def stop_when(supervisor: Supervisor, is_made: Callable[[], bool]) -> None:
-    """Have the run stop when a stop ``is_made``, and all parts that are here have said so since."""
-    supervisor.is_stopping = is_made
-    supervisor._stop_seen_at = -1e6
 
 
 def test_all_calls_that_a_death_ends_are_one_fault() -> None:

@@ -486,7 +486,7 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
     [
         ({"start": "zero"}, "start is 'zero': use one of"),
         ({"heads": ("discard", "discard")}, "each once"),
-        ({"heads": ("win",)}, "'win' is no head"),
+        ({"heads": ("win",)}, "heads is .*win.*: use one or more of discard"),
         ({"weight_sync_interval": 0}, "weight_sync_interval is 0: use 1 to 1,000,000,000"),
         ({"evaluation_hanchans": 9}, "use a multiple of 4"),
         ({"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
