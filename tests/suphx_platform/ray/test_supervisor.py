@@ -19,7 +19,7 @@ from suphx_platform.ray import supervisor as module
 from suphx_platform.ray.parts import needs_of_learners
 from suphx_platform.ray.process import Health, NotBegunError
 from suphx_platform.ray.supervisor import RESTARTED, EngineRates, MissingParts, Supervisor
-from tests.suphx_platform.ray.answered_actor import Actor, stop_when
+from tests.suphx_platform.ray.answered_actor import Actor, Call, stop_when
 
 PART = "buffer 0"
 GONE = ActorUnavailableError("gone", None)
