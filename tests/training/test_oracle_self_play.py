@@ -134,7 +134,7 @@ def test_a_teacher_without_weight_changes_nothing(tmp_path: Path) -> None:
 def test_a_distance_without_a_teacher_is_refused(tmp_path: Path) -> None:
     config = replace(CONFIG, learner=replace(CONFIG.learner, distillation=DistillationConfig(weight=1.0)))
     with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns"):
-        new_trainer(tmp_path, config)
+        new_trainer(tmp_path, config).run()
 
 
 def test_keep_probability_changes_with_a_version() -> None:

@@ -240,7 +240,7 @@ def test_a_training_stops_within_an_epoch_and_goes_on_there(
 ) -> None:
     """The epochs have ten steps: the first stop is before any validation."""
     whole, expected = learn_rewards(learning(histories), tmp_path / "whole")
-    watch = StopAt(step)
+    watch = StopAt(step - 1)  # a stop is seen after the next step
     with pytest.raises(StoppedError, match=f"step {step}"):
         learn_rewards(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch)
     assert watch.shares == pytest.approx([(number + 1) / 60 for number in range(step)])
