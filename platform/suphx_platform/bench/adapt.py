@@ -11,7 +11,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from suphx.experience.observation import Observations
+from suphx.games.learning import KindOutputs
 from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.kernel.record import I64, U8, Records
@@ -149,6 +152,10 @@ class _Counting(NetAgent):
     def __init__(self, agent: NetAgent) -> None:
         self.__dict__.update(agent.__dict__)
         self.num_discards = 0
+
+    def forward(self, observations: Observations, lines: I64) -> KindOutputs:
+        self.num_discards += len(observations) * (observations.head == DISCARD_HEAD)
+        return super().forward(observations, lines)
 
     def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> torch.Tensor:
         self.num_discards += len(rows)
