@@ -50,7 +50,7 @@ def test_a_game_has_four_places_and_a_lineup_takes_every_seat(games: list[RatedG
         assert all(len({game.seats[seat] for game in wall}) == 4 for seat in range(4))
     assert len({game.wall for game in games}) == 16
     task = tournament._task(SeatScoring(deal="wall"), (0, 1, 2, 4), 2, range(12, 13), 10, PLAYERS)
-    assert (task.title, task.seeds) == ("ukeire, tsumogiri, random, third on wall 3 to 3 of 10", (12, 12, 12, 12))
+    assert (task.title, task.seeds) == ("ukeire, tsumogiri, random, third on wall 3 of 10", (12, 12, 12, 12))
 
 
 def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: list[RatedGame]) -> None:
