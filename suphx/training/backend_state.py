@@ -75,7 +75,6 @@ def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
     header = {
         "learner": learner,
         "buffers": [values for _, values in state.buffers],
-        "num_simulators": len(state.simulators),
         "held": [[decision_names()[part.head] for part in parts] for parts in state.held],
         "next_simulator": state.next_simulator,
         "counts": asdict(state.counts),
@@ -90,9 +89,9 @@ def unpacked(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> Backen
 
     ``tensors`` may have others.
     """
-    num_simulators, found = header["num_simulators"], {n.split("/")[1] for n in tensors if n.startswith("simulator/")}
-    if num_simulators != len(found):
-        raise KeyError(f"{num_simulators!r:.80} simulators instead of {len(found)}")
+    num_simulators, found = len(header["held"]), {n.split("/")[1] for n in tensors if n.startswith("simulator/")}
+    if found and len(found) != num_simulators:  # those of rounds have no arrays
+        raise KeyError(f"{num_simulators} simulators instead of {len(found)}")
     return BackendState(
         learner=(below(tensors, "learner/"), header["learner"]),
         latest=_version(tensors, header["latest"]),

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from suphx.selfplay.backend import Learned
+from suphx.selfplay.backend import BackendState, Learned
 from suphx.selfplay.config import ReplayBufferConfig
+from suphx.selfplay.weights import PolicyVersion
 from suphx.training.backend_state import packed, unpacked
 from suphx.training.local_backend import LocalBackend
 from tests.repository import REPOSITORY
@@ -61,6 +63,14 @@ def test_a_state_has_the_decisions_for_which_the_buffer_has_no_room() -> None:
     assert restored.counts == backend.counts
     for each in (backend, restored):
         each.close()
+
+
+def test_a_state_has_simulators_that_keep_nothing() -> None:
+    """Those of Deep Monte-Carlo in lockstep: their rounds follow from numbers and weights."""
+    latest = PolicyVersion(3, {"seat": {"weight": np.ones(2, np.float32)}})
+    state = BackendState(learner=({}, {}), latest=latest, simulators=[{}, {}], buffers=[({}, {})], held=[[], []])
+    found = unpacked(*packed(state))
+    assert (found.simulators, found.buffers, found.held) == (state.simulators, state.buffers, state.held)
 
 
 class CountedMatch:
