@@ -346,6 +346,11 @@ _DIGEST = re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[0-9N])[0-9a-fN]{3,64}(?![A-Z
 """Of code, inputs or checkpoints, in the names of files; ``N`` for numbers."""
 
 
+def _without_digest(value: Any) -> Any:
+    """Return a path without digests; anything else, such as the digest of weights, as it is."""
+    return _DIGEST.sub("DIGEST", value) if isinstance(value, str) and "/" in value else value
+
+
 def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
@@ -360,13 +365,13 @@ def _differences(before: Any, after: Any, place: str) -> Iterator[str]:
             else:
                 yield from _differences(before[key], after[key], where)
     elif _are_names(before) and _are_names(after):
-        old, new = ({_DIGEST.sub("DIGEST", name) for name in names} for names in (before, after))
+        old, new = (set(map(_without_digest, names)) for names in (before, after))
         yield from (f"{place}: {name} is gone" for name in sorted(old - new))
         yield from (f"{place}: {name} is new" for name in sorted(new - old))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from _differences(one, other, f"{place}/{index}")
-    elif before != after:
+    elif _without_digest(before) != _without_digest(after):
         yield f"{place}: {str(before)[:300]} -> {str(after)[:300]}"
 
 
