@@ -27,7 +27,7 @@ class PolicyVersion:
 
     number: int
     weights: Any
-    """``Weights``; between processes a list of one reference to them (learner_driver.py)."""
+    """``Weights``; between Ray's processes a list of one reference to them."""
 
 
 class ParameterServer:

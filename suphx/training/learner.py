@@ -5,7 +5,7 @@
 >>> weights = learner.weights()
 >>> learner.close()
 
-One update is computed by ``suphx.training.reinforcement.update``: in this process, or by RLlib's learners
+One update is computed by ``suphx.training.learning_step``: in this process, or by RLlib's learners
 (platform/suphx_platform/ray/learner_group.py), each of which takes its part of the batch.
 """
 

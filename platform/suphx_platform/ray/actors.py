@@ -27,7 +27,14 @@ from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.buffer import Batch, BufferStatus
 from suphx.selfplay.config import ParameterServerConfig
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
-from suphx_platform.ray.process import Health, NotBegunError, RayActor, ends_broken_process, health_of_process
+from suphx_platform.ray.process import (
+    CALL_ERRORS,
+    Health,
+    NotBegunError,
+    RayActor,
+    ends_broken_process,
+    health_of_process,
+)
 
 if TYPE_CHECKING:
     from suphx_platform.ray.fetching_engine import FetchingEngine
@@ -37,7 +44,6 @@ if TYPE_CHECKING:
 Arrays = Mapping[str, np.ndarray]
 LearnerCopy = tuple[int, Arrays, Mapping[str, Any]]
 """Updates, and all that a learner needs to go on from there."""
-_AWAY_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
 _HOLD_SECONDS = 2.0
 """How long a simulator waits for room before it answers its driver."""
 _BACK_OFF_SECONDS = 0.2
@@ -50,23 +56,35 @@ class Peer:
         self._name = name
         self._actor: Any = None
 
-    def actor(self) -> Any:
-        """Return its actor."""
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Return the reference of its answer; PeerLostError while nobody has its name."""
         if self._actor is None:
-            self._actor = ray.get_actor(self._name)
-        return self._actor
+            try:
+                self._actor = ray.get_actor(self._name)
+            except ValueError as error:
+                raise PeerLostError(str(error)) from None
+        return getattr(self._actor, method).remote(*arguments)
 
-    def ask(self, method: str, *arguments: Any) -> Any:
-        """Return what it answers; PeerLostError if it is gone."""
+    def answer(self, reference: Any) -> Any:
+        """Return what it answered; PeerLostError if it is gone, or was and has not begun again."""
         try:
-            return ray.get(getattr(self.actor(), method).remote(*arguments))
-        except _AWAY_ERRORS as error:
-            self.forget()
+            return ray.get(reference)
+        except CALL_ERRORS as error:
+            self._actor = None
+            if isinstance(error, ray.exceptions.RayTaskError) and not isinstance(error.cause, NotBegunError):
+                raise  # it lives, and would not do better when it is asked again
             raise PeerLostError(str(error)) from None
 
-    def forget(self) -> None:
-        """Look for its name before it is asked again."""
-        self._actor = None
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Return what it answers; errors as for ``answer``."""
+        return self.answer(self.call(method, *arguments))
+
+    def insist(self, method: str, *arguments: Any) -> Any:
+        """Return what it answers; while it is gone, wait and ask again."""
+        while True:
+            with suppress(PeerLostError):
+                return self.ask(method, *arguments)
+            time.sleep(_BACK_OFF_SECONDS)
 
 
 class PeerLostError(RuntimeError):
@@ -190,7 +208,8 @@ class SimulatorActor(RayActor):
                 self._own.fetch()
             played = self._begun().play(order, version=self._version, drains=False)
             self._held = played.decisions
-            self._asked = self._shard.actor().add.remote(self._held)
+            with suppress(PeerLostError):
+                self._asked = self._shard.call("add", self._held)
             total = played if total is None else _sum(total, played)
         return replace(total, decisions=[]) if total is not None else Played([], 0, 0, 0, 0.0, 0.0)
 
@@ -223,22 +242,21 @@ class SimulatorActor(RayActor):
         """Return whether the shard has taken what was played before; wait for room for a while."""
         ends = time.monotonic() + _HOLD_SECONDS
         while self._held is not None:
-            if self._asked is None:
-                self._asked = self._shard.actor().add.remote(self._held)
-            ready, _ = ray.wait([self._asked], timeout=max(0.0, ends - time.monotonic()))
-            if not ready:
-                return False
-            asked, self._asked = self._asked, None
             try:
-                answer: int | bool | None = ray.get(asked)
-            except _AWAY_ERRORS:  # the shard is lost with all that it had: the next one gets it
-                self._shard.forget()
+                if self._asked is None:
+                    self._asked = self._shard.call("add", self._held)
+                ready, _ = ray.wait([self._asked], timeout=max(0.0, ends - time.monotonic()))
+                if not ready:
+                    return False
+                asked, self._asked = self._asked, None
+                answer: int | bool | None = self._shard.answer(asked)
+            except PeerLostError:  # the shard is lost with all that it had: the next one gets it
                 time.sleep(_BACK_OFF_SECONDS)
                 if time.monotonic() > ends:
                     return False
                 continue
             if answer is None:
-                self._asked = self._shard.actor().room.remote(sum(map(len, self._held)))
+                self._asked = self._shard.call("room", sum(map(len, self._held)))
             elif answer is not True:  # it was no answer about room
                 self._held, self._version = None, max(self._version, answer)
         return True
@@ -489,7 +507,8 @@ class LearnerActor(RayActor):
             if found is None:
                 continue
             if learner.num_updates + 1 < until:
-                self._ask(ahead=1)  # the next batch comes while this one is learned from
+                with suppress(PeerLostError):
+                    self._ask(ahead=1)  # the next batch comes while this one is learned from
             try:
                 done.learned.append(learner.learn(found[1], found[0]))
             except Exception as error:
@@ -534,13 +553,11 @@ class LearnerActor(RayActor):
 
     def _take(self) -> tuple[float, Any] | None:
         """Return the batch that was asked for, or None if the shard that was asked has none."""
-        if self._taking is None:
-            self._ask()
-        taking, self._taking = self._taking, None
         try:
-            staleness, parts = ray.get(taking)
-        except _AWAY_ERRORS:  # the shard is being started again
-            self._shards[self._next_shard].forget()
+            self._ask()
+            taking, self._taking = self._taking, None
+            staleness, parts = self._shards[self._next_shard].answer(taking)
+        except PeerLostError:  # the shard is being started again
             time.sleep(_BACK_OFF_SECONDS / len(self._shards))
             return None
         return None if staleness is None else (staleness, parts)
@@ -548,7 +565,7 @@ class LearnerActor(RayActor):
     def _ask(self, ahead: int = 0) -> None:
         if self._taking is None:
             seconds = 0.5 / len(self._shards)
-            self._taking = self._turn().actor().take.remote(self._version(ahead), seconds)
+            self._taking = self._turn().call("take", self._version(ahead), seconds)
 
     def _turn(self) -> Peer:
         """Return the shard whose turn it is."""

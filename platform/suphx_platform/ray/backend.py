@@ -31,10 +31,11 @@ from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.local_backend import full_error
 from suphx.training.trainer import DivergedError
 from suphx_platform.ray.actors import LearnerCopy, PeerLostError, Worked
+from suphx_platform.ray.fetching_engine import with_weights
 from suphx_platform.ray.parts import RunParts
-from suphx_platform.ray.process import Health
+from suphx_platform.ray.process import CALL_ERRORS, Health
 from suphx_platform.ray.session import ray_session
-from suphx_platform.ray.supervisor import CALL_ERRORS, RESTARTED, Answer, Supervisor, cause_of
+from suphx_platform.ray.supervisor import RESTARTED, Answer, Supervisor, cause_of
 from suphx_platform.ray.topology import Topology, local_needs
 
 _AHEAD = 2
@@ -118,7 +119,6 @@ class RayBackend(ABC):
         )
         self._policy_sets = [ray.put(policy_set) for policy_set in self._parts.policy_sets]
         self._begun: set[str] = set()
-        self._has_started = False
         self._incarnations: Counter[str] = Counter()
         self._statuses = {part: BufferStatus(False, 0, 0, BufferCounts()) for part in self._buffers}
         self._past = BufferCounts()
@@ -217,7 +217,7 @@ class RayBackend(ABC):
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version with its weights."""
-        return _with_weights(self._latest)
+        return with_weights(self._latest)
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Have a match played beside simulators, while training goes on."""
@@ -247,8 +247,8 @@ class RayBackend(ABC):
         _, arrays, values = copy
         return BackendState(
             learner=({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values),
-            latest=_with_weights(self._latest),
-            older=[_with_weights(version) for version in self._older],
+            latest=with_weights(self._latest),
+            older=[with_weights(version) for version in self._older],
             counts=self.counts,
             next_simulator=self._next_number,
         )
@@ -305,7 +305,6 @@ class RayBackend(ABC):
             self._after_begin(answer.part, answer.value)
         else:
             getattr(self, f"_after_{answer.method}")(answer.part, answer.value)
-        self._has_started = self._has_started or not self.is_waiting_for_parts
 
     def _handle_error(self, part: str, error: Exception) -> None:
         if isinstance(cause := cause_of(error), DivergedError):
@@ -720,12 +719,6 @@ class LockstepBackend(RayBackend):
                 self._next_number + (self._parts.steps is not None),
             )
         return self._numbers[part]
-
-
-def _with_weights(version: PolicyVersion) -> PolicyVersion:
-    """Return a version with the weights that its reference stands for."""
-    (reference,) = version.weights
-    return PolicyVersion(version.number, ray.get(reference))
 
 
 def ray_backend(

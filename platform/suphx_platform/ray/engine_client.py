@@ -12,6 +12,7 @@ import ray
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.sparse_planes import SparseObservations
 from suphx.selfplay.layout import RayLayoutConfig
+from suphx_platform.ray.process import CALL_ERRORS
 
 _BACK_OFF_SECONDS = 0.2
 _AVOID_SECONDS = 30.0
@@ -112,7 +113,7 @@ class RemoteReply:
                 outputs = ray.get(reference, timeout=seconds)
             except ray.exceptions.GetTimeoutError:
                 self._client.avoid(self._engine, unanswered=reference)
-            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError) as error:
+            except CALL_ERRORS as error:
                 self._client.avoid(self._engine)
                 del self._references[self._engine]
                 failed = error if isinstance(error, ray.exceptions.RayTaskError) else failed

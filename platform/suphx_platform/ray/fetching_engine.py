@@ -13,6 +13,7 @@ from suphx.selfplay.engine import InferenceEngine, engine_thread
 from suphx.selfplay.requests import Reply, Request
 from suphx.selfplay.weights import PolicyVersion
 from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx_platform.ray.actors import Peer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Fetching:
         ``name``: what this engine is called there.
         """
         self.engine = engine
-        self._server_name, self._name = server_name, name
+        self._server, self._name = Peer(server_name), name
         self._has_weights = False
         self.fetch()
 
@@ -49,8 +50,7 @@ class Fetching:
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
         known = self.engine.version if self._has_weights else -1
-        server: Any = ray.get_actor(self._server_name)
-        update: tuple[PolicyVersion, list[PolicyVersion]] | None = ray.get(server.newer_than.remote(known, self._name))
+        update: tuple[PolicyVersion, list[PolicyVersion]] | None = self._server.insist("newer_than", known, self._name)
         if update is not None:
             latest, older = update
             played = older if self.engine.has_older else []  # only what somebody plays is fetched
@@ -68,7 +68,7 @@ class FetchingEngine(Fetching):
     def __init__(self, config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False) -> None:
         """``has_thread``: it computes in one thread of its own."""
         self._threads = config.engine.threads
-        policy_sets: list[PolicySet] = ray.get(ray.get(ray.get_actor(server_name).policy_sets.remote()))
+        policy_sets: list[PolicySet] = ray.get(Peer(server_name).insist("policy_sets"))
         start, weak, *_ = policy_sets
         opponents = config.simulator.opponents
         engine = InferenceEngine(

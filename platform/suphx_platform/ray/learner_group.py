@@ -56,7 +56,7 @@ class RLlibWorkers:
         """``nets`` and ``teachers``: as for ``Learner``.
 
         For several learners: ``resources`` are what Ray reserves for each, such as ``{"CPU": 1, "GPU": 1}`` (None: a
-        CPU for each thread), under the name ``room`` (learner_room.py), which may take as long as Ray has no room; a
+        CPU for each thread), under the name ``room`` (session.py), which may take as long as Ray has no room; a
         learner that does not answer within ``timeout_seconds`` is lost. Raises ValueError if this process is not
         connected to Ray, or device is cuda without GPUs; LearnersLostError if one dies while they start.
         """

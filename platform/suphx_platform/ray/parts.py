@@ -24,7 +24,7 @@ from suphx.selfplay.config import ParameterServerConfig, SimulatorConfig
 from suphx.selfplay.layout import PLACE, RayLayoutConfig, RoundLayoutConfig
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import Weights
-from suphx_platform.ray.actors import Buffer, LearnerCopy, RunLearner, Simulator
+from suphx_platform.ray.actors import Buffer, LearnerCopy, Peer, RunLearner, Simulator
 from suphx_platform.ray.engine_client import EngineClient
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class PolicyLearner:
         from suphx_platform.ray.learner_group import RLlibWorkers
 
         self._report_every = config.report_every
-        policy_sets: list[PolicySet] = ray.get(ray.get(ray.get_actor(server).policy_sets.remote()))
+        policy_sets: list[PolicySet] = ray.get(Peer(server).insist("policy_sets"))
         start, _, *teachers = policy_sets
         new_workers = partial(
             RLlibWorkers,

@@ -82,6 +82,10 @@ _INCARNATION = uuid.uuid4().hex
 """Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""
 
 
+CALL_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
+"""What the answer to a call may be if its part, or the node of the answer, is gone, or the part raised an error."""
+
+
 class NotBegunError(RuntimeError):
     """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
 

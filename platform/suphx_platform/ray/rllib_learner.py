@@ -1,7 +1,7 @@
 """The learning step of suphx.training inside RLlib: a module with the nets of a head, and the learner of all heads.
 
 RLlib places the learners, holds modules and optimizers by name, and shares gradients between devices by DDP. Everything
-else is ``suphx.training.reinforcement.update``.
+else is ``suphx.training.learning_step``.
 """
 
 from __future__ import annotations

@@ -29,8 +29,6 @@ from suphx.selfplay.requests import EngineCounts
 from suphx.training.trainer import PartAwayError
 from suphx_platform.ray.process import Health, NotBegunError
 
-CALL_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
-"""What the answer to a call may be if its part, or the node of the answer, is gone, or the part raised an error."""
 RESTARTED = "restarted"
 """Method of the answer that says that a part was started again, and has forgotten all."""
 
@@ -417,11 +415,6 @@ def is_ended(error: Exception, actor: Any) -> bool:
     if not isinstance(error, ray.exceptions.ActorDiedError) or error.preempted or is_final(error):
         return False
     return bool(error.actor_id == actor._actor_id.hex())
-
-
-def is_death(error: Exception) -> bool:
-    """Tell whether an error means that a part is dead, or was and has forgotten all."""
-    return isinstance(error, ray.exceptions.RayActorError) or isinstance(cause_of(error), NotBegunError)
 
 
 def cause_of(error: Exception) -> Exception:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import ray
-from ray.exceptions import ActorUnavailableError
+from ray.exceptions import ActorUnavailableError, RayTaskError
 
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.selfplay.backend import Learned, Played
@@ -19,6 +19,7 @@ from suphx.selfplay.config import ParameterServerConfig, ReplayBufferConfig
 from suphx.selfplay.weights import PolicyVersion
 from suphx_platform.ray import actors
 from suphx_platform.ray.actors import BufferActor, LearnerActor, ParameterServerActor, SimulatorActor
+from suphx_platform.ray.process import NotBegunError
 from tests.training.decision_batch import decisions
 
 
@@ -160,6 +161,37 @@ def test_a_simulator_keeps_what_its_shard_refuses_or_loses_and_plays_on_when_it_
     assert simulator.play(2, 0, None).num_games == 1
     assert [round.version for (round,) in here.added] == [1, 1, 1, 2]
     assert simulator._version == 5
+
+
+def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard(
+    here: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As between the end of an actor that Ray does not start again and the new one in its place."""
+    found = [ValueError("no such actor"), ValueError("no such actor"), here]
+
+    def get_actor(name: str) -> Shard:
+        if isinstance(first := found.pop(0), Shard):
+            return first
+        raise first
+
+    monkeypatch.setattr(ray, "get_actor", get_actor)
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator.begin(0, 0)
+    here.answers = [5, 6]
+    assert simulator.play(1, 0, None).num_games == 1
+    assert simulator.play(2, 0, None).num_games == 1
+    assert [round.version for (round,) in here.added] == [1, 2]
+
+
+def test_an_error_of_a_shard_that_lives_is_raised_by_whoever_asks(here: Shard) -> None:
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator.begin(0, 0)
+    broken = RayTaskError("add", "its traceback", TypeError("no decisions"))
+    here.answers = [RayTaskError("add", "", NotBegunError("started again")), broken]
+    simulator.play(1, 0, None)
+    with pytest.raises(RayTaskError, match="its traceback"):
+        simulator.play(2, 0, None)
+    assert here.answers == []
 
 
 def test_a_simulator_in_lockstep_tells_whether_its_shard_has_taken_what_was_played(here: Shard) -> None:
