@@ -114,8 +114,8 @@ def test_the_command_starts_and_finds_its_recipes(installed: Installed, tmp_path
     found = json.loads(installed.run(tmp_path, "suphx", "recipes", "--json"))
     assert {"laptop", "self_play", "paper/rl_1"} <= {recipe["name"] for recipe in found["recipes"]}
     program = (
-        "from pathlib import Path; from suphx_pipelines.recipe import recipe, recipe_lookup as lookup; "
-        "print(lookup.shipped_folder(), recipe.load_recipe(Path('paper/rl_1')).name)"
+        "from pathlib import Path; from suphx_pipelines.recipe import recipe_file, recipe_kind; "
+        "print(recipe_file.shipped_folder(), recipe_kind.load_run_recipe(Path('paper/rl_1')).name)"
     )
     shipped = installed.packages / "suphx_pipelines" / "recipes"
     assert installed.run(tmp_path, "python", "-c", program).split() == [str(shipped), "rl_1"]

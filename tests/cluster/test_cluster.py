@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.cluster.run_manifest import RunObjects, run_objects
 from suphx_platform.storage.storage import Storage
@@ -24,6 +23,7 @@ from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network
 from tests.cluster.services import MLFLOW, SMALL_RUN, mlflow_server, run_template
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_platform.storage.s3_server import BUCKET, missing_programs, s3_server
 
 RECIPE = RECIPES / "reinforcement.toml"

@@ -18,13 +18,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.cluster.run_manifest import RunObjects, run_objects
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import missing, pod_network
 from tests.cluster.services import bare_template
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 RECIPE = RECIPES / "reinforcement.toml"
 RUN = "throughput"

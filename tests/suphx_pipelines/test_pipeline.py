@@ -15,11 +15,12 @@ import pytest
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.stages.supervised import TRAINING_ORDER
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 
 _SUMMARY = "learning_curve/summary"

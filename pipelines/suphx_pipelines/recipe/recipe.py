@@ -6,10 +6,9 @@ them: ``Recipe`` for a game whose decisions are tables of choices, ``MonteCarloR
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated, Literal
 
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
@@ -31,7 +30,7 @@ from suphx.training.config import (
     check_opponents,
 )
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name, load_config
+from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name
 from suphx_platform.ray.data_parallel import DataParallelConfig
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -405,8 +404,3 @@ class MonteCarloRecipe:
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
         return ("about", "minutes", "storage", "cluster", "learning.save_seconds", "learning.threads")
-
-
-def load_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Recipe:
-    """Read a recipe with ``("a.b", "value")`` overrides; ValueError names the file, the key and what is allowed."""
-    return load_config(Recipe, path, overrides)

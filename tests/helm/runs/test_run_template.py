@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from suphx_cli.cli import build_parser
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_platform.cluster.run_manifest import broken_rules, job_of, resized_job, run_objects
 from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.chart_readme import CHART
@@ -18,6 +18,7 @@ from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.runs.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 RECIPE = RECIPES / "reinforcement.toml"
 CHART_VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.stages.evaluation import check_opponent
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
 from tests.repository import RECIPES, REPOSITORY
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_cli.commands_page import leaves
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_pipelines.tournament.small_side_tournament import save_nets
 
 

@@ -6,7 +6,6 @@ import functools
 from pathlib import Path
 from random import Random
 
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import flatten, read_table
 from suphx_pipelines.recipe.recipe_kind import load_run_recipe, load_tournament_recipe
 from tests.games.riichi.fuzzing.file_damage import damage_bytes
@@ -15,10 +14,9 @@ from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 
 LOADERS = {
     "nightly": load_tournament_recipe,
-    "doudizhu": load_run_recipe,
     "doudizhu_tournament": load_tournament_recipe,
 }
-"""Of recipes that are not for ``load_recipe``."""
+"""Of recipes that are not for ``suphx run``."""
 VALUES = (
     "", "0", "-1", "1e400", "nan", "inf", "-inf", "1e-320", "true", "1979-05-27", "''", '"x"', "[]", "[[[]]]", "{}",
     "{a = 1}", '["mini", 1]', "9" * 400, "0x" + "f" * 300, "\x00", "\ud7ff", "é", "../../etc/passwd", "s3://",
@@ -78,13 +76,13 @@ def _damaged_recipe(random: Random) -> Files:
 
 def _load_file(folder: Path, random: Random) -> None:
     (path,) = folder.iterdir()
-    LOADERS.get(path.stem, load_recipe)(path)
+    LOADERS.get(path.stem, load_run_recipe)(path)
 
 
 def _load_with_overrides(folder: Path, random: Random) -> None:
     name = random.choice(list(_texts()))
     overrides = [(_key(random), random.choice(VALUES)) for _ in range(random.choice((1, 1, 2, 4)))]
-    LOADERS.get(name, load_recipe)(Path(name), overrides)
+    LOADERS.get(name, load_run_recipe)(Path(name), overrides)
 
 
 def _key(random: Random) -> str:

@@ -1,8 +1,12 @@
-"""Recipes with settings that make their runs small."""
+"""Recipes of runs for riichi, also with settings that make them small."""
 
 from __future__ import annotations
 
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from collections.abc import Sequence
+from pathlib import Path
+
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_kind import load_run_recipe
 from tests.repository import RECIPES
 
 SMALL = {
@@ -18,6 +22,12 @@ SMALL = {
     "reinforcement.simulator.num_tables": "16",
     "reinforcement.buffer.batch_size": "100",
 }
+
+
+def load_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Recipe:
+    recipe = load_run_recipe(path, overrides)
+    assert isinstance(recipe, Recipe)
+    return recipe
 
 
 def small_recipe(**changes: str) -> Recipe:

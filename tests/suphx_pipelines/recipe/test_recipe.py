@@ -18,12 +18,12 @@ from suphx_pipelines.recipe.recipe import (
     OracleDistillationConfig,
     OracleStageConfig,
     Recipe,
-    load_recipe,
 )
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 ALL = sorted(path for path in RECIPES.rglob("*.toml") if not path.stem.startswith(("nightly", "doudizhu")))
 """Without a tournament (test_tournament.py) and another game (test_monte_carlo_pipeline.py)."""

@@ -7,7 +7,6 @@ from typing import Literal
 
 import pytest
 
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import (
     find_recipe,
     flatten,
@@ -22,6 +21,7 @@ from suphx_pipelines.recipe.recipe_file import (
     without,
 )
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 
 @pytest.mark.parametrize("name", ["laptop", "pipelines/recipes/laptop.toml", "pipelines/recipes/laptop"])

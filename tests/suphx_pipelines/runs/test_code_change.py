@@ -15,7 +15,7 @@ import pytest
 from suphx.kernel.source_closure import forget
 from suphx_cli.cli import build_parser
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import find_recipe
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs import provenance
@@ -30,6 +30,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import Tracker
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
 from tests.suphx_pipelines.runs.small_run import NumbersConfig, SmallRecipe
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.pipeline import run_recipe
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.console.console import Console, Progress
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 
 class WatchedConsole(Console):

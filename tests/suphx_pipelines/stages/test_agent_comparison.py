@@ -7,11 +7,12 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig, load_recipe, relation
+from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig, relation
 from suphx_pipelines.report import report_matches
 from suphx_pipelines.stages.agent_comparison import table, with_agent
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 AGENT_COMPARISON = RECIPES / "agent_comparison.toml"
 OVERNIGHT = RECIPES / "overnight.toml"

@@ -8,11 +8,10 @@ from suphx.games.riichi.names import HEAD_NAMES
 from suphx.training.learner_config import EntropyConfig, EntropyControl
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.stages.reinforcement import fixed_alpha
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import small_recipe
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe, small_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

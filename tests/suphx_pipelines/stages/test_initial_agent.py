@@ -13,7 +13,7 @@ from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, s
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import PipelineResult, pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import games_of_run
 from suphx_pipelines.runs.provenance import digest_file
@@ -22,6 +22,7 @@ from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, Reg
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.recipe import small_laptop
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

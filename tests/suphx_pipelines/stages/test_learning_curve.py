@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_pipelines.stages.supervised import MAX_POINTS, CurveFile, curve_stages, read_curve
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 
 def test_points_are_read_as_they_were_added(tmp_path: Path) -> None:

@@ -15,14 +15,14 @@ from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.reinforcement_config import STATE_FILE
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig, load_recipe
+from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.stages import reinforcement
 from suphx_pipelines.stages.oracle import continued, decaying, distilling, guided
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import small_recipe
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe, small_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

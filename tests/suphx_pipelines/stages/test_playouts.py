@@ -8,9 +8,9 @@ from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.tensor_file import read_tensors, tensors_digest
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe import small_laptop
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

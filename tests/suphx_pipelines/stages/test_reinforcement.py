@@ -20,11 +20,11 @@ from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.reinforcement import FILES, first_policy_sets, progress_note
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
+from tests.suphx_pipelines.recipe.small_recipe import SMALL, load_recipe, small_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

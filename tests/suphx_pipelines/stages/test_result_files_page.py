@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.tournament.tournament import tournament_stages
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_pipelines.stages.result_files_page import (
     MONTE_CARLO,
     PAGE,

@@ -10,11 +10,10 @@ from suphx.models.net_config import RewardPredictorConfig
 from suphx.models.reward_predictor import RewardHeader, RewardPredictor, load_reward_predictor, save_reward_predictor
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.runs.stage import Interrupted, StageWatch
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import small_recipe
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe, small_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

@@ -9,10 +9,10 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import run_recipe
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.report.report_self_play import largest_distance
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 RECIPE = RECIPES / "reinforcement.toml"
 

@@ -15,7 +15,7 @@ import pytest
 
 from suphx.training.supervised import HeadProgress
 from suphx.training.trainer import METRICS_FILE
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import StageContext, StageWatch
 from suphx_pipelines.runs.stage_folder import read_started
 from suphx_pipelines.runs.stage_storage import StageStorage
@@ -28,6 +28,7 @@ from suphx_platform.storage.storage import UNDER_WAY, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.training.played_games import played_store
 
 STAGE = f"supervised/{TRAINING_ORDER[0]}"

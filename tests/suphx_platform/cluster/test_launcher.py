@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from suphx_cli import cli
-from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.cluster.run_manifest import setting
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction, api_server, kubeconfig
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, put_pod, set_status
 
