@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from suphx_platform.kernels.kernel_warmup import CompileTimes
 
 
-FEATURES_SECONDS = 1.0
-HANDS_SECONDS = 0.5
 HAND_PEERS = ("mahjong", "riichienv")
-_SECONDS_HELP = "minimum duration per engine in each of 3 rounds (default: %(default)s)"
 _THREADS_HELP = "threads of Suphx's engine (default: 1)"
 
 
@@ -55,14 +52,15 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_hands(subjects, options)
     _add_features(subjects, options)
     _add_environments(subjects, options)
-    bench_nets.add_net_parsers(subjects, options)
-    bench_nets.add_selfplay_parser(subjects, options)
-    bench_nets.add_adapt_parser(subjects, options)
-    bench_nets.add_evaluation_parser(subjects, options)
-    bench_nets.add_sequential_parser(subjects, options)
-    bench_nets.add_match_parsers(subjects, options)
+    bench_nets.add_parsers(subjects, options)
     _add_storage(subjects, options)
     _add_warmup(commands, options)
+
+
+def _add_seconds(parser: argparse.ArgumentParser, what: str, default: float = 1.0) -> None:
+    """Add ``--seconds X``; ``what``: each of those that take turns."""
+    text = f"minimum duration per {what} in each of 3 rounds (default: {default:g})"
+    parser.add_argument("--seconds", type=seconds, default=default, metavar="X", help=text)
 
 
 def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -78,7 +76,7 @@ def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "--hands", type=positive, default=5000, metavar="N", help="number of different hands (default: 5000)"
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the hands (default: 0)")
-    parser.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
+    _add_seconds(parser, "engine", default=0.5)
     parser.set_defaults(execute=execute_hands)
 
 
@@ -93,7 +91,7 @@ def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
     )
     parser.add_argument("--threads", type=parallel, default=1, metavar="N", help=_THREADS_HELP)
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
-    parser.add_argument("--seconds", type=seconds, default=FEATURES_SECONDS, metavar="X", help=_SECONDS_HELP)
+    _add_seconds(parser, "engine")
     parser.set_defaults(execute=execute_features)
 
 
@@ -130,7 +128,6 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
 
 
 ENVIRONMENT_PEERS = ("riichienv", "mahjax")
-ENVIRONMENT_SECONDS = 1.0
 
 
 def _add_environments(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -159,13 +156,7 @@ def _add_environments(subjects: Subparsers, options: argparse.ArgumentParser) ->
         "--opponents", choices=agent_names(), default="random", help="agent at the other seats (default: random)"
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
-    parser.add_argument(
-        "--seconds",
-        type=seconds,
-        default=ENVIRONMENT_SECONDS,
-        metavar="X",
-        help="minimum duration per environment in each of 3 rounds (default: %(default)s)",
-    )
+    _add_seconds(parser, "environment")
     parser.set_defaults(execute=execute_environments)
 
 
@@ -218,15 +209,9 @@ def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> No
         help=f"other implementations to compare with ({by_game}); riichi: one of them",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of walls or decks (default: 0)")
-    parser.add_argument(
-        "--seconds",
-        type=seconds,
-        default=ENVIRONMENT_SECONDS,
-        metavar="X",
-        help="minimum duration per implementation in each of 3 rounds (default: %(default)s)",
-    )
+    _add_seconds(parser, "implementation")
     riichi = parser.add_argument_group("options of riichi")
-    riichi.add_argument("--threads", type=parallel, metavar="N", help="threads of Suphx's engine (default: 1)")
+    riichi.add_argument("--threads", type=parallel, metavar="N", help=_THREADS_HELP)
     riichi.add_argument(
         "--hanchans", type=positive, metavar="N", help=f"games per measured call (default: {_HANCHANS})"
     )

@@ -37,19 +37,24 @@ if TYPE_CHECKING:
     from suphx_platform.console.console import Console
 
 
-NETS = get_args(Nets)
-REWARDS = get_args(RewardName)
+def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add the sub-commands of this module to those of ``bench``."""
+    _add_nets(subjects, options)
+    _add_selfplay(subjects, options)
+    _add_adapt(subjects, options)
+    _add_evaluation(subjects, options)
+    _add_sequential(subjects, options)
+    _add_matches(subjects, options)
 
 
-def add_selfplay_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add the sub-command to those of ``bench``."""
+def _add_selfplay(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser(
         "selfplay", parents=[options], help="measure self-play end to end, and each part alone"
     )
     cores = usable_cores()
     parser.add_argument(
         "--net",
-        choices=NETS,
+        choices=get_args(Nets),
         default="policy",
         help="null: run without nets, to measure the platform alone (default: policy)",
     )
@@ -83,7 +88,9 @@ def add_selfplay_parser(subjects: Subparsers, options: argparse.ArgumentParser) 
         help="decisions per game between two additions to the replay buffer (default: 16)",
     )
     parser.add_argument("--ray", action="store_true", help="run simulators and engines as processes (default: threads)")
-    parser.add_argument("--reward", choices=REWARDS, default="round_score", help="the reward (default: round_score)")
+    parser.add_argument(
+        "--reward", choices=get_args(RewardName), default="round_score", help="the reward (default: round_score)"
+    )
     parser.add_argument(
         "--seconds", type=some_seconds, default=10.0, metavar="T", help="duration of each measurement (default: 10)"
     )
@@ -131,8 +138,7 @@ def _num_engines(args: argparse.Namespace, *, is_on_gpu: bool) -> int:
     return 0 if args.ray else int(args.threads)
 
 
-def add_net_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add the two sub-commands to those of ``bench``."""
+def _add_nets(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     net = _net_options()
     inference = subjects.add_parser("inference", parents=[options, net], help="measure decisions of a net per second")
     inference.set_defaults(execute=execute_inference)
@@ -244,8 +250,7 @@ def _case(args: argparse.Namespace) -> NetCase:
 _MIN_MATCHES = 2
 
 
-def add_sequential_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add the sub-command to those of ``bench``."""
+def _add_sequential(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser(
         "sequential",
         parents=[options],
@@ -278,8 +283,7 @@ def add_sequential_parser(subjects: Subparsers, options: argparse.ArgumentParser
     parser.add_argument(
         "--matches", type=positive, default=2000, metavar="N", help="simulated matches of each kind (default: 2000)"
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
-    add_workers(parser)
+    _add_walls(parser)
     parser.set_defaults(execute=execute_sequential)
 
 
@@ -322,8 +326,7 @@ def execute_sequential(args: argparse.Namespace, console: Console) -> dict[str, 
         )
 
 
-def add_evaluation_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add the sub-command to those of ``bench``."""
+def _add_evaluation(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser(
         "evaluation",
         parents=[options],
@@ -344,8 +347,7 @@ def add_evaluation_parser(subjects: Subparsers, options: argparse.ArgumentParser
     parser.add_argument(
         "--hanchans", type=positive, default=1000, metavar="N", help="games of each match (default: 1000)"
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
-    add_workers(parser)
+    _add_walls(parser)
     parser.set_defaults(execute=execute_evaluation)
 
 
@@ -371,8 +373,7 @@ def execute_evaluation(args: argparse.Namespace, console: Console) -> dict[str, 
         )
 
 
-def add_adapt_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add the sub-command to those of ``bench``."""
+def _add_adapt(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser("adapt", parents=[options], help="measure run-time adaptation, and each part alone")
     parser.add_argument("--agent", default="", metavar="AGENT", help="folder of checkpoints (default: untrained nets)")
     parser.add_argument("--size", choices=SIZES, default="tiny", help="size of untrained nets (default: tiny)")
@@ -417,8 +418,7 @@ _MIN_HANCHANS = 40
 """Fewer have no tenth."""
 
 
-def add_match_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add the sub-commands to those of ``bench``."""
+def _add_matches(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     match = subjects.add_parser(
         "match",
         parents=[options],

@@ -20,8 +20,7 @@ SIMULATOR_PEERS = ("riichienv",)
 # What anybody's first program does; every decision takes the first legal action.
 _FIRST_GAME = """
 import numpy as np
-from suphx.games.riichi import tenhou
-from suphx.games.riichi import Simulator
+from suphx import Simulator, tenhou
 simulator = Simulator(1, tenhou())
 simulator.reset([0])
 while (waiting := simulator.waiting()).size:
