@@ -1,5 +1,5 @@
 """The commands, one file each.
 
-Imports arguments/, suphx_pipelines and all below it.
+Imports arguments.py, suphx_pipelines and all below it.
 Start in run.py.
 """

@@ -1,6 +1,6 @@
 """Playing cards without suits as SVG, drawn here from strokes: 13 ranks, two jokers and the back. No font is needed.
 
-A page has ``card_symbols()`` once, and the style of drawing_style.py; it uses ``card-0`` (a 3) to ``card-14`` (the red
+A page has ``card_symbols()`` once, and ``drawing_style`` (svg.py); it uses ``card-0`` (a 3) to ``card-14`` (the red
 joker) and ``card-back``.
 """
 

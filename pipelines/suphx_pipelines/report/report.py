@@ -76,7 +76,7 @@ class Results:
     entropy_targets: Mapping[str, float] = field(default_factory=dict)
     """By head that learned in self-play."""
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """By head: points of the training (curve_file.py)."""
+    """By head: points of the training (``read_curve``)."""
     game: Mapping[str, Any] = field(default_factory=dict)
     match_games: Mapping[str, Any] = field(default_factory=dict)
     """The best and the worst games of the last match, and their pages."""

@@ -156,7 +156,7 @@ class Interrupted(KeyboardInterrupt):
 class Stage(Generic[R]):
     """One step of a pipeline. Its result is used until something changes that it declares here, or its code.
 
-    The code is the module of ``run`` and ``modules``, with all modules that they import (stage_code.py).
+    The code is the module of ``run`` and ``modules``, with all modules that they import (provenance.py).
     """
 
     name: str

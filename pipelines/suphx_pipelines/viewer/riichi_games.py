@@ -1,6 +1,6 @@
 """Riichi in the viewer: what an agent thinks of a game, and the candidate's best and worst games of a match.
 
-``choose_games`` reads the records that the match has kept (suphx/evaluation/workers/match_records.py).
+``choose_games`` reads the records that the match has kept (suphx/evaluation/game_runner.py).
 
 >>> games = choose_games(stage_folder / "records")
 >>> write_pages(games, agent, folder, name="new nets", opponent="ukeire", title="nightly: a game")
