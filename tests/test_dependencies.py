@@ -64,7 +64,7 @@ def imported(tree: ast.AST, place: str, *, is_guarded: bool = False) -> Iterator
     """Yield all packages that are imported below a node."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Call):
-            is_dynamic = isinstance(node, ast.Call)  # the importer has the message: test_bench.py, test_doudizhu.py
+            is_dynamic = isinstance(node, ast.Call)  # the importer has the message: test_bench.py
             for name in module_names(node):
                 yield Import(name.partition(".")[0], f"{place}:{node.lineno}", is_guarded or is_dynamic)
         yield from imported(node, place, is_guarded=is_guarded or catches_import_errors(node))

@@ -113,7 +113,7 @@ def tournament_objects(
 ) -> RunObjects:
     """Fill in the chart's ``template`` for a tournament; other arguments and errors as for ``run_objects``.
 
-    ``results_id``: of the tournament, by which later nights find its games (tournament_history.py).
+    ``results_id``: of the tournament, by which later nights find its games (tournament/history.py).
     """
     job = _job(template, _TOURNAMENT_KEY, run_id)
     if job is None:

@@ -1,4 +1,4 @@
-"""The backend over Ray's processes; what happens when these die is in test_ray_faults.py."""
+"""The backend over Ray's processes; what happens when these die is in test_faults.py."""
 
 from __future__ import annotations
 

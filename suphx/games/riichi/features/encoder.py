@@ -70,7 +70,7 @@ class Encoder:
     """Planes of the chow, pong and kong heads: one row for each possible claim."""
 
     def layout(self, head: int) -> PlaneLayout:
-        """Return the planes that a head (0-4, head.py) sees; ValueError for another number."""
+        """Return the planes that a head (0-4, names.py) sees; ValueError for another number."""
         if not 0 <= head < len(HEAD_NAMES):
             raise ValueError(f"{head} is no head: use 0 to {len(HEAD_NAMES) - 1} ({', '.join(HEAD_NAMES)})")
         return self.claim if head in CLAIM_HEADS else self.public

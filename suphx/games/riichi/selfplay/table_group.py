@@ -11,7 +11,7 @@ The course of a game depends only on its seed and the policy outputs, not on oth
 
 ``deal_in_costs`` is what each discard costs at once: the points that the actor pays if the other seats win on it. The
 other seats win by a rule (``bots.should_win``), so this is known before the discard to whoever sees all hands: it is
-exact, and training uses it instead of the one discard that was sampled (training/reinforcement/policy_gradient.py).
+exact, and training uses it instead of the one discard that was sampled (training/policy_gradient.py).
 """
 
 from __future__ import annotations
