@@ -97,6 +97,7 @@ def test_it_is_played_in_the_terminal_and_viewed(
     for text in ("'7' is no move", "'x' is no move", "card 0 was played before", "  east: 3", "of 1 deals won so far"):
         assert text in shown.err
     (record,) = GAME.read_records(Path(result["records"]))
+    assert result["records"].endswith(GAME.record_suffix)
     assert record["players"] == ["greedy", "Anna", "greedy", "greedy"]
     assert (
         cli.main(["view", result["records"], "--player", "Anna", "--out", "game.html", "--no-browser", "--json"]) == 0

@@ -194,6 +194,8 @@ def _open(link: str, console: Console) -> None:
 def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
     """Play deals in the terminal until the person leaves."""
     title = find_game(game_name).title
+    if args.bidding and not has_candidates(game_name):
+        raise UsageError(f"--bidding has no meaning for {title}: leave it out, or use --game doudizhu")
     for name, default in args.table_options.items():
         if getattr(args, name) != default:
             raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
@@ -223,8 +225,6 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
         print(line, file=sys.stderr)
 
     if not has_candidates(game_name):
-        if args.bidding:
-            raise UsageError(f"--bidding has no meaning for {title}: leave it out, or use --game doudizhu")
         plain = PlainSetup(game=game, rules=game.new_rules({}), agent=game.scripted_agent(address), **who)
         result = PlainPlay(plain, show, typed_line).play(seed)
     else:
@@ -243,5 +243,5 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
 def _new_file(folder: Path, game_name: str, suffix: str) -> Path:
     """Return a file that does not exist yet."""
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    names = (folder / f"play-{game_name}-{stamp}-{number}.jsonl" for number in count(1))
+    names = (folder / f"play-{game_name}-{stamp}-{number}{suffix}" for number in count(1))
     return next(path for path in names if not path.exists())

@@ -102,8 +102,6 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     if not report.games:
         raise ValueError(nothing_read(report.quarantine))
     if report.differences:
-        from suphx_platform.console.table_text import count_text
-
         raise ValueError(
             f"{count_text(report.differences, 'difference')} in {count_text(report.games, 'game')}: "
             "a record is damaged, or its rules differ from docs/rules.md"
