@@ -28,6 +28,7 @@ from suphx.games.game import Agent, Game
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, KYOKU_END
+from suphx.games.riichi.tables import shares_played
 from suphx.games.scoring import Forfeited
 from suphx.kernel.record import I32, I64, Records
 from suphx.selfplay.rollouts.rollout import GameFollower, SeatedGame
@@ -35,8 +36,6 @@ from suphx.selfplay.rollouts.rollout import GameFollower, SeatedGame
 USUAL_DEALS = 10
 """Deals of a hanchan, about."""
 _GAMES_PER_TASK = 16
-_USUAL_KYOKUS = 12.0
-_MOST_OF_A_GAME = 0.95
 DEFAULT_GAMES = 512
 _TABLES = 1 + SEATS  # of a game: that of the opponent, and one for each seat of the candidate
 
@@ -215,7 +214,7 @@ class _GameParts:
         if self._progress is None:
             return
         self._kyokus[ended] += 1
-        done = np.where(is_over, 1.0, np.minimum(self._kyokus[ended] / _USUAL_KYOKUS, _MOST_OF_A_GAME))
+        done = shares_played(self._kyokus[ended], is_over)
         grown = float((done - self._counted[ended]).sum())
         self._counted[ended] = np.where(is_over, 0.0, done)
         self._kyokus[ended[is_over]] = 0

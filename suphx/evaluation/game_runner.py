@@ -298,7 +298,7 @@ class GameRunner:
     workers: Workers = 1
     """The number of processes here, or who plays elsewhere."""
     load: LoadAgent | None = None
-    """Makes agents of their addresses; None: ``load_agent``, of other games than riichi scripted agents only."""
+    """Makes agents of their addresses; None: ``load_agent`` where nets choose from tables, else scripted ones only."""
     kept: KeptResults | None = None
     """What it has of the same games is not played again; it gets each task that is finished."""
     records: Path | None = None

@@ -94,8 +94,10 @@ class PlayedGame:
 class Agent(Protocol):
     """Plays any seats of any tables of a game; its moves depend on the tables alone, not on how they are batched.
 
-    An agent whose nets may answer differently in other batches has ``depends_on_batches`` = True. One that has
-    something of its own at each table, such as a program, is a ``GameFollower`` besides (selfplay/rollouts/rollout.py).
+    Some say more of themselves: ``depends_on_batches`` = True, its nets may answer differently in other batches;
+    ``is_slow``, large batches make a move no cheaper; ``needs_same_table``, a deal must go on at the table where it
+    began. One that must know how a game came to where it is, such as a program, is a ``GameFollower`` besides
+    (selfplay/rollouts/rollout.py).
     """
 
     @property

@@ -65,12 +65,12 @@ def load_any_agent(address: str) -> Agent:
 
 
 def load_net_agent(address: str) -> NetAgent:
-    """Return an agent of nets, that can be adapted; ValueError for another one, and for nets that see hidden tiles."""
+    """Return an agent of nets that sees what a player sees; ValueError for another one."""
     check_net_agent(address)
     agent = load_agent(address)
     assert isinstance(agent, NetAgent)
     if agent.sees_hidden_tiles:
-        raise ValueError(f"{address!r} sees hidden tiles and cannot be adapted: use nets of another stage")
+        raise ValueError(f"{address!r} needs the hidden tiles, which no player sees: use nets of another stage")
     return agent
 
 

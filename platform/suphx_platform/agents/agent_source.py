@@ -66,9 +66,9 @@ class AgentSource:
         if location.startswith(model_registry.PREFIX):
             model_registry.fetch_model(self._store, location, folder)
         elif location.startswith(BUCKET):
-            bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
-            found = fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/"), folder)
-            self.stored[address] = [f"{BUCKET}{bucket}/{version.path}" for version in found]
+            storage, name = self._place(location)
+            found = fetch_stored(storage, name, folder)
+            self.stored[address] = [f"{storage.config.address}/{version.path}" for version in found]
         else:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
@@ -84,13 +84,11 @@ class AgentSource:
             return True
         if not address.startswith(BUCKET):
             return False
-        bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
-        name = name.strip("/")
+        storage, name = self._place(address)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        storage = Storage(replace(self._storage, address=BUCKET + bucket))
         version = storage.load_newest(name, folder) if name else None
         if version is not None:
-            self.stored[address] = [f"{BUCKET}{bucket}/{version.path}"]
+            self.stored[address] = [f"{storage.config.address}/{version.path}"]
         return version is not None
 
     def pin(self, stored: str, reason: str) -> None:
@@ -108,10 +106,10 @@ class AgentSource:
         storage, path = self._place(stored)
         storage.unpin(path, reason)
 
-    def _place(self, stored: str) -> tuple[Storage, str]:
-        """Return the bucket of a version that was copied, and the version's path in it."""
-        bucket, _, path = stored.removeprefix(BUCKET).partition("/")
-        return Storage(replace(self._storage, address=BUCKET + bucket)), path
+    def _place(self, address: str) -> tuple[Storage, str]:
+        """Return the bucket of ``s3://…``, and the name of nets or the path of a version in it."""
+        bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
+        return Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/")
 
     def check(self, location: str) -> None:
         """Raise ValueError if ``location`` is no folder, OSError if it is a storage that does not answer."""

@@ -51,8 +51,6 @@ class PyfuncAgent:
     def __init__(self, folder: Path) -> None:
         """``folder`` has five nets; ValueError if not, or if they see hidden tiles."""
         self._agent = load_net_agent(str(folder))
-        if self._agent.sees_hidden_tiles:
-            raise ValueError(f"the nets in {folder} need hidden tiles, which mjai events do not have")
 
     def predict(self, model_input: pd.DataFrame, params: dict[str, Any] | None = None) -> pd.DataFrame:
         """Return the columns ``action`` and ``probabilities``, both JSON, of positions in the column ``events``.

@@ -114,8 +114,6 @@ def _kickers(kind: int, main: range, is_loose: bool) -> Iterable[int]:
     return pair_kickers(main, 2) if kind == QUAD_PAIRS else (0,)
 
 
-NUM_MOVES = 27_472
-"""Rows of the table without ``douzero_kickers``."""
 LEAD, FOLLOW = 1, 2
 """Uses of an entry: it is listed when the seat leads, when it follows. Loose kickers give a move several."""
 NO_GROUP = -1

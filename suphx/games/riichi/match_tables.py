@@ -65,11 +65,6 @@ def first_seating(tables: Sequence[Path]) -> list[Path]:
     return [path for path in tables if path.name.startswith(_WALLS)] or list(tables)
 
 
-def has_tables(folder: Path) -> bool:
-    """Return whether there is a table in ``folder`` or below."""
-    return any(folder.rglob(_TABLES))
-
-
 def number_tables(folder: Path) -> None:
     """Put a number before the name of each table: who reads a folder by name reads the games in the order of the match.
 

@@ -26,6 +26,11 @@ _USUAL_KYOKUS = 12.0
 _MOST_OF_A_GAME = 0.95
 
 
+def shares_played(num_kyokus: I64, is_over: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return about how much of its hanchan each table has played after so many kyokus, 0 to 1; float64 [tables]."""
+    return np.where(is_over, 1.0, np.minimum(num_kyokus / _USUAL_KYOKUS, _MOST_OF_A_GAME))
+
+
 class RiichiTables(GameRecorder):
     """``Tables`` of hanchans; followers of games (mjai programs) read what is written down."""
 
@@ -73,8 +78,7 @@ class RiichiTables(GameRecorder):
         self.begin_kyokus(ended)
         is_over = self.state["phase"][ended] == GAME_END
         self._num_kyokus[ended] += 1
-        played = np.minimum(self._num_kyokus[ended] / _USUAL_KYOKUS, _MOST_OF_A_GAME)
-        self.shares[ended] = np.where(is_over, 1.0, played)
+        self.shares[ended] = shares_played(self._num_kyokus[ended], is_over)
         self._ended = np.concatenate([self._ended, ended[is_over]])
 
     def take_ended(self) -> I64:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from suphx.games.doudizhu.bots import choose_scripted, play_scripted
-from suphx.games.doudizhu.engine import Simulator, check_invariants
+from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.moves import load_moves, move_text
 from suphx.games.doudizhu.names import AGENTS
 from suphx.games.doudizhu.table import LANDLORD, Rules
 from tests.games.doudizhu.builders import play_text
+from tests.games.doudizhu.invariants import check_invariants
 
 RULES = Rules()
 MOVES = load_moves()

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.cards import DECK, cards_text, counts_of, parse_cards
-from suphx.games.doudizhu.engine import MAX_BID, Auction, Simulator, check_invariants, scripted_bid
+from suphx.games.doudizhu.engine import MAX_BID, Auction, Simulator, scripted_bid
 from suphx.games.doudizhu.moves import find_move, load_moves, move_text
 from suphx.games.doudizhu.table import (
     GAME_END,
@@ -20,6 +20,7 @@ from suphx.games.doudizhu.table import (
 )
 from suphx.kernel.record import Records
 from tests.games.doudizhu.builders import play_text
+from tests.games.doudizhu.invariants import check_invariants
 from tests.kernel.wrong_tables import WRONG_TABLES
 
 RULES = Rules(bidding=True, scoring="points")

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, Observations, OpponentConfig, PolicyOutputs
-from suphx.games.doudizhu.engine import Simulator, check_invariants
+from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.features import encode_states
 from suphx.games.doudizhu.learning import ENCODER, DouDizhuLearning, DouDizhuLearningTables
 from suphx.games.doudizhu.names import DECISIONS
 from suphx.games.doudizhu.table import GAME_END, NUM_SEATS, Rules
 from suphx.games.learning import LearningConfig
+from tests.games.doudizhu.invariants import check_invariants
 
 LEARNING = DouDizhuLearning()
 RULES = Rules(scoring="points")

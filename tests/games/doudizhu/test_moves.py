@@ -6,7 +6,6 @@ import pytest
 from suphx.games.doudizhu.cards import counts_of, parse_cards
 from suphx.games.doudizhu.moves import (
     KIND_NAMES,
-    NUM_MOVES,
     PLANE_PAIRS,
     PLANE_SOLOS,
     find_move,
@@ -18,6 +17,8 @@ from tests.games.doudizhu.builders import random_positions, scratch_for
 from tests.games.doudizhu.twins.legal_twin import legal_moves
 
 MOVES = load_moves()
+NUM_MOVES = 27_472
+"""Of the table without ``douzero_kickers``, as published."""
 SCRATCH = scratch_for(MOVES)
 
 

@@ -5,14 +5,14 @@ import pytest
 
 from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.bots import play_scripted
-from suphx.games.doudizhu.engine import Simulator, check_invariants
-from suphx.games.doudizhu.moves import load_moves
-from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, TableGroup
+from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer
 from suphx.games.doudizhu.table import GAME_END, Rules
 from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.selfplay.rollouts.rollout import play_deals, play_games
+from tests.games.doudizhu.invariants import check_invariants
 
 GAME = candidate_game("doudizhu")
 
@@ -60,7 +60,7 @@ def test_a_seating_that_does_not_fit_is_refused(seating: list[list[int]], messag
 
 
 NUM_TABLES = 30
-ONLY = np.zeros(1, np.int64)
+ALL = np.arange(NUM_TABLES)
 
 
 def middle(seen: SeatObservations) -> I64:
@@ -69,47 +69,37 @@ def middle(seen: SeatObservations) -> I64:
 
 
 def test_every_table_asks_one_seat_and_its_state_is_that_of_the_seat() -> None:
-    group = TableGroup(NUM_TABLES, Rules(), first_seed=5)
-    for _ in range(20):
-        seats = group.observe()
-        assert sorted(np.concatenate([seen.tables for seen in seats]).tolist()) == list(range(NUM_TABLES))
+    tables = DouDizhuTables(NUM_TABLES, Rules())
+    tables.begin(ALL, range(5, 5 + NUM_TABLES))
+    for _ in range(15):  # no game has ended
+        seats = tables.observe(ALL)
+        assert sorted(np.concatenate([seen.tables for seen in seats]).tolist()) == ALL.tolist()
         for seen in seats:
             number = len(seen.tables)
+            assert (tables.actors(seen.tables) == seen.seat).all()
             assert seen.states.shape == (number, 319 if seen.seat == 0 else 430)
             assert seen.history.shape == (number, 5, 162)
             assert (np.diff(seen.offsets) > 0).all()
             assert seen.offsets[-1] == len(seen.moves)
-        group.step([middle(seen) for seen in seats])
+            tables.advance(seen.tables, seen.moves[middle(seen)])
 
 
 def test_games_that_end_are_whole_and_others_begin_in_their_places() -> None:
-    group = TableGroup(NUM_TABLES, Rules(), first_seed=100)
-    ended = []
+    tables, next_seed, ended = DouDizhuTables(NUM_TABLES, Rules()), 100, []
+    tables.begin(ALL, range(next_seed, next_seed := next_seed + NUM_TABLES))
     for _ in range(300):
-        ended += list(group.step([middle(seen) for seen in group.observe()]))
+        for seen in tables.observe(tables.waiting()):
+            tables.advance(seen.tables, seen.moves[middle(seen)])
+        over = tables.take_ended()
+        ended += list(tables.tables[over])
+        tables.begin(over, range(next_seed, next_seed := next_seed + len(over)))
     seeds = [int(table["seed"]) for table in ended]
     assert len(set(seeds)) == len(seeds) > NUM_TABLES
-    assert min(seeds) >= 100
-    assert max(seeds) < 100 + NUM_TABLES + len(ended)
-    moves = load_moves()
     replay = Simulator(1, Rules())
     for table in ended[:20]:
         assert table["phase"] == GAME_END
-        check_invariants(table, moves)
+        check_invariants(table, tables.moves)
         replay.reset([int(table["seed"])])
         for move in table["moves"][: table["num_moves"]]:
-            replay.advance(ONLY, np.array([move], np.int32))
+            replay.advance(np.zeros(1, np.int64), np.array([move], np.int32))
         assert replay.tables[0] == table
-
-
-def test_answers_that_belong_to_no_question_are_refused() -> None:
-    group = TableGroup(2, Rules(), first_seed=0)
-    with pytest.raises(ValueError, match="1 answers for 0 observations: call observe before each step"):
-        group.step([ONLY])
-    (seen,) = group.observe()
-    with pytest.raises(ValueError, match="seat 0: 1 answers for 2 tables: give one a table"):
-        group.step([ONLY])
-    with pytest.raises(ValueError, match=r"seat 0, table 1: 0 is not the index of one of its moves: use \d+ to \d+"):
-        group.step([np.zeros(2, np.int64)])
-    before = [seen.tables.tolist() for seen in group.observe()]
-    assert before == [seen.tables.tolist()], "nothing was played"

@@ -34,8 +34,6 @@ from suphx_platform.agents.mjai.programs import Event
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-    from suphx_platform.agents.mjai.programs import Event
-
 _ONLY_TABLE = np.zeros(1, np.int64)
 
 

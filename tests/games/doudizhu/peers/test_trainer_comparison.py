@@ -10,7 +10,7 @@ import torch
 from douzero.dmc.models import Model
 
 from suphx.games.doudizhu.features import move_columns
-from suphx.games.doudizhu.selfplay import TableGroup
+from suphx.games.doudizhu.selfplay import DouDizhuTables
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.games.doudizhu.peers.trainer_comparison import main
@@ -22,10 +22,10 @@ def test_the_nets_of_douzero_give_the_same_values_as_ours() -> None:
     theirs = Model("cpu")
     nets = nets_of_douzero({seat: theirs.get_model(seat).state_dict() for seat in SEAT_NAMES})
     columns, rng = move_columns(RULES.load_moves()), np.random.default_rng(0)
-    group, seats = TableGroup(8, RULES, first_seed=0), set()
+    tables, seats = DouDizhuTables(8, RULES), set()
+    tables.begin(np.arange(8), range(8))
     for _ in range(6):
-        parts = group.observe()
-        for seen in parts:
+        for seen in tables.observe(tables.waiting()):
             seats.add(seen.seat)
             rows = np.repeat(np.arange(len(seen.tables)), np.diff(seen.offsets))
             candidates = columns[seen.moves]
@@ -35,7 +35,7 @@ def test_the_nets_of_douzero_give_the_same_values_as_ours() -> None:
                 arrays = (seen.states, seen.history, candidates, rows)
                 values = nets[seen.seat](*map(torch.from_numpy, arrays))
             torch.testing.assert_close(values, expected["values"].squeeze(1), rtol=1e-4, atol=1e-6)
-        group.step([rng.integers(seen.offsets[:-1], seen.offsets[1:]) for seen in parts])
+            tables.advance(seen.tables, seen.moves[rng.integers(seen.offsets[:-1], seen.offsets[1:])])
     assert seats == {0, 1, 2}
 
 
