@@ -617,7 +617,7 @@ def _shown_side_sequential(report: SideSequentialReport, sides: Sequence[str]) -
         "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
         "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
         "expected_decks": math.ceil(outcome.expected_deals),
-        "always_valid_interval": [share.low, share.high],
+        "always_valid_interval": _ends(share),
     }
     if report.fresh is None:
         return rows

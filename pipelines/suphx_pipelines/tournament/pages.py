@@ -154,7 +154,7 @@ _PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
 
 def rating_scale(table: Mapping[str, Any]) -> str:
     """Return who has 1,000 points: the anchor, or without a game of it the mean of all agents."""
-    if table.get("is_anchored", True):  # of a night that an earlier version has played
+    if table["is_anchored"]:
         return f"{table['anchor']} has 1,000 points in all nights"
     return f"the mean of all agents has 1,000 points, because {table['anchor']} has not played"
 

@@ -432,12 +432,12 @@ class SeatKind(Kind):
     def evidence(self, decision: Decision, version: str | None) -> Evidence:
         """See ``Kind``."""
         opponent, match, test = decision["opponent"], decision["match"], decision["test"]
-        others = decision.get("other_seatings", {})  # an earlier version had none
         outcome = self.outcome(decision)
         if test is None:
             return Evidence(outcome=outcome)
         if match is None:
             return Evidence(outcome=outcome, why=_failure(test, outcome, opponent, version), tags=_bounds(test))
+        others = decision["other_seatings"]
         why = _evidence(match, test, opponent, version) + _seatings(others)
         return Evidence(outcome=outcome, why=why, metrics=_evidence_figures(match, test, others))
 
@@ -579,7 +579,7 @@ def contrary_seatings(decision: Mapping[str, Any]) -> list[str]:
     is_placement = decision["test"]["decides"] == "placement"
     bounds = {
         seating: match["paired_difference" if is_placement else "points_difference"]["interval"]
-        for seating, match in decision.get("other_seatings", {}).items()  # an earlier version had none
+        for seating, match in decision["other_seatings"].items()
     }
     return [seating for seating, (low, high) in bounds.items() if (low > 0 if is_placement else high < 0)]
 
@@ -597,7 +597,7 @@ def _fresh_text(match: Mapping[str, Any]) -> str:
 
 def _seatings_table(decision: Mapping[str, Any]) -> str:
     """Return the matches on new walls in all seatings as a table; empty if there was only one."""
-    others = decision.get("other_seatings")  # an earlier version had none
+    others = decision["other_seatings"]
     if not others:
         return ""
     first = decision["match"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,30 @@ from suphx.games.riichi.tile import face_name
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
 from suphx_platform.agents.agent_loading import load_any_agent
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.play.session_player import play_to_the_end, to_the_person
 from tests.suphx_platform.agents.mjai.bot_program import bot
+
+
+def to_the_person(session: GameSession) -> None:
+    """Let the agents play until the person has to decide, or a deal or the game has ended."""
+    while session.is_agents_turn:
+        session.play_agent()
+
+
+def play_to_the_end(
+    session: GameSession, rng: np.random.Generator, before: Callable[[GameSession], None] | None = None
+) -> None:
+    """Play until the game is over; ``before`` is called at each decision of the person."""
+    to_the_person(session)
+    while not session.is_over:
+        if session.is_between_deals:
+            session.next_deal(session.number)
+        else:
+            if before is not None:
+                before(session)
+            moves = session.view()["moves"]
+            move = moves[int(rng.integers(len(moves)))]
+            session.move(session.number, move["action"], move["discards"][0] if move["discards"] else None)
+        to_the_person(session)
 
 
 def seated(agent: str, out: Path, seed: int = 3) -> SeatedGame:
