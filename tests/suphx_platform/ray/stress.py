@@ -27,7 +27,7 @@ from suphx.selfplay.buffer import ReplayBuffer
 from suphx.selfplay.config import ReplayBufferConfig
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx_platform.bench.selfplay_ray import DroppingLearner
-from suphx_platform.ray.backend import FreeBackend
+from suphx_platform.ray.backend import _AHEAD, FreeBackend
 from suphx_platform.ray.parts import RunParts
 from suphx_platform.ray.process import RayActor, cpu_seconds
 from suphx_platform.ray.topology import Topology, new_ray_actor
@@ -41,16 +41,19 @@ class Pods(RayActor):
 
     def __init__(self, shards: Sequence[str], fragments_per_second: float, num_decisions: int) -> None:
         self._shards = [ray.get_actor(name) for name in shards]
-        self._pause, self._turn = 1 / fragments_per_second, 0
+        self._pause, self._turn = _AHEAD / fragments_per_second, 0
         self._fragment: list[Decisions] = [decisions(n=num_decisions)]
 
     async def begin(self, number: int, version: int, state: None = None) -> None:
         """Do nothing."""
 
     async def play(self, order: int, version: int, seconds: float) -> Played:
-        """Send the fragments of one pod for ``seconds``; wait for room as a pod does."""
+        """Send the fragments of one pod for ``seconds``; wait for room as a pod does.
+
+        A pod does one call after another, this process all at once: each sends the more slowly, and for longer.
+        """
         started, count = time.monotonic(), 0
-        while time.monotonic() < started + seconds:
+        while time.monotonic() < started + _AHEAD * seconds:
             await asyncio.sleep(self._pause)
             self._turn += 1
             shard = self._shards[self._turn % len(self._shards)]
@@ -84,6 +87,10 @@ class _FewProcesses(Topology):
             self._makers[f"simulator {number}"] = partial(sender, number % self._senders)
 
 
+def _nothing(*_: Any) -> Any:
+    raise NotImplementedError  # no simulator is made, whose games and engine this would be
+
+
 class _NoMatches:
     def play(self, order: Any) -> Future[Any]:
         raise NotImplementedError
@@ -98,12 +105,11 @@ def measure(
     layout = RayLayoutConfig(
         on_ray=True, num_simulators=pods, num_buffers=shards, num_engines=0, cpus_per_simulator=0.0
     )
-    nothing: Any = None
     config = ReplayBufferConfig(batch_size=16_384, capacity_bytes=2**30)
     parts = RunParts(
         layout=layout,
-        new_simulator=nothing,
-        new_engine=nothing,
+        new_simulator=_nothing,
+        new_engine=_nothing,
         new_buffer=partial(ReplayBuffer, config, [decisions().head], max_batches=2),
         new_learner=DroppingLearner,
         first_weights={},
