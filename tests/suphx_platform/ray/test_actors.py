@@ -167,7 +167,7 @@ def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard
     here: Shard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As between the end of an actor that Ray does not start again and the new one in its place."""
-    found = [ValueError("no such actor"), ValueError("no such actor"), here]
+    found: list[Shard | Exception] = [ValueError("no such actor"), ValueError("no such actor"), here]
 
     def get_actor(name: str) -> Shard:
         if isinstance(first := found.pop(0), Shard):
