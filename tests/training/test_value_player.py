@@ -11,7 +11,7 @@ from torch import nn
 from suphx.experience.observation import F32, SeatObservations
 from suphx.games.doudizhu.features import move_columns
 from suphx.games.doudizhu.moves import load_moves
-from suphx.games.doudizhu.selfplay import DouDizhuTables, TableGroup, play_to_end
+from suphx.games.doudizhu.selfplay import DouDizhuTables, play_to_end
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.training import value_nets
@@ -194,7 +194,7 @@ def test_all_moves_are_written_down_in_the_order_of_the_game(nets: nn.ModuleList
 
 def test_with_epsilon_moves_are_random_and_without_it_they_are_not(nets: nn.ModuleList) -> None:
     simulator = dealt(60)
-    (seen,) = TableGroup(60, Rules(), first_seed=0).observe()
+    (seen,) = simulator.observe(np.arange(60))
     greedy = ValuePlayer(nets, COLUMNS).choose(simulator, seen)
     assert (ValuePlayer(nets, COLUMNS).choose(simulator, seen) == greedy).all()
     curious = ValuePlayer(nets, COLUMNS, 0.5, np.random.default_rng(4)).choose(simulator, seen)
@@ -206,7 +206,7 @@ def test_nets_do_not_play_by_rules_with_other_moves_than_they_learned(nets: nn.M
     player, rules = ValuePlayer(nets, COLUMNS), Rules(douzero_kickers=True)
     simulator = DouDizhuTables(2, rules)
     simulator.reset(range(2))
-    (seen,) = TableGroup(2, rules, first_seed=0).observe()
+    (seen,) = simulator.observe(np.arange(2))
     count = simulator.moves.num_moves
     message = f"learned rules with 27,472 moves, but the game is played by rules with {count:,}: use nets that learned"
     with pytest.raises(ValueError, match=message):
