@@ -50,7 +50,7 @@ class OpponentConfig:
         return self.num_older if self.older else 0
 
     def borders(self) -> NDArray[np.float64]:
-        """Return for each policy number (observation.py) the number in 0 … 1 where its part ends; ascending up to 1."""
+        """Return for each policy (its number as above) the number in 0 … 1 where its part ends; ascending up to 1."""
         shares = np.zeros(FIRST_OLDER + self.num_older)
         shares[:FIRST_OLDER] = self.latest, self.weak
         shares[FIRST_OLDER:] = self.older / self.num_older

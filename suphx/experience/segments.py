@@ -16,8 +16,8 @@ def segment_rows(offsets: I64) -> I64:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def taken_segments(offsets: I64, lists: I64) -> tuple[I64, I64]:
-    """Return the offsets int64 (k + 1,) of the ``lists`` int64 (k,) one after another, and the rows int64 of them."""
+def taken_segments(offsets: I64, lists: NDArray[np.integer]) -> tuple[I64, I64]:
+    """Return the offsets int64 (k + 1,) of the ``lists`` (k,) one after another, and the rows int64 of them."""
     counts = offsets[lists + 1] - offsets[lists]
     taken: I64 = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     return taken, np.arange(taken[-1]) + np.repeat(offsets[lists] - taken[:-1], counts)

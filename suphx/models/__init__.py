@@ -1,1 +1,1 @@
-"""Nets in torch: architectures, inference and checkpoints. Start in nets/policy.py."""
+"""Nets in torch: architectures, inference and checkpoints. Start in policy.py."""

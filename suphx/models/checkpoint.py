@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,7 @@ FORMAT_VERSION = 2
 
 Net: TypeAlias = PolicyNet | CandidateNet
 AnyNetConfig: TypeAlias = NetConfig | CandidateNetConfig
+N = TypeVar("N", PolicyNet, CandidateNet)
 
 
 def new_net(kind: DecisionKind, layout: RowLayout, config: AnyNetConfig) -> Net:
@@ -35,6 +36,13 @@ def new_net(kind: DecisionKind, layout: RowLayout, config: AnyNetConfig) -> Net:
     if isinstance(layout, CandidateLayout) or isinstance(config, CandidateNetConfig):
         raise TypeError(f"the decision {kind.name} cannot have a net of {config}")
     return PolicyNet(kind, layout.num_planes, config)
+
+
+def copied(net: N) -> N:
+    """Return a copy of ``net`` on the CPU, in evaluation mode."""
+    copy = net.like()
+    copy.load_state_dict(net.state_dict())
+    return copy.eval()
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class ChannelNorm(nn.BatchNorm1d):
     """BatchNorm of features that have their channels second, whatever comes after; its state is ``BatchNorm1d``'s."""
 
     def _check_input_dim(self, input: Tensor) -> None:
-        """Take features of any convolution."""
+        """Take features of any convolution: torch would take two or three dimensions only, and asks this before it."""
 
 
 class ConvNorm(nn.Module):
@@ -199,7 +199,7 @@ class PolicyNet(nn.Module):
 
         ``planes``: packed rows uint8 [n, observation_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``:
         the same of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
-        (features/oracle_observation.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
+        (features/oracle.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
         shape, and for oracle planes that are missing or not wanted.
         """
         return cast(Tensor, self.output(self.trunk.blocks(self.first_features(planes, oracle))))

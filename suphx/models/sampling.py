@@ -1,7 +1,7 @@
 """From logits to actions and their log-probabilities, on the device that the logits are on.
 
 Legal answers are a mask over a table of choices [n, k], or lists of candidates one after another [m] with offsets
-[n + 1]; what is done to masked rows is done to lists by the functions whose names begin with ``list_``.
+[n + 1] (``list_actions_at``).
 """
 
 from __future__ import annotations
@@ -100,42 +100,6 @@ def _fill_actions(logits: F32, masks: U8, uniforms: F32, actions: I64, log_probs
                 left -= probability
         actions[i] = chosen
         log_probs[i] = logits[i, chosen] - highest - math.log(total)
-
-
-def list_numbers(offsets: Tensor) -> Tensor:
-    """Return int64 [m]: the list that each candidate belongs to; ``offsets`` int64 [n + 1]."""
-    return torch.repeat_interleave(torch.arange(len(offsets) - 1, device=offsets.device), offsets.diff())
-
-
-def list_sums(values: Tensor, offsets: Tensor) -> Tensor:
-    """Return the sum [n] of ``values`` [m] over each list; differentiable."""
-    return values.new_zeros(len(offsets) - 1).index_add(0, list_numbers(offsets), values)
-
-
-def list_rows(values: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``values`` [m] as logits [n, longest list] and uint8 masks of the same shape, for losses of masked rows.
-
-    Differentiable in ``values``; what is masked is 0.
-    """
-    counts = offsets.diff()
-    places = torch.arange(int(counts.max()) if len(counts) else 0, device=offsets.device)
-    is_own = places < counts.unsqueeze(1)
-    return values.new_zeros(is_own.shape).masked_scatter(is_own, values), is_own.to(torch.uint8)
-
-
-def list_log_softmax(logits: Tensor, offsets: Tensor) -> Tensor:
-    """Return float32 [m]: the logarithm of the probability of each candidate in its list; differentiable."""
-    logits, lists = logits.float(), list_numbers(offsets)
-    highest = (
-        logits.detach().new_full((len(offsets) - 1,), -torch.inf).scatter_reduce(0, lists, logits.detach(), "amax")
-    )
-    shifted = logits - highest[lists]
-    return shifted - list_sums(shifted.exp(), offsets).log()[lists]
-
-
-def list_entropies(log_probs: Tensor, offsets: Tensor) -> Tensor:
-    """Return the entropy [n] in nats of each list of ``log_probs`` [m]; differentiable."""
-    return -list_sums(log_probs * log_probs.exp(), offsets)
 
 
 def list_actions_at(logits: Tensor, offsets: I64, uniforms: F32) -> tuple[NDArray[np.int64], F32]:

@@ -27,7 +27,7 @@ from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
 from suphx.training.config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
-from suphx.training.policy_gradient import generalised_advantages, policy_loss
+from suphx.training.policy_gradient import divergences_of, generalised_advantages, policy_loss
 from suphx.training.reward import DealReward, points_won
 from suphx.training.trainer import DivergedError
 
@@ -299,8 +299,7 @@ class _Distance:
 
     def _kl(self) -> float:
         """Return the mean KL(net before || net now) in nats."""
-        terms = self._before.exp() * (self._before - self._log_probs())
-        return float(terms.masked_fill(self._masks == 0, 0.0).sum(dim=1).mean())
+        return float(divergences_of(self._before, self._log_probs()).mean())
 
     def _log_probs(self) -> Tensor:
         with torch.no_grad():

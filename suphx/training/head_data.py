@@ -120,7 +120,7 @@ class HeadData:
     """What one head learns from."""
 
     head: int
-    """Number of the head (features/head.py)."""
+    """Number of the head (``HEAD_NAMES``)."""
     layout: PlaneLayout
     """Planes of a row."""
     digest: str

@@ -203,7 +203,7 @@ class EntropyConfig:
             raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
 
     def target_of(self, head: int) -> float:
-        """Return the absolute target of a head (head.py); 0 if it is a share of the initial entropy."""
+        """Return the absolute target of a head (a number); 0 if it is a share of the initial entropy."""
         return self.target if head == DISCARD_HEAD else self.yes_no_target
 
     def share_after(self, num_updates: int) -> float:

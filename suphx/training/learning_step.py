@@ -1,6 +1,7 @@
-"""What a learning step remembers, as named tensors: weights, state of the optimizers, gradients of the last update.
+"""The nets that learn by self-play, one step of their optimizers, and what is remembered of it as named tensors.
 
-The names are ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>/<slot>`` and ``gradient.<head>.<parameter>``.
+The tensors are called ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>/<slot>`` and
+``gradient.<head>.<parameter>``.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from suphx.experience.segments import segment_rows
 from suphx.games.registry import find_learning
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.candidate_net import CandidateNet
-from suphx.models.checkpoint import Net
-from suphx.models.device import uses_bf16
+from suphx.models.checkpoint import Net, copied
+from suphx.models.device import first_weights, uses_bf16
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import CriticNet, PolicyNet
 from suphx.training.learner_config import LearnerConfig
@@ -53,13 +54,12 @@ class ActorCritic(nn.Module):
         same in every process.
         """
         super().__init__()
-        self.policy = _copied(start)
+        self.policy = copied(start)
         self.critic: CriticNet | None = None
         if critic is not None:
-            with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(start.kind.number)
+            with first_weights(start.kind.number):
                 self.critic = CriticNet(start.kind, start.num_planes, critic)
-        self._fixed = [_copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
+        self._fixed = [copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
 
     @property
     def start(self) -> PolicyNet:
@@ -116,15 +116,14 @@ class CandidateActorCritic(nn.Module):
     def __init__(self, start: CandidateNet, *, has_critic: bool) -> None:
         """Copy ``start``, the initial policy."""
         super().__init__()
-        self.policy = _copied_candidates(start)
+        self.policy = copied(start)
         self.critic: CandidateNet | None = None
         if has_critic:
-            with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(start.kind.number)
+            with first_weights(start.kind.number):
                 self.critic = CandidateNet(start.kind, replace(start.layout, candidate=0), start.config)
             nn.init.zeros_(self.critic.output.weight)  # it begins by expecting nothing
             nn.init.zeros_(self.critic.output.bias)
-        self._fixed = [_copied_candidates(start)]  # in a list: no submodule
+        self._fixed = [copied(start)]  # in a list: no submodule
         features = find_learning(start.kind.game).candidate_features(start.layout.name)
         assert features is not None
         self._features = features
@@ -168,12 +167,6 @@ class CandidateActorCritic(nn.Module):
         return columns
 
 
-def _copied_candidates(net: CandidateNet) -> CandidateNet:
-    copy = net.like()
-    copy.load_state_dict(net.state_dict())
-    return copy
-
-
 def new_actor_critic(
     config: LearnerConfig, start: Net, teacher: PolicyNet | None = None
 ) -> ActorCritic | CandidateActorCritic:
@@ -182,12 +175,6 @@ def new_actor_critic(
         return CandidateActorCritic(start, has_critic=config.gradient.use_critic)
     critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
     return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)
-
-
-def _copied(net: PolicyNet) -> PolicyNet:
-    copy = PolicyNet(net.kind, net.num_planes, net.config)
-    copy.load_state_dict(net.state_dict())
-    return copy.eval()
 
 
 _TINY = torch.finfo(torch.float32).tiny

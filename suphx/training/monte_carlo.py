@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, cast
@@ -16,12 +15,12 @@ from torch.nn import functional
 from torch.optim import RMSprop
 
 from suphx.experience.observation import F32, SeatObservations
-from suphx.experience.segments import segment_rows
+from suphx.experience.segments import segment_rows, taken_segments
 from suphx.games.game import CandidateGame, Player
 from suphx.kernel.record import I64, U8
 from suphx.models.device import find_device, uses_bf16
 from suphx.training.config import MonteCarloConfig
-from suphx.training.trainer import DivergedError
+from suphx.training.optimizer import make_step
 from suphx.training.training_state import restore_tensors, state_tensors
 from suphx.training.value_nets import PlayedMoves, ValuePlayer, move_features, new_nets
 
@@ -92,16 +91,8 @@ def learn_samples(
 
     ``is_bf16``: the net is computed in bf16 (autocast); weights, loss and optimizer stay float32.
     """
-    optimizer.zero_grad(set_to_none=True)
     loss = samples.loss(net, next(net.parameters()).device, is_bf16=is_bf16)
-    torch.autograd.backward(loss)
-    norm = float(nn.utils.clip_grad_norm_(net.parameters(), max_grad_norm))
-    cost = float(loss.detach())
-    if not math.isfinite(cost) or not math.isfinite(norm):
-        rate = optimizer.param_groups[0]["lr"]
-        raise DivergedError(f"the loss of the values is {cost}, its gradient {norm}: lower learning_rate (now {rate})")
-    optimizer.step()
-    return cost
+    return make_step(net, optimizer, loss, max_grad_norm, "the values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +115,8 @@ class ChoiceSamples:
 
     def rows(self, indices: I64) -> Self:
         """Return the decisions at ``indices`` with their candidates."""
-        counts = np.diff(self.offsets)[indices]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        shifts = self.offsets[indices] - offsets[:-1]
-        rows = np.arange(offsets[-1]) + np.repeat(shifts, counts)
-        chosen = self.chosen[indices] - shifts
+        offsets, rows = taken_segments(self.offsets, indices)
+        chosen = self.chosen[indices] - self.offsets[indices] + offsets[:-1]
         return type(self)(self.states[indices], self.history[indices], self.candidates[rows], offsets, chosen)
 
     def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
@@ -184,7 +172,7 @@ class ObservedPlayer:
 
 
 _FIRST_SEED = 2**40  # of the deals to learn from; those of evaluations begin at 0
-_PLAY = 0  # round_learner.py has the other stream of random numbers
+_PLAY, _LEARN = 0, 1  # two streams of random numbers in each round
 
 
 class RoundPlayer:
@@ -225,9 +213,6 @@ class RoundPlayer:
         teacher = ObservedPlayer(self._game.scripted_agent(self._config.imitates))
         self._game.play(self._rules, seeds, teacher)
         return [teacher.samples(seat, self._columns) for seat in range(len(self._nets))]
-
-
-_LEARN = 1  # round_player.py has the other stream of random numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,12 +267,8 @@ class RoundLearner:
         """Return a copy of the weights of all nets, by name."""
         return _arrays(self.nets)
 
-    def averaged_weights(self) -> dict[str, F32]:
-        """Return a copy of the averaged weights of all nets, by name (``MonteCarloConfig.average_rounds``)."""
-        return _arrays(self.averaged_nets())
-
     def averaged_nets(self) -> nn.ModuleList:
-        """Return copies of the nets, with averaged weights if they are wanted; they stay as they are."""
+        """Return copies of the nets, with averaged weights if ``average_rounds`` wants them; they stay as they are."""
         nets = copy.deepcopy(self.nets)
         with torch.no_grad():
             for averaged, parameter in zip(nets.parameters(), self.nets.parameters(), strict=True):

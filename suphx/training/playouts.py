@@ -29,6 +29,7 @@ from suphx.games.riichi.names import HEAD_NAMES
 from suphx.games.riichi.rules import tenhou
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64
+from suphx.models.checkpoint import copied
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference import PackedNet
 from suphx.models.net_config import Calibration
@@ -38,8 +39,9 @@ from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.selfplay.branches import BranchCollector, Branches, Net, join
 from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
 from suphx.training.optimizer import make_step, new_optimizer
+from suphx.training.policy_gradient import divergences_of
 from suphx.training.trainer import METRICS_FILE, Keep, Trainer, TrainingProgress, TrainingWatch
-from suphx.training.training_state import below, damage, read_state, write_state
+from suphx.training.training_state import below, damage, read_state, restore_tensors, state_tensors, write_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def branch_loss(
     tried = log_probs.gather(1, actions).exp() * is_tried
     policy = _normalised(tried.detach())
     advantages = (points - (policy * points).sum(dim=1, keepdim=True)) * is_tried
-    divergences = _divergence(start, log_probs)
+    divergences = divergences_of(start, log_probs)
     loss = -(tried * advantages).sum(dim=1).mean() / unit + kl_coeff * divergences.mean()
     initial = _normalised(start.gather(1, actions).exp() * is_tried)
     gains = ((policy - initial) * points).sum(dim=1)
@@ -86,13 +88,6 @@ def branch_loss(
 
 def _normalised(weights: Tensor) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
-
-
-def _divergence(start: Tensor, log_probs: Tensor) -> Tensor:
-    """Return KL(initial policy || policy) [n]; illegal actions are minus infinity in both."""
-    is_legal = start > -torch.inf
-    difference = torch.where(is_legal, start, 0.0) - log_probs.masked_fill(~is_legal, 0.0)
-    return (start.exp() * difference).sum(dim=1)
 
 
 F64 = NDArray[np.float64]
@@ -240,10 +235,7 @@ class BranchLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of all tensors that ``restore`` needs."""
-        tensors = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
-        for name, parameter in self.net.named_parameters():
-            for key, value in self.optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{key}.{name}"] = value
+        tensors = state_tensors(self.net, self.optimizer)
         return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} | {
             "steps": torch.tensor(self.steps),
             "deals": torch.from_numpy(self._deals.copy()),
@@ -251,17 +243,10 @@ class BranchLearner:
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Go on from the ``state`` of an equal learner; KeyError or RuntimeError for that of another one."""
-        prefix = "net."
-        self.net.load_state_dict({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+        counts = {"steps", "deals"}
+        restore_tensors({name: state[name] for name in state.keys() - counts}, self.net, self.optimizer)
         self.steps = int(state["steps"])
         self._deals = state["deals"].numpy()
-        for name, parameter in self.net.named_parameters():
-            own = {}
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                if f"optimizer.{key}.{name}" in state:
-                    own[key] = state[f"optimizer.{key}.{name}"].to(parameter.device)  # fused: also the step
-            if own:
-                self.optimizer.state[parameter] = own
 
 
 _FIRST_SEED, _SEEDS = 2**61, 2**36
@@ -371,7 +356,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
 
     def _begin_round(self, players: dict[int, PolicyNet] | None = None) -> None:
         """Have the games of a round played by ``players``, or else by copies of the nets of now."""
-        players = players or {head: _copy_of(learner.net) for head, learner in self._learners.items()}
+        players = players or {head: copied(learner.net) for head, learner in self._learners.items()}
         self._players = {
             f"player.{HEAD_NAMES[head]}.{name}": tensor.clone()
             for head, net in players.items()
@@ -409,7 +394,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         start = self._job.start
         nets, calibrations = list(start.nets), list(start.calibrations)
         for head, learner in self._learners.items():
-            nets[head], calibrations[head] = _copy_of(learner.net), Calibration()
+            nets[head], calibrations[head] = copied(learner.net), Calibration()
         return PolicySet(tuple(nets), tuple(calibrations))
 
     def write_state(self) -> None:
@@ -433,7 +418,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
                 learner.restore(_part(tensors, HEAD_NAMES[head]))
             for number, collector in enumerate(self._collectors):
                 collector.restore({name: tensor.numpy() for name, tensor in _part(tensors, f"games.{number}").items()})
-            nets = {head: _copy_of(learner.net) for head, learner in self._learners.items()}
+            nets = {head: copied(learner.net) for head, learner in self._learners.items()}
             for head, net in nets.items():
                 net.load_state_dict(_part(tensors, f"player.{HEAD_NAMES[head]}"))
         self._first_players = nets
@@ -450,12 +435,6 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         }
         write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
         return metrics
-
-
-def _copy_of(net: PolicyNet) -> PolicyNet:
-    copied = PolicyNet(net.kind, net.num_planes, net.config)
-    copied.load_state_dict(net.state_dict())
-    return copied.eval()
 
 
 def _part(state: dict[str, Tensor], name: str) -> dict[str, Tensor]:

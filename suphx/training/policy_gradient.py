@@ -216,8 +216,13 @@ def kl_divergence(logits: Tensor, reference_logits: Tensor, masks: Tensor) -> Te
     """Return the mean over rows of KL(policy || reference) in nats; arguments as in ``policy_loss``."""
     own = torch.log_softmax(masked_logits(logits, masks), dim=1)
     reference = torch.log_softmax(masked_logits(reference_logits, masks), dim=1)
+    return divergences_of(own, reference).mean()
+
+
+def divergences_of(own: Tensor, reference: Tensor) -> Tensor:
+    """Return KL(own || reference) [n] of log-probabilities [n, k], which are minus infinity at the same places."""
     difference = (own - reference).masked_fill(own == -torch.inf, 0.0)
-    return (own.exp() * difference).sum(dim=1).mean()
+    return (own.exp() * difference).sum(dim=1)
 
 
 def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:

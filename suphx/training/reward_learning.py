@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from suphx.experience.observation import F32
+from suphx.experience.segments import taken_segments
 from suphx.games.riichi.archive.store import KyokuStore
 from suphx.games.riichi.features.game_progress import (
     NUM_GAME_PROGRESS_INPUTS,
@@ -96,8 +97,7 @@ class GameHistories:
 
     def lines_of(self, games: NDArray[np.integer]) -> I64:
         """Return the lines [n] of ``games``, game by game."""
-        ranges = [np.arange(self.first_lines[game], self.first_lines[game + 1]) for game in games]
-        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+        return taken_segments(self.first_lines, games)[1]
 
     def batch(self, games: NDArray[np.integer]) -> HistoryBatch:
         """Return all seats of ``games`` side by side."""

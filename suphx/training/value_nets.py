@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from suphx.experience.observation import SeatObservations
-from suphx.experience.segments import segment_argmax, segment_rows
+from suphx.experience.segments import segment_argmax, segment_rows, taken_segments
 from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.games.registry import (
     GAMES,
@@ -108,10 +108,9 @@ class ValuePlayer(CandidateAgent):
             return
         for rows in np.array_split(several, -(-int(counts[several].sum()) // _MAX_CANDIDATES)):
             if rows.size:
-                offsets = np.concatenate([[0], np.cumsum(counts[rows])])
-                lists = segment_rows(offsets)
-                indices: I64 = np.arange(offsets[-1]) + (seen.offsets[rows] - offsets[:-1])[lists]
-                yield rows, offsets, indices, self._net_values(seen, rows, self.columns[seen.moves[indices]], lists)
+                offsets, indices = taken_segments(seen.offsets, rows)
+                columns = self.columns[seen.moves[indices]]
+                yield rows, offsets, indices, self._net_values(seen, rows, columns, segment_rows(offsets))
 
     def _net_values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
         arrays = (seen.states[rows], seen.history[rows], columns, lists)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from suphx.games.learning import LearningConfig
 from suphx.games.registry import candidate_game, find_learning
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.net_config import CandidateNetConfig
-from suphx.models.sampling import list_log_softmax
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, save_policy_set
 from suphx.selfplay.config import InferenceEngineConfig, SimulatorConfig
@@ -44,6 +44,10 @@ def values_of(net: torch.nn.Module, planes: np.ndarray, moves: np.ndarray, offse
         return net.of_rows(torch.from_numpy(planes), seen, lists)
 
 
+def log_probs_of(values: torch.Tensor, offsets: np.ndarray) -> torch.Tensor:
+    return torch.cat([torch.log_softmax(values[first:end], dim=0) for first, end in pairwise(offsets)])
+
+
 def test_a_simulator_plays_with_an_engine_and_keeps_what_the_nets_said() -> None:
     policy_set = nets(1)
     engine = InferenceEngine(EXACT, policy_set, None, heads=(0, 1, 2), features=FEATURES)
@@ -58,7 +62,7 @@ def test_a_simulator_plays_with_an_engine_and_keeps_what_the_nets_said() -> None
         assert len(decisions) > 50
         assert set(np.abs(decisions.rewards).tolist()) == {1.0}
         values = values_of(net, decisions.planes.dense(), lists.moves, lists.offsets)
-        log_probs = list_log_softmax(values, torch.from_numpy(lists.offsets))
+        log_probs = log_probs_of(values, lists.offsets)
         taken = log_probs[torch.from_numpy(lists.offsets[:-1] + decisions.actions)]
         torch.testing.assert_close(taken, torch.from_numpy(decisions.log_probs), rtol=1e-4, atol=1e-4)
 
@@ -82,7 +86,7 @@ def test_nets_that_do_not_learn_choose_the_highest_value_and_new_weights_are_use
                 assert (output.versions == UNLEARNED_VERSION).all()
             else:
                 values = values_of(second.nets[0], part.planes, lists.moves, lists.offsets)
-                log_probs = list_log_softmax(values, torch.from_numpy(lists.offsets)).numpy()
+                log_probs = log_probs_of(values, lists.offsets).numpy()
                 own = log_probs[lists.offsets[:-1] + output.actions]
                 np.testing.assert_allclose(output.log_probs, own, rtol=1e-4, atol=1e-4)
                 assert (output.versions == 4).all()

@@ -27,6 +27,10 @@ from suphx.file_tree import files_below
 from suphx.kernel.source_closure import closure_digests, imported_packages
 
 PACKAGES = ("suphx", "numpy", "numba", "torch", "mlflow")
+LIBRARIES = ("numba", "numpy", "ray", "torch")
+"""Those whose versions may change a result."""
+_DIGITS = 16
+_SHOWN = 3
 
 
 def digest_json(value: object) -> str:
@@ -78,12 +82,6 @@ def digest_file(path: Path) -> str:
     """Return the SHA-256 of a file as 64 hex digits; OSError if it cannot be read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-LIBRARIES = ("numba", "numpy", "ray", "torch")
-"""Those whose versions may change a result."""
-_DIGITS = 16
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,10 @@ _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
     "deal_in_rate", "margin_to_", "games", "hanchans", "decks", "updates",
 )  # fmt: skip
+_POLL_SECONDS = 0.1
+_OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
+_MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
+"""Files that only the program writes: a run has at least one of them, and its lock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,10 +197,6 @@ def _is_run(folder: Path) -> bool:
         return False
 
 
-_POLL_SECONDS = 0.1
-_OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
-
-
 def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
     """Ask the process that works on the run in ``folder`` to save and end, and wait for that; None if there is none.
 
@@ -239,10 +239,6 @@ def _outcome(folder: Path, still_running: StopOutcome, *, before_work: StopOutco
     if summary is None or (folder / RUN_FILE).stat().st_mtime_ns < (folder / LOCK_FILE).stat().st_mtime_ns:
         return before_work
     return _OUTCOMES.get(summary.state, still_running)
-
-
-_MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
-"""Files that only the program writes: a run has at least one of them, and its lock."""
 
 
 def freed_bytes(folder: Path) -> int:

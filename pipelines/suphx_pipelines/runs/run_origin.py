@@ -27,6 +27,13 @@ from suphx_platform.storage.storage import ORIGIN
 from suphx_platform.tracking.mlflow_store import check_same_settings
 
 _DIGEST_LENGTH = 10
+RECIPE_FILE = "recipe.toml"
+NO_RECORDS = "none given"
+"""In the place of the digest of records."""
+ORIGIN_FOLDER, PROVENANCE_FILE = ORIGIN, "provenance.json"
+_LOCK = Path(__file__).parents[3] / "requirements.lock"
+_MAX_FILES = 10_000
+"""Record files that are listed one by one."""
 
 
 def derived_run_id(recipe: RunRecipe, records_digest: str | None = None) -> str:
@@ -36,11 +43,6 @@ def derived_run_id(recipe: RunRecipe, records_digest: str | None = None) -> str:
     """
     identity = without(to_table(recipe), recipe.free_keys)
     return f"{recipe.name}-{digest_json([identity, records_digest])[:_DIGEST_LENGTH]}"
-
-
-RECIPE_FILE = "recipe.toml"
-NO_RECORDS = "none given"
-"""In the place of the digest of records."""
 
 
 def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records: str) -> None:
@@ -69,12 +71,6 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
         if stage.reads_records and done.is_file():
             used = (read_json(done).get("inputs") or {}).get("records", records)
             check_same_settings(str(folder), {"--records": used}, {"--records": records})
-
-
-ORIGIN_FOLDER, PROVENANCE_FILE = ORIGIN, "provenance.json"
-_LOCK = Path(__file__).parents[3] / "requirements.lock"
-_MAX_FILES = 10_000
-"""Record files that are listed one by one."""
 
 
 def installed_packages() -> dict[str, str]:

@@ -31,6 +31,42 @@ from suphx_platform.console.console import Console, is_lost_output
 if TYPE_CHECKING:
     from suphx_pipelines.runs.verdict import Verdict
 
+RUN_FILE = "run.json"
+RunState = Literal["running", "finished", "failed", "interrupted"]
+StageState = Literal["waiting", "running", "finished", "kept", "reused"]
+_GIB = 2**30
+_PURPOSES = {
+    "records": "Reads the game records, or plays games of a scripted agent, for the nets to learn from.",
+    "supervised": "Trains one net on the decisions of the games. *Model metrics* has loss and accuracy over the steps.",
+    "initial_agent": "Copies the nets of the agent that the run begins with.",
+    "learning_curve": "Trains a net on a part of the games, to measure the effect of more games.",
+    "ablation": "Trains a net with the planes of one encoder, to measure the effect of the planes.",
+    "evaluation": "Plays a match of the nets so far against an opponent on shared walls.",
+    "playouts": "Learns from playouts: several actions of one decision, played on the same hidden tiles.",
+    "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
+    "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",
+    "oracle_decay": "Self-play that sees fewer and fewer hidden tiles, and at last none.",
+    "oracle_distillation": "Self-play that stays near a teacher that sees hidden tiles.",
+    "entropy_study": "Self-play with a fixed coefficient of the entropy, for comparison.",
+    "reward_predictor": "Trains the net that predicts the reward of a game from its kyokus so far.",
+    "agent_comparison": "Trains or plays the agents of the paper's figure 8 beside each other.",
+    "sample_game": "Plays games of the newest or strongest nets; `game.html` under *Artifacts* shows them.",
+    "report": "Writes the report: `report.html` and its pictures under *Artifacts*.",
+    "learning": "Learns by deep Monte-Carlo self-play.",
+    "pool": "Finds the agents of the night: those of the recipe, the newest nets of all runs and the champion.",
+    "leaderboard": "Plays games between all agents of the pool and rates them over all nights.",
+    "decision": "Plays the best new nets against the champion until it is clear who is stronger.",
+    "promotion": "Registers the nets that have won against the champion as the new one.",
+    "match": "Plays the finished nets against the opponents on shared decks.",
+}
+"""First part of the stage's name -> what it does."""
+LOG_FILE = "run.log"
+_REFRESH_SECONDS = 120.0
+"""So much of the time spent is lost, at most, when the process is killed."""
+_FINISHED: tuple[StageState, ...] = ("finished", "kept", "reused")
+FindVerdict = Callable[[Mapping[str, Mapping[str, float]]], "Verdict"]
+"""Stage name -> metrics, to the verdict on the run."""
+
 
 def rayjob() -> str:
     """Return the name of the RayJob whose driver this process is, which ``suphx status`` takes; empty elsewhere.
@@ -72,12 +108,6 @@ def with_places(values: Mapping[str, object], run_id: str, *, storage: str, page
         return dict(values)
     named = [line.partition(": ")[::2] for line in place_lines(run_id, storage=storage, page=page)]
     return {name: value for name, value in values.items() if name != "report"} | dict(named)
-
-
-RUN_FILE = "run.json"
-RunState = Literal["running", "finished", "failed", "interrupted"]
-StageState = Literal["waiting", "running", "finished", "kept", "reused"]
-_GIB = 2**30
 
 
 @dataclass(slots=True, kw_only=True)
@@ -208,33 +238,6 @@ def machine_text() -> str:
     return ", ".join(parts)
 
 
-_PURPOSES = {
-    "records": "Reads the game records, or plays games of a scripted agent, for the nets to learn from.",
-    "supervised": "Trains one net on the decisions of the games. *Model metrics* has loss and accuracy over the steps.",
-    "initial_agent": "Copies the nets of the agent that the run begins with.",
-    "learning_curve": "Trains a net on a part of the games, to measure the effect of more games.",
-    "ablation": "Trains a net with the planes of one encoder, to measure the effect of the planes.",
-    "evaluation": "Plays a match of the nets so far against an opponent on shared walls.",
-    "playouts": "Learns from playouts: several actions of one decision, played on the same hidden tiles.",
-    "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
-    "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",
-    "oracle_decay": "Self-play that sees fewer and fewer hidden tiles, and at last none.",
-    "oracle_distillation": "Self-play that stays near a teacher that sees hidden tiles.",
-    "entropy_study": "Self-play with a fixed coefficient of the entropy, for comparison.",
-    "reward_predictor": "Trains the net that predicts the reward of a game from its kyokus so far.",
-    "agent_comparison": "Trains or plays the agents of the paper's figure 8 beside each other.",
-    "sample_game": "Plays games of the newest or strongest nets; `game.html` under *Artifacts* shows them.",
-    "report": "Writes the report: `report.html` and its pictures under *Artifacts*.",
-    "learning": "Learns by deep Monte-Carlo self-play.",
-    "pool": "Finds the agents of the night: those of the recipe, the newest nets of all runs and the champion.",
-    "leaderboard": "Plays games between all agents of the pool and rates them over all nights.",
-    "decision": "Plays the best new nets against the champion until it is clear who is stronger.",
-    "promotion": "Registers the nets that have won against the champion as the new one.",
-    "match": "Plays the finished nets against the opponents on shared decks.",
-}
-"""First part of the stage's name -> what it does."""
-
-
 def stage_note(name: str, run_id: str) -> str:
     """Return the description of stage ``name``, in Markdown."""
     purpose = _PURPOSES.get(name.partition("/")[0], "")
@@ -242,15 +245,6 @@ def stage_note(name: str, run_id: str) -> str:
         f"Stage `{name}` of the run `{run_id}`, whose description has the verdict and whose artifacts have the report."
     )
     return "\n\n".join(text for text in (purpose, place) if text)
-
-
-LOG_FILE = "run.log"
-_REFRESH_SECONDS = 120.0
-"""So much of the time spent is lost, at most, when the process is killed."""
-_FINISHED: tuple[StageState, ...] = ("finished", "kept", "reused")
-
-FindVerdict = Callable[[Mapping[str, Mapping[str, float]]], "Verdict"]
-"""Stage name -> metrics, to the verdict on the run."""
 
 
 class RunJournal:

@@ -69,6 +69,9 @@ T = TypeVar("T")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
+P = ParamSpec("P")
+StageStatus = Literal["finished", "kept", "reused"]
+_STATUS_WORDS = {"kept": "already finished", "reused": "result of another run reused"}
 
 
 def wait_for_services(reach: Callable[[], T], max_hours: float, console: Console) -> T:
@@ -94,12 +97,6 @@ def wait_for_services(reach: Callable[[], T], max_hours: float, console: Console
             return found
         has_failed = True
         time.sleep(min(pause.next(), 3600 * max_hours - waited))
-
-
-P = ParamSpec("P")
-
-StageStatus = Literal["finished", "kept", "reused"]
-_STATUS_WORDS = {"kept": "already finished", "reused": "result of another run reused"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from typing import Generic, Protocol, TypeVar
 from suphx.atomic_file import write_atomically
 from suphx.credentials import without_credentials
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_platform.console.console import Console, Progress
+from suphx_platform.console.console import Console
+from suphx_platform.console.progress import Progress
 from suphx_platform.console.stop_request import SignalWatch
 from suphx_platform.storage.upload_queue import Save
 from suphx_platform.tracking.tracking import Tracker

@@ -35,6 +35,11 @@ NEWEST = "newest"
 """In the place of the digests: of files that are those of the time when they are copied."""
 CONTINUED = "continued"
 """Entry of the inputs of a stage that was begun by other code: the digests of the attempts before, the last first."""
+# They begin with a dot: they say something of this machine's folder and are not stored themselves.
+_MARK = ".stored.json"
+"""The version that this machine has stored, or fetched."""
+_REACHED = ".reached.json"
+"""The number of the last save, whether it was stored or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +101,6 @@ def _content(data: bytes | None) -> dict[str, Any] | None:
         content = parse_json(data) if data else None
         return content if isinstance(content, dict) else None
     return None
-
-
-# They begin with a dot: they say something of this machine's folder and are not stored themselves.
-_MARK = ".stored.json"
-"""The version that this machine has stored, or fetched."""
-_REACHED = ".reached.json"
-"""The number of the last save, whether it was stored or not."""
 
 
 class StageStorage:

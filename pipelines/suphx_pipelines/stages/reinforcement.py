@@ -33,7 +33,8 @@ from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_platform.console.console import Console, Progress
+from suphx_platform.console.console import Console
+from suphx_platform.console.progress import Progress
 from suphx_platform.console.table_text import count_text
 from suphx_platform.selfplay.self_play_match import match_figures
 

@@ -21,6 +21,14 @@ from typing import Any
 from suphx.json_text import parse_json
 from suphx.printable_text import shortened
 
+_UNCOUNTED = "status unknown for quota"
+_UNCOUNTED_STEP = (
+    "Kubernetes has not counted these objects for the quota yet. It does so within five minutes after their CRD or the "
+    "quota was created: see kubectl describe resourcequota"
+)
+POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Token and namespace of a pod with a service account."""
+
 
 class ClusterError(Exception):
     """The cluster refused a request, or cannot be reached."""
@@ -70,13 +78,6 @@ def cause_of(error: Exception) -> str:
     return re.sub(r"^.*: |\[Errno \d+\] ", "", str(error.args[-1] if error.args else error))
 
 
-_UNCOUNTED = "status unknown for quota"
-_UNCOUNTED_STEP = (
-    "Kubernetes has not counted these objects for the quota yet. It does so within five minutes after their CRD or the "
-    "quota was created: see kubectl describe resourcequota"
-)
-
-
 def _parsed(body: Any) -> tuple[str, str]:
     """Return reason and message of a ``Status`` object; empty if the body is not one."""
     try:
@@ -110,10 +111,6 @@ def _quota_step(message: str) -> str:
     if "count/rayjobs" in message or "count/configmaps" in message or "requested: configmaps" in message:
         return "Stopped and ended runs count too: list them with suphx jobs, and remove one with suphx delete RUN"
     return "Stop or delete another run, use a smaller --preset, or ask for a larger ResourceQuota"
-
-
-POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Token and namespace of a pod with a service account."""
 
 
 def kubeconfig_files() -> list[Path]:

@@ -26,6 +26,12 @@ ATTEMPTS = "attempts"
 Outcome = Literal["finished", "stopped", "failed", "lost"]
 """lost: it ended without a report, as when its head pod is lost."""
 _STARTED = ".started"
+StopOutcome = Literal["saved", "finished", "failed", "killed", "unsaved"]
+"""How the process of a run answered a request to stop. saved: it has stored its state; finished: the run was over
+before; failed: it ended with an error; killed: it ended without a word; unsaved: it had not ended when the time was
+up."""
+MESSAGE_FILE = Path("/dev/termination-log")
+"""Where Kubernetes reads the termination message of a container."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,15 +143,6 @@ def from_bytes(data: bytes) -> Attempt | None:
     except (ValueError, TypeError):
         return None
     return attempt if type(attempt.number) is int and attempt.outcome in (None, *get_args(Outcome)) else None
-
-
-StopOutcome = Literal["saved", "finished", "failed", "killed", "unsaved"]
-"""How the process of a run answered a request to stop. saved: it has stored its state; finished: the run was over
-before; failed: it ended with an error; killed: it ended without a word; unsaved: it had not ended when the time was
-up."""
-
-MESSAGE_FILE = Path("/dev/termination-log")
-"""Where Kubernetes reads the termination message of a container."""
 
 
 def write_report(outcomes: Mapping[str, StopOutcome], file: Path = MESSAGE_FILE) -> None:

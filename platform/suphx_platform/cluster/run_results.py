@@ -18,7 +18,10 @@ from suphx_platform.cluster.cluster_api import Object
 from suphx_platform.cluster.run_attempts import ATTEMPTS, Attempt, StopOutcome, places, read_attempts
 from suphx_platform.cluster.run_manifest import environment, results_id, setting
 from suphx_platform.cluster.run_status import RunStatus, is_stop_requested
+from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.mlflow_client import SERVER
+from suphx_platform.tracking.mlflow_store import MlflowStore
 
 SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
 """Metrics of the newest stage that ``suphx status`` shows."""
@@ -38,7 +41,7 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
     try:
         progress = _progress(run_id)
     except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
-        address = os.environ["MLFLOW_TRACKING_URI"]
+        address = os.environ[SERVER]
         told = "" if is_unclear(address) else f" {without_credentials(address)}"
         problems.append(f"MLflow{told} cannot be read from here ({first_line(error)})")
     try:
@@ -96,10 +99,8 @@ def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attem
 
 def _progress(run_id: str) -> dict[str, float]:
     """Return the newest metrics; none without MLFLOW_TRACKING_URI: the local store has no runs of a cluster."""
-    if not os.environ.get("MLFLOW_TRACKING_URI"):
+    if not os.environ.get(SERVER):
         return {}
-    from suphx_platform.tracking.mlflow_store import MlflowStore
-
     figures = MlflowStore(Path("runs")).newest_metrics(run_id)
     return {name: figures[name] for name in SHOWN if name in figures}
 
@@ -109,8 +110,6 @@ def last_checkpoint(job: Mapping[str, Any] | None) -> str | None:
     config = _storage_config(job)
     if job is None or config is None:
         return None
-    from suphx_platform.storage.storage import Storage
-
     return Storage(config).newest_path(results_id(job))
 
 
@@ -178,8 +177,8 @@ def kept_of(job: Object | None) -> Kept:
             unchecked.append(f"{what}, if there are any ({first_line(error)})")
         if checkpoint is not None:
             found.append(f"{what} (the newest: {checkpoint})")
-    here = os.environ.get("MLFLOW_TRACKING_URI", "")
-    if server := here or environment(job, "MLFLOW_TRACKING_URI"):
+    here = os.environ.get(SERVER, "")
+    if server := here or environment(job, SERVER):
         what = f"metrics and reports of {results} in MLflow"
         what += "" if is_unclear(server) else f" ({without_credentials(server)})"
         try:
@@ -195,6 +194,4 @@ def kept_of(job: Object | None) -> Kept:
 
 
 def _has_metrics(run_id: str) -> bool:
-    from suphx_platform.tracking.mlflow_store import MlflowStore
-
     return MlflowStore(Path("runs")).find(run_id) is not None

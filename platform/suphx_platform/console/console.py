@@ -24,6 +24,10 @@ from suphx.printable_text import encodable
 from suphx_platform.console.progress import PERCENT_UNIT, Progress, ProgressBars, progress_lines
 from suphx_platform.console.table_text import result_lines
 
+Verbosity = Literal["quiet", "normal", "verbose"]
+_PERCENT = 100
+_PACKAGES = ("suphx", "suphx_platform", "suphx_pipelines", "suphx_cli")
+
 
 def typed_line(prompt: str) -> str:
     """Return what is typed at ``prompt``; EOFError at the end of the input.
@@ -63,12 +67,6 @@ def _is_closed(stream: TextIO) -> bool:
     poll = select.poll()
     poll.register(number, 0)  # errors are reported without being asked for
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-
-
-__all__ = ["Console", "Progress", "Verbosity"]
-
-Verbosity = Literal["quiet", "normal", "verbose"]
-_PERCENT = 100
 
 
 class Console:
@@ -190,9 +188,6 @@ def _writable(text: str) -> str:
 
 def _is_terminal() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-
-_PACKAGES = ("suphx", "suphx_platform", "suphx_pipelines", "suphx_cli")
 
 
 class _ConsoleHandler(logging.Handler):

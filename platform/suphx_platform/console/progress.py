@@ -36,6 +36,10 @@ _KNOWN_SHARE = 0.05
 """Of the work of this sitting: before it is done, start-up costs make an estimate of the time left useless."""
 _KNOWN_SECONDS = 60.0
 """After this time even less work gives an estimate: that of a run of days."""
+_BAR_COLUMNS = 20
+_REFRESHES_PER_SECOND = 4
+_BARE_COLUMNS = 60
+"""A narrower terminal gets no bar, only its text."""
 
 
 class RateWindow:
@@ -230,12 +234,6 @@ def progress_lines(progress: Progress, show: Callable[[str], None]) -> Iterator[
     finally:
         is_over.set()
         thread.join()
-
-
-_BAR_COLUMNS = 20
-_REFRESHES_PER_SECOND = 4
-_BARE_COLUMNS = 60
-"""A narrower terminal gets no bar, only its text."""
 
 
 class ProgressBars:

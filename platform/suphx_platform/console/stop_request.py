@@ -21,6 +21,7 @@ from suphx.training.trainer import TrainingWatch
 EXIT_CODE = 130
 """Exit code of a process that was stopped, as shells report it."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_RETRY_SECONDS = 0.05
 
 
 class StopRequest:
@@ -132,9 +133,6 @@ def _restore(handlers: dict[int, Any]) -> None:
 def _write(text: str) -> None:
     with contextlib.suppress(OSError):  # the terminal has closed
         os.write(2, f"\nsuphx: {text}\n".encode())  # not print: the signal may have come in the middle of one
-
-
-_RETRY_SECONDS = 0.05
 
 
 def take_interrupts() -> None:

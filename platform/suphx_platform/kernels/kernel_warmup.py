@@ -23,7 +23,8 @@ from suphx.credentials import without_credentials
 from suphx.json_text import parse_json
 
 if TYPE_CHECKING:
-    from suphx_platform.console.console import Console, Progress
+    from suphx_platform.console.console import Console
+    from suphx_platform.console.progress import Progress
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_BETWEEN_COUNTS = 2.0

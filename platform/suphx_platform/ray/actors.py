@@ -28,9 +28,11 @@ from suphx.selfplay.buffer import Batch, BufferStatus
 from suphx.selfplay.config import ParameterServerConfig
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
 from suphx_platform.ray.process import (
-    CALL_ERRORS,
+    BACK_OFF_SECONDS,
     Health,
     NotBegunError,
+    Peer,
+    PeerLostError,
     RayActor,
     ends_broken_process,
     health_of_process,
@@ -46,49 +48,6 @@ LearnerCopy = tuple[int, Arrays, Mapping[str, Any]]
 """Updates, and all that a learner needs to go on from there."""
 _HOLD_SECONDS = 2.0
 """How long a simulator waits for room before it answers its driver."""
-_BACK_OFF_SECONDS = 0.2
-
-
-class Peer:
-    """Another part, by its name in Ray: another actor may get the name of one that has ended."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._actor: Any = None
-
-    def call(self, method: str, *arguments: Any) -> Any:
-        """Return the reference of its answer; PeerLostError while nobody has its name."""
-        if self._actor is None:
-            try:
-                self._actor = ray.get_actor(self._name)
-            except ValueError as error:
-                raise PeerLostError(str(error)) from None
-        return getattr(self._actor, method).remote(*arguments)
-
-    def answer(self, reference: Any) -> Any:
-        """Return what it answered; PeerLostError if it is gone, or was and has not begun again."""
-        try:
-            return ray.get(reference)
-        except CALL_ERRORS as error:
-            self._actor = None
-            if isinstance(error, ray.exceptions.RayTaskError) and not isinstance(error.cause, NotBegunError):
-                raise  # it lives, and would not do better when it is asked again
-            raise PeerLostError(str(error)) from None
-
-    def ask(self, method: str, *arguments: Any) -> Any:
-        """Return what it answers; errors as for ``answer``."""
-        return self.answer(self.call(method, *arguments))
-
-    def insist(self, method: str, *arguments: Any) -> Any:
-        """Return what it answers; while it is gone, wait and ask again."""
-        while True:
-            with suppress(PeerLostError):
-                return self.ask(method, *arguments)
-            time.sleep(_BACK_OFF_SECONDS)
-
-
-class PeerLostError(RuntimeError):
-    """Another part is gone that this one has asked: that one is to blame."""
 
 
 class Simulator(Protocol):
@@ -251,7 +210,7 @@ class SimulatorActor(RayActor):
                 asked, self._asked = self._asked, None
                 answer: int | bool | None = self._shard.answer(asked)
             except PeerLostError:  # the shard is lost with all that it had: the next one gets it
-                time.sleep(_BACK_OFF_SECONDS)
+                time.sleep(BACK_OFF_SECONDS)
                 if time.monotonic() > ends:
                     return False
                 continue
@@ -558,7 +517,7 @@ class LearnerActor(RayActor):
             taking, self._taking = self._taking, None
             staleness, parts = self._shards[self._next_shard].answer(taking)
         except PeerLostError:  # the shard is being started again
-            time.sleep(_BACK_OFF_SECONDS / len(self._shards))
+            time.sleep(BACK_OFF_SECONDS / len(self._shards))
             return None
         return None if staleness is None else (staleness, parts)
 

@@ -30,10 +30,10 @@ from suphx.selfplay.buffer import BufferCounts, BufferStatus
 from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.local_backend import full_error
 from suphx.training.trainer import DivergedError
-from suphx_platform.ray.actors import LearnerCopy, PeerLostError, Worked
+from suphx_platform.ray.actors import LearnerCopy, Worked
 from suphx_platform.ray.fetching_engine import with_weights
 from suphx_platform.ray.parts import RunParts
-from suphx_platform.ray.process import CALL_ERRORS, Health
+from suphx_platform.ray.process import CALL_ERRORS, Health, PeerLostError
 from suphx_platform.ray.session import ray_session
 from suphx_platform.ray.supervisor import RESTARTED, Answer, Supervisor, cause_of
 from suphx_platform.ray.topology import Topology, local_needs

@@ -13,7 +13,7 @@ from suphx.selfplay.engine import InferenceEngine, engine_thread
 from suphx.selfplay.requests import Reply, Request
 from suphx.selfplay.weights import PolicyVersion
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_platform.ray.actors import Peer
+from suphx_platform.ray.process import Peer
 
 
 @dataclass(frozen=True, slots=True)

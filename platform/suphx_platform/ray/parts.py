@@ -24,8 +24,9 @@ from suphx.selfplay.config import ParameterServerConfig, SimulatorConfig
 from suphx.selfplay.layout import PLACE, RayLayoutConfig, RoundLayoutConfig
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import Weights
-from suphx_platform.ray.actors import Buffer, LearnerCopy, Peer, RunLearner, Simulator
+from suphx_platform.ray.actors import Buffer, LearnerCopy, RunLearner, Simulator
 from suphx_platform.ray.engine_client import EngineClient
+from suphx_platform.ray.process import Peer
 
 if TYPE_CHECKING:
     from suphx.selfplay.agents.policy_set import PolicySet

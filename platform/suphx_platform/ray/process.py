@@ -1,4 +1,4 @@
-"""The process of an actor: what it uses of CPU and memory, how it answers for its health, and when it must end.
+"""The process of an actor: CPU and memory, health, when it must end, and how it asks other actors.
 
 After most errors of CUDA every later call of the same process fails too. A process that lived on would fail at each
 request, although its health checks are answered: it ends, so that Ray starts another one in its place.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -28,6 +29,8 @@ _TEXTS = (
 )
 _TEXTS_OF_MEMORY = ("out of memory", "ALLOC_FAILED")
 _EXIT_CODE = 1
+BACK_OFF_SECONDS = 0.2
+"""Between two requests to a part that is gone."""
 _logger = logging.getLogger(__name__)
 
 
@@ -126,3 +129,45 @@ class RayActor:
 def health_of_process() -> Health:
     """Return what every actor can say of its process."""
     return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _INCARNATION)
+
+
+class PeerLostError(RuntimeError):
+    """Another part is gone that this one has asked: that one is to blame."""
+
+
+class Peer:
+    """Another part, by its name in Ray: another actor may get the name of one that has ended."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._actor: Any = None
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Return the reference of its answer; PeerLostError while nobody has its name."""
+        if self._actor is None:
+            try:
+                self._actor = ray.get_actor(self._name)
+            except ValueError as error:
+                raise PeerLostError(str(error)) from None
+        return getattr(self._actor, method).remote(*arguments)
+
+    def answer(self, reference: Any) -> Any:
+        """Return what it answered; PeerLostError if it is gone, or was and has not begun again."""
+        try:
+            return ray.get(reference)
+        except CALL_ERRORS as error:
+            self._actor = None
+            if isinstance(error, ray.exceptions.RayTaskError) and not isinstance(error.cause, NotBegunError):
+                raise  # it lives, and would not do better when it is asked again
+            raise PeerLostError(str(error)) from None
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Return what it answers; errors as for ``answer``."""
+        return self.answer(self.call(method, *arguments))
+
+    def insist(self, method: str, *arguments: Any) -> Any:
+        """Return what it answers; while it is gone, wait and ask again."""
+        while True:
+            with suppress(PeerLostError):
+                return self.ask(method, *arguments)
+            time.sleep(BACK_OFF_SECONDS)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.mlflow_client import FILES, USUAL, TrackingError
+from suphx_platform.tracking.mlflow_client import FILES, MISSING, USUAL, TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
 from suphx_platform.tracking.outbox import CLOSE_SECONDS, STOP_SECONDS, Message, Outbox
 
@@ -250,7 +250,7 @@ class TrackingCalls:
         try:
             self._call(messages)
         except MlflowException as error:
-            if error.error_code != "RESOURCE_DOES_NOT_EXIST" or key not in self._begun:
+            if error.error_code != MISSING or key not in self._begun:
                 raise
             self._begin_again(key)
             self._call(messages)

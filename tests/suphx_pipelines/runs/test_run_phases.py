@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.pipeline import run_recipe
-from suphx_platform.console.console import Console, Progress
+from suphx_platform.console.console import Console
+from suphx_platform.console.progress import Progress
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
