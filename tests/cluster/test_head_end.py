@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from suphx_platform.cluster.run_manifest import run_objects
+from tests.certificates import Authority
 from tests.cluster.pod_cluster import wait
 from tests.cluster.pod_network import GATEWAY, PodNetwork, missing, pod_network
 from tests.cluster.ray_job_client import RayJobClient
@@ -24,7 +25,6 @@ from tests.cluster.ray_pod import ApiAccess, PodPlan, RayPod, pod_plans
 from tests.cluster.services import bare_template
 from tests.suphx_pipelines.runs import stopped_run
 from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
-from tests.suphx_platform.agents.mjai.certificates import Authority
 from tests.suphx_platform.cluster.fake_api_server import NAMESPACE, TOKEN, api_server
 
 Object = dict[str, Any]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MIN_CLUSTERS, SEATS, check_hanchans
@@ -20,8 +19,8 @@ from suphx.evaluation.measures import SequentialConfig, SideTestConfig, check_bu
 from suphx.evaluation.sequential_test import FIRST_LOOK
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
-from suphx.number_range import Processes, Range, Seed, check_ranges
-from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name
+from suphx.number_range import Processes, Range, check_ranges
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
@@ -36,7 +35,7 @@ class PoolConfig:
     """Participants besides the champion, which always plays."""
 
     agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
-    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``, ``mjai-tls:HOST:PORT``.
+    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``.
     Nets among them are for comparison only: they cannot become the champion."""
     newest: Annotated[int, Range(0, 1000)] = 3
     """Number of newest checkpoints that play; one of them may become the champion."""
@@ -46,7 +45,8 @@ class PoolConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_pool(self.agents)
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents is {list(self.agents)}: name each once")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,49 +92,43 @@ class DecisionConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentRecipe:
-    """All settings of a tournament."""
+class AnyTournamentRecipe(AnyRecipe):
+    """What the recipe of every tournament has."""
 
-    name: str
-    """First part of the run's id: lower-case letters, digits, - and _."""
-    game: Literal["riichi"] | None = None
-    """The game; recipes without this key are for riichi."""
-    about: str = ""
-    """What the recipe does, in one line."""
-    minutes: RecipeMinutes = 0
-    """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: Seed = 1
-    """The walls are derived from it and from the night."""
+    free_keys: ClassVar[tuple[str, ...]] = (*AnyRecipe.free_keys, "on_ray", "registry.max_lost_versions", "workers")
     night: str = ""
     """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
     (UTC)."""
-    draw_lanes: bool = True
-    """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     workers: Processes = 2
     """Processes that play; the result does not depend on it."""
     on_ray: bool = False
     """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
     this machine."""
+    registry: RegistryConfig = field(default_factory=RegistryConfig)
+    """Where the champion is registered. Agents of other games need another model."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Where results are kept besides the folder of runs, and how buckets are reached."""
+
+    def __post_init__(self) -> None:
+        AnyRecipe.__post_init__(self)
+        if "/" in self.night or "'" in self.night:
+            raise ValueError(f"night is {self.night!r}: use a date such as 2026-11-21, or another name without / and '")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentRecipe(AnyTournamentRecipe):
+    """All settings of a tournament in a game of four seats."""
+
+    game: str | None = None
+    """The game; recipes without this key are for riichi."""
+    draw_lanes: bool = True
+    """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     """Participants."""
     leaderboard: LeaderboardConfig = field(default_factory=LeaderboardConfig)
     """Games for the ratings."""
     decision: DecisionConfig = field(default_factory=DecisionConfig)
     """Match that decides about the promotion."""
-    registry: RegistryConfig = field(default_factory=RegistryConfig)
-    """Where the champion is registered."""
-    storage: StorageConfig = field(default_factory=StorageConfig)
-    """Where results are kept besides the folder of runs, and how buckets are reached."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        check_name(self.name)
-        check_night(self.night)
-
-    @property
-    def free_keys(self) -> tuple[str, ...]:
-        """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "on_ray", "registry.max_lost_versions", "storage", "workers")
 
 
 def tonight() -> str:
@@ -154,18 +148,6 @@ def _time_zone() -> tzinfo:
         return ZoneInfo(os.environ.get(_ZONE) or "UTC")
     except (ValueError, ZoneInfoNotFoundError):  # Kubernetes knows it, this machine does not
         return UTC
-
-
-def check_pool(agents: Sequence[str]) -> None:
-    """Raise ValueError for participants that no tournament has."""
-    if len(set(agents)) < len(agents):
-        raise ValueError(f"agents is {list(agents)}: name each once")
-
-
-def check_night(night: str) -> None:
-    """Raise ValueError for a name of a night that no tournament has."""
-    if "/" in night or "'" in night:
-        raise ValueError(f"night is {night!r}: use a date such as 2026-11-21, or another name without / and '")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,27 +196,11 @@ class SideDecisionConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideTournamentRecipe:
+class SideTournamentRecipe(AnyTournamentRecipe):
     """All settings of a tournament in a game of two sides."""
 
-    name: str
-    """First part of the run's id: lower-case letters, digits, - and _."""
     game: Literal["doudizhu"] = "doudizhu"
     """The game. Recipes without this key are for riichi."""
-    about: str = ""
-    """What the recipe does, in one line."""
-    minutes: RecipeMinutes = 0
-    """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: Seed = 1
-    """The decks are derived from it and from the night."""
-    night: str = ""
-    """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
-    (UTC)."""
-    workers: Processes = 2
-    """Processes that play; the result does not depend on it."""
-    on_ray: bool = False
-    """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
-    this machine."""
     rules: Rules = field(default_factory=Rules)
     """Options of the rules. Nets that learned other moves cannot play."""
     pool: SidePoolConfig = field(default_factory=SidePoolConfig)
@@ -245,20 +211,11 @@ class SideTournamentRecipe:
     """Match that decides about the promotion."""
     registry: RegistryConfig = field(default_factory=partial(RegistryConfig, model="doudizhu"))
     """Where the champion is registered. Agents of other games need another model."""
-    storage: StorageConfig = field(default_factory=StorageConfig)
-    """Where results are kept besides the folder of runs, and how buckets are reached."""
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        check_name(self.name)
-        check_night(self.night)
+        AnyTournamentRecipe.__post_init__(self)
         agents = candidate_game(self.game).agents
         if self.leaderboard.anchor not in agents:
             raise ValueError(f"leaderboard.anchor is {self.leaderboard.anchor!r}: use {' or '.join(agents)}")
         if self.decision.opponent and self.decision.opponent not in agents:
             raise ValueError(f"decision.opponent is {self.decision.opponent!r}: use {' or '.join(agents)}, or none")
-
-    @property
-    def free_keys(self) -> tuple[str, ...]:
-        """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "on_ray", "registry.max_lost_versions", "storage", "workers")

@@ -11,8 +11,10 @@ import logging
 import os
 import stat
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -39,7 +41,6 @@ from suphx_platform.cluster.run_attempts import (
     write_attempt,
 )
 from suphx_platform.console.console import is_lost_output
-from suphx_platform.storage.objects import within
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -189,11 +190,28 @@ def _all_places(runs: Path, config: StorageConfig | None) -> dict[str, Notes]:
 def _try(name: str, work: Callable[[], T]) -> T | None:
     """Return what ``work`` returns; a warning, and None, if it fails or takes too long: the run matters more."""
     try:
-        return within(_SECONDS, work)
+        return _within(_SECONDS, work)
     except Exception as error:  # noqa: BLE001 - whatever a client of MLflow or S3 raises
         text = without_secrets(" ".join(str(error).split())) or type(error).__name__
         _logger.warning("the record of this attempt is not complete: %s: %s", name, text)
         return None
+
+
+def _within(seconds: float, work: Callable[[], T]) -> T:
+    """Return what ``work`` returns, or raise what it raises; TimeoutError if it takes longer than ``seconds``.
+
+    It goes on in a thread of its own then, which the end of the process does not wait for.
+    """
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(work())
+        except BaseException as error:  # noqa: BLE001  # it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="limited call", daemon=True).start()
+    return answer.result(seconds)
 
 
 def _storage_of(recipe: Path) -> StorageConfig | None:

@@ -108,7 +108,7 @@ class StageStorage:
 
     def __init__(self, storage: Storage | None, run_id: str, console: Console) -> None:
         self._storage = storage
-        self._uploads = None if storage is None else UploadQueue(storage, max_waiting=storage.config.max_waiting)
+        self._uploads = None if storage is None else UploadQueue(storage)
         self._run_id = run_id
         self._console = console
 
@@ -201,14 +201,7 @@ class StageStorage:
             for name in (f"{self.name(stage_name)}/{BEST}", self.name(stage_name)):
                 self._storage.delete(name)
 
-    def keep(
-        self,
-        stage_name: str,
-        folder: Path,
-        number: int,
-        score: float | None = None,
-        then: Callable[[], None] | None = None,
-    ) -> None:
+    def keep(self, stage_name: str, folder: Path, number: int, then: Callable[[], None] | None = None) -> None:
         """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
 
         ``then`` is called when it is stored, in the thread of the uploads; without a storage at once. Returns at once,
@@ -230,7 +223,7 @@ class StageStorage:
             if then is not None:
                 then()
 
-        self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=note_stored)
+        self._uploads.save(self.name(stage_name), folder, number=number, then=note_stored)
 
     def keeps_best(self) -> bool:
         """Tell whether nets are stored that were measured."""

@@ -50,21 +50,17 @@ class KeptResults:
         """
         self._path = path
         self._parts: list[TrialResults] = []
-        head = {"experiment": parse_json(json.dumps(experiment)), _CODE: code}
+        head = json.dumps({"experiment": experiment, _CODE: code})
         text = path.read_text("utf-8", errors="replace") if path.is_file() else ""  # no text is no first line of ours
-        whole = text[: text.rfind("\n") + 1]
-        if (json.dumps(head) + "\n").startswith(text):  # nothing yet, or a first line that was cut off
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(head) + "\n", "utf-8")
-            return
-        first, *lines = whole.splitlines() or [""]
-        self._check(first, head, is_empty=not lines)
-        if not lines:
-            path.write_text(json.dumps(head) + "\n", "utf-8")
-            return
-        for number, line in enumerate(lines, start=2):
+        *lines, rest = text.split("\n")
+        if lines or not head.startswith(rest):
+            self._check([*lines, rest], parse_json(head))
+        for number, line in enumerate(lines[1:], start=2):
             self._parts.append(self._parsed(line, number))
-        if whole != text:
+        if not self._parts:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(head + "\n", "utf-8")
+        elif rest:
             os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
 
     @property
@@ -87,19 +83,20 @@ class KeptResults:
             os.fsync(file.fileno())
         self._parts.append(part)
 
-    def _check(self, line: str, head: Mapping[str, object], *, is_empty: bool) -> None:
+    def _check(self, lines: Sequence[str], head: Mapping[str, object]) -> None:
+        """Raise ValueError if the first of the ``lines`` is none of ours, or if there are hands of something else."""
         try:
-            found = parse_json(line)
+            found = parse_json(lines[0])
         except ValueError:
             found = None
         if not isinstance(found, dict) or "experiment" not in found:
             raise ValueError(f"{self._path} is not a file of `suphx adapt --results`: use another name")
-        if is_empty:
+        if len(lines) <= 2:  # no hands yet
             return
         if found["experiment"] != head["experiment"]:
             differs = _differences(found["experiment"], head["experiment"])
             raise ValueError(f"{self._path} has results of another experiment ({differs}): use another file")
-        if found.get(_CODE, head[_CODE]) != head[_CODE]:  # earlier versions did not write it
+        if found.get(_CODE) != head[_CODE]:
             text = "%s has hands that were played by other code: if it plays differently now, use another file"
             _logger.warning(text, self._path)
 
@@ -109,17 +106,14 @@ class KeptResults:
             first = values.pop(_FIRST_HAND)
             columns = {name: np.array(column, np.float64) for name, column in values.items()}
             part = TrialResults(**columns)
+            if len({column.shape for column in columns.values()}) != 1 or part.base_points.ndim != 1:
+                raise ValueError("its columns differ in length")
+            if first != self.num_hands:
+                raise ValueError(f"it has hand {first} instead of hand {self.num_hands}, as of two commands at once")
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise ValueError(
                 f"{self._path}, line {number}, is damaged ({error}): delete this line and those after it"
             ) from error
-        if len({column.shape for column in columns.values()}) != 1 or part.base_points.ndim != 1:
-            raise ValueError(f"{self._path}, line {number}, is damaged: delete this line and those after it")
-        if first != self.num_hands:
-            raise ValueError(
-                f"{self._path}, line {number}, has the results of hand {first} instead of hand {self.num_hands}: two "
-                "commands wrote into it at the same time; delete this line and those after it"
-            )
         return part
 
 

@@ -1,15 +1,14 @@
 """All the ways to name an agent, and what can be checked of a name before torch is imported.
 
-``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``, with TLS ``mjai-tls:HOST:PORT``;
-``mjai-S:COMMAND LINE`` and ``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the
-number of rollouts at the start of a kyoku; with T, each later discard of a table has as many seconds to adapt further.
+``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``; ``mjai-S:COMMAND LINE`` and
+``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the number of rollouts at the
+start of a kyoku; with T, each later discard of a table has as many seconds to adapt further.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 from suphx.games.registry import agent_names
@@ -20,7 +19,6 @@ from suphx_platform.agents.mjai.programs import (
     CommandLine,
     ProgramAddress,
     TcpAddress,
-    TlsAddress,
     warn_without_sandbox,
 )
 
@@ -43,7 +41,6 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("adapt-K+Ts:NETS", "the same, and for T more seconds at each later discard"),
     ("mjai:COMMAND LINE", "an external program that speaks mjai; mjai-S: allows it S seconds for each move"),
     ("mjai-tcp:HOST:PORT", "an external program that listens there; mjai-tcp-S: likewise"),
-    ("mjai-tls:HOST:PORT", "the same over TLS; mjai-tls-S: likewise"),
 )
 """Each form of a name, and the agent that it names."""
 AGENT_HELP = (
@@ -51,7 +48,7 @@ AGENT_HELP = (
     "lists them."
 )
 """The sentence about these names in the help of each command that takes one."""
-_MJAI = re.compile(r"mjai(?P<network>-tcp|-tls)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
+_MJAI = re.compile(r"mjai(?P<network>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 _SOME_NAMES = f"use {', '.join(agent_names())} or a folder of nets; `suphx agents` lists all names"
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
@@ -71,9 +68,8 @@ def split_program(address: str) -> tuple[ProgramAddress, float | None]:
     """
     match = _MJAI.fullmatch(address)
     assert match is not None, f"{address!r} is no program"
-    ways: dict[str | None, Callable[[str], ProgramAddress]]
-    ways = {"-tcp": TcpAddress.parse, "-tls": TlsAddress.parse, None: CommandLine}
-    program = ways[match["network"]](match["program"])
+    program: ProgramAddress
+    program = TcpAddress.parse(match["program"]) if match["network"] else CommandLine(match["program"])
     return program, float(match["seconds"]) if match["seconds"] else None
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.game_runner import LoadAgent
-from suphx.games.game import Agent, CandidateAgent, CandidateGame
+from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
 from suphx.selfplay.agents.agent import NetAgent, load_agent
@@ -41,7 +41,7 @@ from suphx_platform.agents.agent_forms import (
     is_program,
     split_program,
 )
-from suphx_platform.agents.agent_source import BUCKET, AgentSource
+from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.programs import MOVE_SECONDS, warn_without_sandbox
 from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_side_program
@@ -125,7 +125,7 @@ class SideAgent:
     """An agent that is ready to play."""
 
     address: str
-    player: CandidateAgent
+    player: Agent
     rules: Any | None
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
     files: tuple[Path, ...] = ()
@@ -142,7 +142,7 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path, source: Age
     return SideAgent(address, trained.player(), trained.rules, files)
 
 
-def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> CandidateAgent:
+def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> Agent:
     """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
     game = candidate_game(game_name)
     if address in game.agents:
@@ -158,13 +158,7 @@ def find_side_nets(address: str, game: CandidateGame, folder: Path, source: Agen
     """
     if address in game.agents:
         return None
-    is_fetched = source.fetch_folder(address, folder)
-    if address.startswith(BUCKET) and not is_fetched:
-        raise ValueError(
-            f"{address} has no checkpoint: use what `storage.address` of a run was, its id and a stage, such as "
-            "s3://bucket/runs/<run id>/learning"
-        )
-    return _checked(address, folder if is_fetched else Path(address), game)
+    return _checked(address, Path(source.fetch(address, folder, game.name)), game)
 
 
 def _checked(address: str, place: Path, game: CandidateGame) -> Path:

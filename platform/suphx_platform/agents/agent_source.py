@@ -37,13 +37,13 @@ class FoundCheckpoint:
     name: str
     """``<run id>/<stage>``."""
     address: str
-    """What ``AgentSource.fetch`` takes, or ``find_side_nets`` for nets of another game."""
+    """What ``AgentSource.fetch`` takes."""
     saved: float
     """When, in seconds since 1970."""
 
 
 class AgentSource:
-    """Copies nets here from a bucket or the model registry: ``fetch`` those of riichi, ``fetch_folder`` all others."""
+    """Copies nets here from a bucket or the model registry."""
 
     def __init__(self, store: MlflowStore, storage: StorageConfig | None = None) -> None:
         """``storage`` says how buckets are reached; its address does not matter."""
@@ -52,8 +52,8 @@ class AgentSource:
         self.stored: dict[str, list[str]] = {}
         """Versions in a bucket that were copied, by the address that was given."""
 
-    def fetch(self, address: str, folder: Path) -> str:
-        """Return ``address`` as one for ``load_agent``, what it names copied into ``folder`` if it is elsewhere.
+    def fetch(self, address: str, folder: Path, game: str = DEFAULT_GAME) -> str:
+        """Return ``address`` as that of an agent here, the nets that it names copied into ``folder`` if elsewhere.
 
         ValueError if there is nothing of that name.
         """
@@ -67,29 +67,11 @@ class AgentSource:
             model_registry.fetch_model(self._store, location, folder)
         elif location.startswith(BUCKET):
             storage, name = self._place(location)
-            found = fetch_stored(storage, name, folder)
+            found = fetch_stored(storage, name, folder, game)
             self.stored[address] = [f"{storage.config.address}/{version.path}" for version in found]
         else:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
-
-    def fetch_folder(self, address: str, folder: Path) -> bool:
-        """Copy all files of nets of any game that ``address`` names into ``folder``: in a bucket or the model registry.
-
-        Return whether there are any; False, with nothing copied, for an address that is neither of these. ValueError if
-        there is no such model.
-        """
-        if address.startswith(model_registry.PREFIX):
-            model_registry.fetch_model(self._store, address, folder)
-            return True
-        if not address.startswith(BUCKET):
-            return False
-        storage, name = self._place(address)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        version = storage.load_newest(name, folder) if name else None
-        if version is not None:
-            self.stored[address] = [f"{storage.config.address}/{version.path}"]
-        return version is not None
 
     def pin(self, stored: str, reason: str) -> None:
         """Have a version that was copied stay in its bucket (Storage.pin)."""
@@ -170,27 +152,27 @@ def stored_checkpoints(storage: Storage, game: str = DEFAULT_GAME) -> Iterator[F
                 yield FoundCheckpoint(parent, parent, max(each.saved for each in found))
 
 
-def fetch_stored(storage: Storage, name: str, folder: Path) -> list[CheckpointVersion]:
-    """Copy the five nets that a storage has under ``name``, or under ``name/<head>``, into ``folder``.
+def fetch_stored(storage: Storage, name: str, folder: Path, game: str = DEFAULT_GAME) -> list[CheckpointVersion]:
+    """Copy the nets of a game that a storage has under ``name``, or under ``name/<decision>``, into ``folder``.
 
     Weak ones that are beside them are copied too, nothing else. Returns where they came from. Of ``…/best`` these are
     the nets that were the strongest in a match, of all other names the newest. ValueError if there are none;
     FileNotFoundError if a run removes its versions faster than they are fetched.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    files = (*checkpoint_names(), *checkpoint_names(is_weak=True))
+    files = (*checkpoint_names(game=game), *checkpoint_names(is_weak=True, game=game))
     load = storage.load_best if name.rpartition("/")[2] == BEST else storage.load_newest
     whole = load(name, folder, files=files) if name else None
     if whole is not None:
         return [whole]
     found = []
-    for head in decision_names():
+    for decision in decision_names(game):
         folder.mkdir(exist_ok=True)
-        version = storage.load_newest(f"{name}/{head}", folder / head, files=files)
+        version = storage.load_newest(f"{name}/{decision}", folder / decision, files=files)
         if version is None:
             raise ValueError(
-                f"{storage.config.address}/{name} has no checkpoint of the {head} net: use what `storage.address` of a "
-                "run was, its id and a stage, such as s3://bucket/runs/<run id>/supervised"
+                f"{storage.config.address}/{name} has no checkpoint of the {decision} net: use what `storage.address` "
+                "of a run was, its id and a stage, such as s3://bucket/runs/<run id>/supervised"
             )
         found.append(version)
     return found

@@ -94,20 +94,18 @@ class _CompilePool:
             process.join()
 
 
-def send(kind: str, name: str, seconds: float = 0.0, holder: int = 0) -> None:
+def send(kind: str, name: str, seconds: float = 0.0) -> None:
     """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
-    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3), "holder": holder})
+    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)})
     os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
 def _compile_group(group: str, stop_pipe: int) -> None:
-    from suphx.kernel import jit
     from suphx.training.warmup import KERNEL_GROUPS
 
     threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
     register: Any = event.register  # numba is untyped
     register("numba:compile", _Listener())
-    jit.watchers.append(lambda name, holder: send("waits", name, holder=holder))
     KERNEL_GROUPS[group]()
 
 

@@ -1,36 +1,30 @@
 """Kernels are compiled before they are needed, on all cores, with a bar; later ones while the work has begun.
 
->>> with KernelWarmup(console, later=["nets"]) as kernels:
+>>> with KernelWarmup(console, ["engine", "scripted games", "nets"]) as kernels:
 ...     kernels.wait_for("engine", "scripted games")  # a bar until these are compiled
 ...     play_first_games()  # meanwhile the others are compiled
 """
 
 from __future__ import annotations
 
-import re
-import shlex
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from suphx.credentials import without_credentials
 from suphx.json_text import parse_json
 
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console
-    from suphx_platform.console.progress import Progress
 
 _SECONDS_BETWEEN_LOOKS = 0.2
-_SECONDS_BETWEEN_COUNTS = 2.0
 _PATIENCE_SECONDS = 5.0
-_LEAST_PERCENT, _MOST_PERCENT = 4, 99
 _SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
+_POOL_MODULE = "suphx_platform.kernels.compile_pool"
 
 
 @dataclass(slots=True)
@@ -48,52 +42,6 @@ def compile_kernels(console: Console, *groups: str) -> CompileTimes:
     with KernelWarmup(console, groups) as kernels:
         kernels.wait_for(*groups)
         return kernels.times
-
-
-class RunKernels:
-    """The kernels of a run, which are compiled while its block runs.
-
-    >>> with RunKernels(console, plays_itself=True, has_records=False) as kernels:
-    ...     kernels.wait()  # a bar until those of the first games are compiled
-    ...     play_first_games()  # meanwhile the others are compiled
-    """
-
-    def __init__(self, console: Console, *, plays_itself: bool, has_records: bool) -> None:
-        from suphx.training.warmup import FIRST_GAMES
-
-        self._console = console
-        self._first = ("replay",) if has_records else FIRST_GAMES
-        self._warmup = KernelWarmup(console, {*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ())})
-        self.is_ready = False
-        """What the first games need is compiled."""
-
-    def __enter__(self) -> Self:
-        self._warmup.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        from suphx.kernel.jit import watchers
-
-        self._warmup.__exit__(kind, error, at)
-        if self._say_once in watchers:
-            watchers.remove(self._say_once)
-
-    def wait(self) -> None:
-        """Show a bar until the kernels of the first games are compiled; errors as for KernelWarmup.wait_for."""
-        from suphx.kernel.jit import watchers
-
-        self._warmup.wait_for(*self._first)
-        self.is_ready = True
-        watchers.append(self._say_once)
-
-    def _say_once(self, kernel: str, holder: int) -> None:
-        from suphx.kernel.jit import watchers
-
-        if self._say_once in watchers:
-            watchers.remove(self._say_once)
-            command = self._warmup.command_of(holder)
-            by = f" by {command}" if command else ""
-            self._console.say(f"waiting for kernels that are being compiled{by}: {kernel.removeprefix('suphx.')}")
 
 
 class KernelWarmup:
@@ -152,36 +100,12 @@ class KernelWarmup:
         wanted = set(groups) & set(self._missing) if groups else set(self._missing)
         if not wanted - set(self.times.groups):
             return
-        from suphx.training.warmup import missing_costs
-
-        costs = missing_costs(wanted)
-        by_others: set[str] = set()
-        counted_at = time.monotonic()
-        with self._console.progress("%", 100, name="compiling kernels", note="importing") as progress, self._changed:
+        bar = self._console.progress("groups", len(wanted), name="compiling kernels", note="importing")
+        with bar as progress, self._changed:
             while wanted - set(self.times.groups):
                 self._check()
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)
-                if time.monotonic() - counted_at > _SECONDS_BETWEEN_COUNTS:
-                    by_others = costs.keys() - missing_costs(wanted).keys()
-                    counted_at = time.monotonic()
-                self.show(progress, costs, by_others)
-            progress.reach(100)
-
-    def show(self, progress: Progress, costs: Mapping[str, float], by_others: Collection[str] = ()) -> None:
-        """Set ``progress`` to the percent of ``costs``, seconds by kernel, that are compiled, here or ``by_others``."""
-        total = sum(costs.values())
-        done = sum(costs.get(name, 0.0) for name in {*self.times.kernels, *by_others})
-        percent = min(100 * done / total, _MOST_PERCENT) if total else 0.0
-        progress.total = 100 if percent > _LEAST_PERCENT else None  # before, the speed says nothing
-        progress.reach(percent, note=self._latest)
-
-    def command_of(self, process: int) -> str:
-        """Return which command compiles a kernel in ``process``, such as "suphx warmup (process 17)".
-
-        Empty if it is a worker of this pool. A process that cannot be seen, as in another container, is that of another
-        command.
-        """
-        return _command_of(process, None if self._pool is None else self._pool.pid)
+                progress.reach(len(wanted & set(self.times.groups)), note=self._latest)
 
     def _check(self) -> None:
         assert self._pool is not None
@@ -210,27 +134,28 @@ class KernelWarmup:
                     self.times.groups[name] = round(time.monotonic() - self._started, 3)
                 elif event["event"] == "compiled":
                     self.times.kernels[name] = self.times.kernels.get(name, 0.0) + event["seconds"]
-                elif event["event"] == "waits" and (command := self.command_of(event["holder"])):
-                    self._latest = f"waiting for {command}"
                 elif name.startswith("suphx."):
                     self._latest = name.removeprefix("suphx.")
                 self._changed.notify_all()
 
 
-def _command_of(process: int, own_pool: int | None) -> str:
-    while process != own_pool:
-        try:
-            words = Path(f"/proc/{process}/cmdline").read_text(errors="replace").rstrip("\0").split("\0")
-            parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            return "another command"
-        if _POOL_MODULE not in words:
-            program = [Path(word).name for word in words[:2] if not re.fullmatch(r"python[\d.]*", Path(word).name)]
-            command = without_credentials(shlex.join([*program, *words[2:]]))
-            return f"{command[:_MOST_LETTERS]} (process {process})"
-        process = parent
-    return ""
+class RunKernels(KernelWarmup):
+    """The kernels of a run, which are compiled while its block runs.
 
+    >>> with RunKernels(console, plays_itself=True, has_records=False) as kernels:
+    ...     kernels.wait()  # a bar until those of the first games are compiled
+    ...     play_first_games()  # meanwhile the others are compiled
+    """
 
-_POOL_MODULE = "suphx_platform.kernels.compile_pool"
-_MOST_LETTERS = 60
+    def __init__(self, console: Console, *, plays_itself: bool, has_records: bool) -> None:
+        from suphx.training.warmup import FIRST_GAMES
+
+        super().__init__(console, {*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ())})
+        self._first = ("replay",) if has_records else FIRST_GAMES
+        self.is_ready = False
+        """What the first games need is compiled."""
+
+    def wait(self) -> None:
+        """Show a bar until the kernels of the first games are compiled; errors as for ``wait_for``."""
+        self.wait_for(*self._first)
+        self.is_ready = True

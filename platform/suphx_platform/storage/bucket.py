@@ -7,7 +7,6 @@ as each library finds them; both look in the same places.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -35,7 +34,6 @@ from suphx.credentials import without_credentials
 from suphx_platform.storage.objects import (
     PART_BYTES,
     READS,
-    SMALL_BYTES,
     DamagedObjectError,
     ExpiredKeysError,
     FolderStore,
@@ -45,7 +43,6 @@ from suphx_platform.storage.objects import (
     check_parts,
     check_small,
     named_if_full,
-    within,
     writable,
 )
 from suphx_platform.storage.storage_config import StorageConfig
@@ -56,10 +53,6 @@ READ_SECONDS = 20
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """In the order in which boto3 reads them."""
 _BODY_ATTEMPTS = 5
-_ATTEMPT_SECONDS, _SLOWEST_BYTES_PER_SECOND = 60.0, 64 << 10
-"""The limit of a call as a whole: so long for each attempt that it may take, and for what it sends or fetches."""
-_LIST_BYTES = 16 << 20
-"""More than a listing has."""
 _CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
@@ -82,7 +75,6 @@ class BucketStore:
         self._bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         self._client = s3_client(config)
-        self._max_attempts = config.max_attempts
         transfers = TransferConfig(
             multipart_threshold=PART_BYTES,
             multipart_chunksize=PART_BYTES,
@@ -91,15 +83,11 @@ class BucketStore:
             preferred_transfer_client="classic",  # the same on all machines, with the settings of our client
         )
         self._transfers = create_transfer_manager(self._client, transfers)  # one, so that all files share its threads
-        self._waiting_bytes = 0
-        """Of all transfers that the manager has been given and has not finished."""
-        self._lock = threading.Lock()
 
     def reach(self) -> None:
         """Ask for the first key."""
         with self._explained(""):
-            request = partial(self._client.list_objects_v2, Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
-            _check_listing(within(self._max_seconds(0), request))
+            _check_listing(self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1))
 
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist.
@@ -123,13 +111,13 @@ class BucketStore:
     def get(self, key: str) -> bytes:
         """Return a small object."""
         with self._explained(key):
-            return within(self._max_seconds(SMALL_BYTES), partial(self._fetch, key))
+            return self._fetch(key)
 
     def upload(self, key: str, path: Path) -> list[Part]:
         """Send a file, in parts if it is large."""
         with self._explained(key), path.open("rb") as file:
             source = HashedFile(file)
-            self._transfer(path.stat().st_size, self._transfers.upload, source, self._bucket, self._prefix + key)
+            self._transfer(self._transfers.upload, source, self._bucket, self._prefix + key)
             return source.parts()
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
@@ -138,14 +126,14 @@ class BucketStore:
             with writable(path):
                 return
         with named_if_full(path):
-            self._receive(key, str(path), parts)
+            self._receive(key, str(path))
         with path.open("rb") as file:
             check_parts(key, file, parts)
 
     def check(self, key: str, parts: Sequence[Part]) -> None:
         """Read an object back, in ranges if it is large; nothing of it is kept."""
         found = HashedBytes()
-        self._receive(key, found, parts)
+        self._receive(key, found)
         if found.parts() != list(parts):
             raise DamagedObjectError(f"{key} is not what was sent")
 
@@ -175,49 +163,28 @@ class BucketStore:
         return False
 
     def _call(self, operation: str, key: str, **options: Any) -> None:
-        """Make a request; TimeoutError after ``_max_seconds`` of what it sends."""
-        request = partial(getattr(self._client, operation), Bucket=self._bucket, Key=self._prefix + key, **options)
         with self._explained(key):
-            within(self._max_seconds(len(options.get("Body", b""))), request)
-
-    def _max_seconds(self, num_bytes: int) -> float:
-        """Return the limit of a call that sends or fetches ``num_bytes``."""
-        return _ATTEMPT_SECONDS * self._max_attempts + num_bytes / _SLOWEST_BYTES_PER_SECOND
+            getattr(self._client, operation)(Bucket=self._bucket, Key=self._prefix + key, **options)
 
     def _listed(self, operation: str, what: str, prefix: str) -> list[dict[str, Any]]:
-        def fetch() -> list[dict[str, Any]]:
+        with self._explained(prefix):
             pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
             return [entry for page in pages for entry in _check_listing(page).get(what, [])]
 
-        with self._explained(prefix):
-            return within(self._max_seconds(_LIST_BYTES), fetch)
-
-    def _receive(self, key: str, target: str | HashedBytes, parts: Sequence[Part]) -> None:
+    def _receive(self, key: str, target: str | HashedBytes) -> None:
         with self._explained(key):
-            num_bytes = sum(size for size, _ in parts)
-            self._transfer(num_bytes, self._transfers.download, self._bucket, self._prefix + key, target)
+            self._transfer(self._transfers.download, self._bucket, self._prefix + key, target)
 
-    def _transfer(self, num_bytes: int, begin: Callable[..., Any], *arguments: object) -> None:
-        """Have the manager send or fetch ``num_bytes``; TimeoutError, with the transfer cancelled, if it is too slow.
-
-        Its limit counts the bytes of the transfers that began before it and share the manager's threads.
-        """
-        with self._lock:
-            self._waiting_bytes += num_bytes
-            max_seconds = self._max_seconds(self._waiting_bytes)
-        transfer = None
+    def _transfer(self, begin: Callable[..., Any], *arguments: object) -> None:
+        """Have the manager send or fetch a file."""
+        transfer = begin(*arguments)
         try:
-            transfer = begin(*arguments)
-            within(max_seconds, transfer.result)
+            transfer.result()
         except RetriesExceededError as error:
             raise error.last_exception from error
         except BaseException:
-            if transfer is not None:
-                transfer.cancel()  # the manager removes the parts that it has sent
+            transfer.cancel()  # the manager removes the parts that it has sent
             raise
-        finally:
-            with self._lock:
-                self._waiting_bytes -= num_bytes
 
     def _fetch(self, key: str) -> bytes:
         """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
@@ -244,9 +211,6 @@ class BucketStore:
             raise _error(address, str(error.response.get("Error", {}).get("Code"))) from error
         except NoCredentialsError as error:
             raise PermissionError(f"{address}: no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from error
-        except TimeoutError as error:
-            text = "the server is too slow, or sends a byte now and then; look at its load and at the network"
-            raise OSError(f"{address}: no whole answer in the time that a call may take: {text}") from error
         except (ConnectionError, HTTPClientError) as error:
             text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
             raise OSError(f"{address}: no answer ({without_credentials(str(error))}): {text}") from error

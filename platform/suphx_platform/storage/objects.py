@@ -12,11 +12,9 @@ import hashlib
 import os
 import re
 import stat
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -273,24 +271,6 @@ def named_if_full(path: Path) -> Iterator[None]:
         if error.errno not in _NO_ROOM:
             raise
         raise OSError(error.errno, f"cannot write {path}: {error.strerror}; free space in {path.parent}") from error
-
-
-def within(seconds: float, work: Callable[[], T]) -> T:
-    """Return what ``work`` returns, or raise what it raises; TimeoutError if it takes longer than ``seconds``.
-
-    It goes on in a thread of its own then, which the end of the process does not wait for. The limits of boto3 are for
-    one connection and one read: a server that sends a byte now and then never exceeds them.
-    """
-    answer: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            answer.set_result(work())
-        except BaseException as error:  # noqa: BLE001  # it is raised where the answer is waited for
-            answer.set_exception(error)
-
-    threading.Thread(target=run, name="limited call", daemon=True).start()
-    return answer.result(seconds)
 
 
 def _part_of(data: bytes) -> Part:

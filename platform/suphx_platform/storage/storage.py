@@ -88,8 +88,6 @@ class Storage:
         self._store = _open(config)
         self._lease = WriterLease(self._store, config.address)
         self._probe = f"{_PROBE}{uuid.uuid4().hex}"
-        self._manifests: dict[str, CheckpointVersion] = {}
-        """By path: of versions that this process keeps or has looked through to remove others."""
         self._unanswered: dict[str, set[str]] = {}
         """By name: writers of versions whose manifest was sent without an answer, so that it may still arrive."""
         self._may_not_remove = False
@@ -207,7 +205,6 @@ class Storage:
     def _read_back(self, version: CheckpointVersion) -> None:
         """OSError, with the version removed, unless the storage has its manifest as it was sent."""
         if self._version(version.path) == version:
-            self._manifests[version.path] = version
             return
         manifest = f"{version.path}/{MANIFEST}"
         with suppress(OSError):  # a manifest that stays and cannot be read is passed over: the next save is another one
@@ -421,7 +418,6 @@ class Storage:
 
         Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
         """
-        self._forget(name)
         for marks in (_PINNED, _OUTLIVED):
             self._store.delete(self._store.keys(f"{name}/{marks}/"))
         keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
@@ -444,12 +440,9 @@ class Storage:
         stay: they may be those of a later version of this program.
         """
         finished = self._finished_paths(f"{name}/")
-        # Each manifest is fetched once, as only this process works on the name.
-        found = (self._manifests.get(path) or self._version(path) for path in finished)
+        found = (self._version(path) for path in finished)
         versions = [version for version in found if version is not None]
-        known = {version.path: version for version in versions}
-        self._forget(name, known)
-        self._manifests |= known
+        known = {version.path for version in versions}
         if not versions:  # another process has removed them all
             return
         kept_paths = {saved, *(version.path for version in _kept_versions(versions, self.config))}
@@ -468,24 +461,13 @@ class Storage:
 
         starts = tuple(start for version in dropped for start in _starts(version))
         old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
-        for version in dropped:
-            self._manifests.pop(version.path, None)
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
-        left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
-        paths = {f"{name}/{_version_of(key, name)}" for key in left} - known.keys()
-        hidden = tuple(f"{path}/" for path in paths if self._has_manifest(path))  # a listing may lack a manifest
-        self._store.delete([key for key in left if not key.startswith(hidden)])
+        self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
             _logger.debug("uploads that were cut off may be left: %s", error)
-
-    def _forget(self, name: str, known: Collection[str] = ()) -> None:
-        """Forget the manifests of ``name`` but those of the paths ``known``; another thread may note some meanwhile."""
-        for path in list(self._manifests):
-            if path.rpartition("/")[0] == name and path not in known:
-                self._manifests.pop(path, None)
 
     def _note_outlived(self, name: str, paths: set[str]) -> None:
         """Note for ``unpin`` that only their pins keep these versions of ``name``, and no others."""
@@ -494,15 +476,6 @@ class Storage:
             with suppress(FileExistsError):
                 self._store.put_new(_mark_key(path, _OUTLIVED), b"")
         self._store.delete([_mark_key(path, _OUTLIVED) for path in sorted(noted - paths)])
-
-    def _has_manifest(self, path: str) -> bool:
-        try:
-            self._store.get(f"{path}/{MANIFEST}")
-        except FileNotFoundError:
-            return False
-        except DamagedObjectError:
-            pass
-        return True
 
 
 def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:

@@ -38,8 +38,6 @@ class StorageConfig:
     keep_best: Annotated[int, Range(0, 1_000_000)] = 1
     """Number of versions with the best scores that are kept in addition. Nets of self-play have one when a match
     during training has measured them (``<run>/<stage>/best``); 0: these are not stored."""
-    max_waiting: Annotated[int, Range(1, 1000)] = 2
-    """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
     max_outage_hours: Annotated[float, Range(0, 100_000)] = 6.0
     """How long the storage may fail or not answer before the run ends with an error. Until then the run continues, and
     uploads are tried again."""

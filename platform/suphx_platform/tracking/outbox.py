@@ -35,9 +35,7 @@ more, and what the first had sent would be sent again if the second failed."""
 _MAX_TRIES = 5
 """How often a message is tried that MLflow does not take although it takes others."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
-_REFUSED, _MAX_REFUSED_BYTES, _MAX_REFUSED_SHOWN = "refused.jsonl", 64 * 2**20, 10
-_OF_REFUSED = ("error", "sitting")
-"""Entries of refused messages that are left out when they are sent again: MLflow's steps have gone on since."""
+_MAX_REFUSED_SHOWN = 10
 
 _logger = logging.getLogger(__name__)
 
@@ -50,8 +48,9 @@ class Outbox:
         outbox.close()
 
     What MLflow does not take now is sent again after a pause, each twice as long as the one before. What it refuses for
-    good is set aside in a file, and so is what it has not taken ``_MAX_TRIES`` times although it takes other messages.
-    A file that cannot be sent holds up nothing meanwhile: it is passed over until its next try.
+    good is set aside in the same database, and so is what it has not taken ``_MAX_TRIES`` times although it takes other
+    messages. A file that cannot be sent, as when only the place of files is away, holds up nothing: it waits for its
+    next try, in this process or a later one.
     """
 
     def __init__(
@@ -68,18 +67,15 @@ class Outbox:
         ``sends_refused``: send again what MLflow has refused. OSError if another process has the folder.
         """
         self._folder, self._send, self._probe = folder, send, probe
-        self._messages = _Queue(folder / "messages.db")
-        if sends_refused:
-            self._take_refused()
+        self._messages = _Queue(folder / "messages.db", takes_refused=sends_refused)
         self.num_before = len(self._messages)
         """Messages that an earlier start has left, which are sent first."""
         if self.num_before:
             left = count_text(self.num_before, "message")
             _logger.warning("sending %s that MLflow has not got from an earlier start", left)
         self._held: deque[Message] = deque()
-        """Messages that must not be lost and that a full disk does not take."""
-        self._is_disk_told = False
-        self._num_left_out = self._num_refused = self._num_set_aside = 0
+        """Messages that a full disk does not take."""
+        self._num_refused = self._num_tries = 0
         self._changed = threading.Condition()
         self._is_closing = self._is_hurried = False
         self._num_stuck = 0
@@ -87,24 +83,17 @@ class Outbox:
         self._error: TrackingError | None = None
         self._away_since: float | None = None
         self._files_away_since: float | None = None
-        self._tries: dict[int, int] = {}
         self._due: dict[int, float] = {}
         """By id, of files that could not be sent: when they are tried again."""
-        self._last_file: Message | None = None
         self._pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-        self._has_set_aside = False
-        """Whether the last message was set aside although it was not refused for good."""
         self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
         self._thread.start()
 
     def put(self, message: Message) -> None:
-        """Have a message sent. Only points of curves are left out, with a warning, when the disk is full."""
+        """Have a message sent."""
         with self._changed:
             self._held.append(message)
             self._write_held()
-            if self._held and message["do"] == "metrics" and message.get("is_curve"):
-                self._held.pop()
-                self._num_left_out += 1
             self._changed.notify_all()
 
     @property
@@ -145,24 +134,23 @@ class Outbox:
             self._is_closing = True
             self._changed.notify_all()
         self._thread.join(seconds)
-        left, lost = len(self._messages), self._losses()
+        left = len(self._messages)
         if self._num_refused > _MAX_REFUSED_SHOWN:
-            refused, path = count_text(self._num_refused, "message"), self._folder / _REFUSED
-            _logger.warning("MLflow has refused %s: %s has %d of them", refused, path, self._num_set_aside)
+            _logger.warning("MLflow has refused %s", count_text(self._num_refused, "message"))
         if left:
             _logger.warning(
-                "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them.%s",
+                "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them",
                 self._error or "MLflow is slow",
                 count_text(left, "message"),
                 "waits" if left == 1 else "wait",
                 self._folder,
-                lost,
             )
-        elif lost:
-            _logger.warning("MLflow has this run without some messages:%s", lost)
+        if self._held:
+            _logger.warning("MLflow has this run without %s: the disk is full", count_text(len(self._held), "message"))
         if self.is_ended:
+            is_empty = self._messages.is_empty()
             self._messages.close()
-            if not left and not (self._folder / _REFUSED).exists():
+            if is_empty:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 with suppress(OSError):  # it holds a run's results
                     self._folder.parent.rmdir()
@@ -178,59 +166,37 @@ class Outbox:
             while self._held:
                 self._messages.append(self._held[0])
                 self._held.popleft()
-            self._is_disk_told = False
         except OSError as error:
-            if not self._is_disk_told:
-                self._is_disk_told = True
-                text = "%s takes no messages for MLflow (%s): they wait in memory, points of curves are left out"
-                _logger.warning(text, self._folder, error)
-
-    def _losses(self) -> str:
-        """Return what was left out or is only in memory, as sentences with a blank before each; empty if nothing."""
-        left_out = count_text(self._num_left_out, "point of a curve was", "points of curves were")
-        text = f" {left_out} left out, because the disk was full." if self._num_left_out else ""
-        held = count_text(len(self._held), "message")
-        return f"{text} {held} could not be written to the disk." if self._held else text
-
-    def _take_refused(self) -> None:
-        """Append what MLflow has refused to the messages that wait. A kill meanwhile sends it twice."""
-        path = self._folder / _REFUSED
-        if path.is_file():
-            for line in path.read_bytes().splitlines():
-                message = _parsed(line)
-                self._messages.append({name: value for name, value in message.items() if name not in _OF_REFUSED})
-            path.unlink()
+            if len(self._held) == 1:
+                _logger.warning("%s takes no messages for MLflow (%s): they wait in memory", self._folder, error)
 
     # The thread that sends
 
     def _run(self) -> None:
         while rows := self._next():
-            first, messages = rows[0][0], [message for _, message in rows]
+            ids, messages = [number for number, _ in rows], [message for _, message in rows]
             is_file = messages[0]["do"] == "artifact"
-            tries = self._tries.get(first, 0) + 1
-            max_tries = 1 if self._has_set_aside and not is_file else _MAX_TRIES  # it may be the same metric again
-            is_last_try = tries % max_tries == 0 and (not is_file or self._are_files_taken())
             try:
-                self._deliver(messages, is_last_try=is_last_try)
+                refused = self._deliver(messages, is_last_try=self._num_tries + 1 >= _MAX_TRIES and not is_file)
             except TrackingError as error:
                 self._error = error
                 if not self._is_there():
                     if not self._wait_for_mlflow(error):
                         return
-                    continue
-                self._tries[first] = tries
-                if is_file:
-                    self._pass_over(first, tries, error)
-                elif self._rest():
-                    time.sleep(_FIRST_PAUSE_SECONDS)
-            else:
-                self._pause.reset()
-                if is_file:
-                    self._files_away_since = None
-                with self._changed:
-                    self._messages.remove([each for each, _ in rows])
-                    self._tries.pop(first, None)
-                    self._due.pop(first, None)
+                elif is_file:
+                    self._pass_over(ids[0], error)
+                else:
+                    self._num_tries += 1
+                    self._rest()
+                continue
+            self._num_tries = 0
+            self._pause.reset()
+            if is_file:
+                self._files_away_since = None
+            with self._changed:
+                self._messages.settle(ids, refused)
+                self._due.pop(ids[0], None)
+            self._warn(refused)
 
     def _next(self) -> list[tuple[int, Message]]:
         """Wait for messages that one call can take, and return them with their ids; nothing if the thread is to end."""
@@ -246,44 +212,21 @@ class Outbox:
                     return rows[: _num_joined([message for _, message in rows])]
                 self._changed.wait(min(self._due.values()) - now if self._due else None)
 
-    def _deliver(self, messages: Sequence[Message], *, is_last_try: bool) -> None:
-        """Send messages, and set aside what MLflow refuses; TrackingError if they are to be sent again."""
+    def _deliver(self, messages: Sequence[Message], *, is_last_try: bool) -> list[tuple[Message, Exception]]:
+        """Send messages, in parts if MLflow does not take all, and return those that it refuses.
+
+        TrackingError if they are to be sent again, which changes nothing for those that have arrived.
+        """
         try:
             self._send(messages)
         except Exception as error:
-            is_away = isinstance(error, TrackingError)
-            if is_away and not (is_last_try and self._is_there()):
+            if isinstance(error, TrackingError) and not (is_last_try and self._is_there()):
                 raise
-            for message, reason in self._refused(messages, error):
-                self._set_aside(message, reason)
-            self._has_set_aside = is_away
-        else:
-            self._has_set_aside = False
-            if messages[0]["do"] == "artifact":
-                self._last_file = messages[0]
-
-    def _refused(self, messages: Sequence[Message], error: Exception) -> list[tuple[Message, Exception]]:
-        """Send the parts of what MLflow does not take as a whole, and return those that it does not take.
-
-        TrackingError if MLflow has gone away: all is sent again then, which changes nothing.
-        """
-        if len(messages) > 1 and not isinstance(error, TrackingError):
-            middle = len(messages) // 2
-            parts: list[Sequence[Message]] = [messages[:middle], messages[middle:]]
-        else:
-            parts = [[message] for message in _apart(messages)]
-            if len(parts) == 1 and not isinstance(error, TrackingError):
+            parts = _parts(messages)
+            if len(parts) == 1:
                 return [(messages[0], error)]
-        refused = []
-        for part in parts:
-            try:
-                self._send(part)
-            except Exception as reason:
-                if isinstance(reason, TrackingError) and not self._is_there():
-                    raise
-                is_smallest = len(part) == len(_apart(part)) == 1
-                refused += [(part[0], reason)] if is_smallest else self._refused(part, reason)
-        return refused
+            return [refused for part in parts for refused in self._deliver([part], is_last_try=is_last_try)]
+        return []
 
     def _is_there(self) -> bool:
         """Tell whether MLflow takes something now."""
@@ -292,14 +235,6 @@ class Outbox:
         except Exception:  # noqa: BLE001 - whatever a client of MLflow raises
             return False
         return True
-
-    def _are_files_taken(self) -> bool:
-        """Tell whether the place of files takes the last file again; False if it has taken none."""
-        try:
-            self._send([self._last_file] if self._last_file else [])
-        except Exception:  # noqa: BLE001 - whatever a client of MLflow raises
-            return False
-        return self._last_file is not None
 
     def _wait_for_mlflow(self, error: TrackingError) -> bool:
         """Return when MLflow takes something again; False if it does not before the end."""
@@ -325,34 +260,25 @@ class Outbox:
             self._is_hurried = False
             return self._is_closing
 
-    def _pass_over(self, file: int, tries: int, error: TrackingError) -> None:
+    def _pass_over(self, file: int, error: TrackingError) -> None:
         """Let others go before a file that could not be sent."""
         if self._files_away_since is None:
             self._files_away_since = time.monotonic()
             _logger.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
-        pause = min(_FIRST_PAUSE_SECONDS * 2 ** min(tries, 10), _LONGEST_PAUSE_SECONDS)
         with self._changed:
-            self._due[file] = math.inf if self._is_closing else time.monotonic() + pause
+            self._due[file] = math.inf if self._is_closing else time.monotonic() + _LONGEST_PAUSE_SECONDS
 
-    def _set_aside(self, message: Message, error: Exception) -> None:
-        """Note a message that MLflow has refused for good, if there is room for it."""
-        self._num_refused += 1
-        path = self._folder / _REFUSED
-        kept = f"kept in {path}: suphx runs send {message.get('key', '').partition('/')[0]} sends it again"
-        try:
-            with path.open("a", encoding="utf-8") as file:
-                if file.tell() >= _MAX_REFUSED_BYTES:
-                    raise OSError(f"{path} already has {count_text(_MAX_REFUSED_BYTES, 'byte')}")
-                file.write(json.dumps({**message, "error": str(error)}) + "\n")
-            self._num_set_aside += 1
-        except OSError as full:
-            kept = f"lost: {full}"
-        if self._num_refused <= _MAX_REFUSED_SHOWN:
-            names = ", ".join(sorted({entry[0] for entry in _entries(message)}))
-            about = message.get("path") or f"{message.get('do')} {names}".strip()
-            _logger.warning("MLflow has refused %s of %s: %s (%s)", about, message.get("key"), error, kept)
-        if self._num_refused == _MAX_REFUSED_SHOWN:
-            _logger.warning("further messages that MLflow refuses are counted at the end")
+    def _warn(self, refused: Sequence[tuple[Message, Exception]]) -> None:
+        """Tell what MLflow has refused, as long as it is little."""
+        for message, error in refused:
+            self._num_refused += 1
+            if self._num_refused > _MAX_REFUSED_SHOWN:
+                continue
+            names = ", ".join(sorted({entry[0] for entry in message.get("metrics", ())}))
+            about, key = message.get("path") or f"{message['do']} {names}".strip(), message.get("key", "")
+            run = key.partition("/")[0]
+            text = "MLflow has refused %s of %s: %s (it is kept: suphx runs send %s sends it again)"
+            _logger.warning(text, about, key, error, run)
 
 
 class _Queue:
@@ -361,16 +287,23 @@ class _Queue:
     One process at a time. Appending takes some microseconds: the operating system has the message then.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, takes_refused: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
             for setting in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = NORMAL"):
                 self._database.execute(f"PRAGMA {setting}")
             self._database.execute(
-                "CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT)"
+                "CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, error TEXT)"
             )
-            self._num_waiting: int = self._database.execute("SELECT count(*) FROM messages").fetchone()[0]
+            if takes_refused:  # without the sitting: MLflow's steps have gone on since
+                again = (
+                    "UPDATE messages SET error = NULL, text = json_remove(text, '$.sitting') WHERE error IS NOT NULL"
+                )
+                self._database.execute(again)
+            self._num_waiting: int = self._database.execute(
+                "SELECT count(*) FROM messages WHERE error IS NULL"
+            ).fetchone()[0]
         except sqlite3.Error as error:
             self._database.close()
             if "locked" in str(error):
@@ -378,7 +311,7 @@ class _Queue:
             else:
                 text = f"{path} cannot be used ({error}): free space on its disk; if the file is damaged, remove it"
             raise OSError(text) from error
-        self._removed: set[int] = set()
+        self._settled: set[int] = set()
         """Ids of messages that were sent and that a full disk has not let go."""
 
     def __len__(self) -> int:
@@ -395,60 +328,48 @@ class _Queue:
 
     def first(self, count: int, without: Collection[int]) -> list[tuple[int, Message]]:
         """Return the messages at the beginning, but for those with the ids ``without``, with their ids."""
-        passed = {*self._removed, *without}
-        found = self._database.execute("SELECT id, text FROM messages ORDER BY id LIMIT ?", [count + len(passed)])
-        return [(number, _parsed(text)) for number, text in found if number not in passed][:count]
+        passed = {*self._settled, *without}
+        found = self._database.execute(
+            "SELECT id, text FROM messages WHERE error IS NULL ORDER BY id LIMIT ?", [count + len(passed)]
+        )
+        return [(number, parse_json(text)) for number, text in found if number not in passed][:count]
 
-    def remove(self, ids: Sequence[int]) -> None:
-        """Remove messages. If a full disk does not let them go, a later start sends them again."""
+    def settle(self, ids: Sequence[int], refused: Sequence[tuple[Message, Exception]]) -> None:
+        """Remove messages that were sent, and keep what MLflow has ``refused`` of them with the reason.
+
+        If a full disk does not let them go, a later start sends them again.
+        """
         self._num_waiting -= len(ids)
-        self._removed.update(ids)
+        self._settled.update(ids)
+        rows = [(json.dumps(message), str(error)) for message, error in refused]
         with suppress(sqlite3.Error):
-            self._database.executemany("DELETE FROM messages WHERE id = ?", [(each,) for each in self._removed])
-            self._removed.clear()
+            self._database.executemany("INSERT INTO messages (text, error) VALUES (?, ?)", rows)
+            self._database.executemany("DELETE FROM messages WHERE id = ?", [(each,) for each in self._settled])
+            self._settled.clear()
+
+    def is_empty(self) -> bool:
+        """Tell whether no message waits and none was refused."""
+        return not self._settled and not self._database.execute("SELECT 1 FROM messages LIMIT 1").fetchone()
 
     def close(self) -> None:
         """Let another process have the messages."""
         self._database.close()
 
 
-def _parsed(line: str | bytes) -> Message:
-    """Return the message of a line; if the line is damaged, a message that nobody can send."""
-    try:
-        found = parse_json(line)
-    except ValueError:
-        found = None
-    is_message = isinstance(found, dict) and isinstance(found.get("do"), str)
-    return found if is_message else {"do": "damaged line", "text": str(line)}
-
-
 def _num_joined(messages: Sequence[Message]) -> int:
     """Return how many of the first messages are metrics of one run that one call can take."""
     num_metrics = 0
     for number, message in enumerate(messages):
-        num_metrics += len(_entries(message))
+        num_metrics += len(message.get("metrics", ()))
         is_other = any(message.get(name) != messages[0].get(name) for name in ("do", "key", "sitting"))
         if number and (message["do"] != "metrics" or is_other or num_metrics > _MAX_METRICS):
             return number
     return len(messages)
 
 
-def _apart(messages: Sequence[Message]) -> list[Message]:
-    """Return a message for each metric of ``messages``, which one call can take; other messages as they are."""
-    entries: dict[str, list[Any]] = {}
-    for message in messages:
-        for entry in _entries(message):
-            entries.setdefault(entry[0], []).append(entry)
-    if len(entries) <= 1 and len(messages) == 1:
+def _parts(messages: Sequence[Message]) -> list[Message]:
+    """Return what can be sent alone: each message, or of a single one each metric."""
+    if len(messages) > 1:
         return list(messages)
-    return [{**messages[0], "metrics": own} for own in entries.values()]
-
-
-def _entries(message: Message) -> list[list[Any]]:
-    """Return the points of metrics, which begin with their names; nothing of another or a damaged message."""
-    found: Any = message.get("metrics")
-    is_whole = isinstance(found, list) and all(
-        isinstance(each, list) and each and isinstance(each[0], str) for each in found
-    )
-    entries: list[list[Any]] = found if is_whole and message["do"] == "metrics" else []
-    return entries
+    metrics = messages[0].get("metrics", ())
+    return [{**messages[0], "metrics": [entry]} for entry in metrics] if len(metrics) > 1 else list(messages)

@@ -81,8 +81,7 @@ class Tracker:
         now = _now_milliseconds()
         points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
         sitting = {} if step is None or self._sitting is None else {"sitting": self._sitting}
-        curve = {} if step is None else {"is_curve": True}
-        self._put("metrics", metrics=points, **sitting, **curve)
+        self._put("metrics", metrics=points, **sitting)
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -97,16 +97,6 @@ def test_a_net_that_is_not_as_registered_is_named_and_not_loaded(
     damage(model / "data" / "nets" / "riichi.safetensors")
     with pytest.raises(ValueError, match=f"are not those that were registered: {told}"):
         mlflow.pyfunc.load_model(str(model))
-
-
-def test_a_model_of_an_earlier_version_has_no_digests_and_loads(nets: Path, runs: Path) -> None:
-    import mlflow
-
-    model = registered(nets, runs)
-    values = yaml.safe_load((model / "MLmodel").read_text())
-    del values["metadata"]
-    (model / "MLmodel").write_text(yaml.safe_dump(values))
-    assert mlflow.pyfunc.load_model(str(model)).metadata.metadata is None
 
 
 def positions_of_a_game(nets: Path) -> list[list[dict[str, Any]]]:

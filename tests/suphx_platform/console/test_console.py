@@ -15,8 +15,6 @@ import pytest
 
 from suphx_platform.console import progress as progress_module
 from suphx_platform.console.console import Console, logged_to, typed_line
-from suphx_platform.console.progress import Progress
-from tests.repository import REPOSITORY
 
 LOGGER = logging.getLogger("suphx_platform.storage.upload_queue")
 
@@ -36,15 +34,6 @@ def test_warnings_of_our_modules_are_redacted_and_in_the_log(
     assert "does not answer" in (tmp_path / "run.log").read_text()
 
 
-def test_messages_of_our_modules_are_shown_unless_the_command_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    for verbosity in ("normal", "quiet"):
-        with logged_to(Console(verbosity=verbosity)):
-            LOGGER.info("a %s command", verbosity)
-            LOGGER.debug("nobody wants to know")
-    assert capsys.readouterr().err == "a normal command\n"
-    assert not LOGGER.isEnabledFor(logging.INFO), "a program that imports us is not told"
-
-
 def test_an_output_that_is_closed_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(text: str) -> None:
         raise BrokenPipeError(text)
@@ -54,15 +43,6 @@ def test_an_output_that_is_closed_does_not_end_the_work(monkeypatch: pytest.Monk
     monkeypatch.setattr(logging, "raiseExceptions", False)
     with logged_to(console):
         LOGGER.warning("nobody reads this")
-
-
-def test_a_traceback_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    with logged_to(Console()):
-        try:
-            raise ValueError("the cause")
-        except ValueError:
-            LOGGER.exception("it starts again")
-    assert "ValueError: the cause" in capsys.readouterr().err
 
 
 def test_the_prompt_is_not_in_the_result_that_a_program_reads(
@@ -90,18 +70,6 @@ def test_json_is_one_line_on_stdout_and_messages_go_to_stderr(capsys: pytest.Cap
     assert output.err == "working\n"
 
 
-def test_without_json_the_result_is_aligned_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    Console().result({"games": 12_345, "win_rate": 0.21961, "stages": {"a": {"files": ["x", "y"]}}, "champion": None})
-    assert capsys.readouterr().out.splitlines() == [
-        "games:    12,345",
-        "win rate: 22.0 %",
-        "",
-        "stages:",
-        "     files",
-        "  a  x, y",
-    ]
-
-
 def test_progress_off_a_terminal_is_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console()
     with console.progress("games", total=3) as progress:
@@ -110,13 +78,6 @@ def test_progress_off_a_terminal_is_plain_lines(capsys: pytest.CaptureFixture[st
     *lines, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"3 of 3 games in [\d.]+ s", last)
     assert all("of 3 games, " in line for line in lines)  # of a slow machine
-
-
-def test_parts_of_one_piece_of_work_are_percent(capsys: pytest.CaptureFixture[str]) -> None:
-    with Console().parts("estimating") as progress:
-        for _ in range(3):
-            progress(1 / 3)
-    assert capsys.readouterr().err == "estimating: 100 % in 0 s\n"
 
 
 @pytest.mark.parametrize("is_json", [False, True])
@@ -135,11 +96,6 @@ def test_a_path_that_is_not_utf_8_is_written_with_escapes(
     assert not is_json or json.loads(captured.out) == {"path": "c\udcff"}
 
 
-def test_a_result_that_json_cannot_hold_is_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        Console(is_json=True).result({"rate": float("nan")})
-
-
 def test_quiet_shows_warnings_and_lines_only(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(verbosity="quiet")
     console.say("reading")
@@ -152,14 +108,6 @@ def test_quiet_shows_warnings_and_lines_only(capsys: pytest.CaptureFixture[str])
     assert output.out == "the nets are better\n"
     assert output.err == "warning: too few samples\n"
     assert console.warnings == ["too few samples"]
-
-
-@pytest.mark.parametrize(("verbosity", "shown"), [("normal", "reading\n"), ("verbose", "reading\nfigures\n")])
-def test_details_are_for_verbose(capsys: pytest.CaptureFixture[str], verbosity: str, shown: str) -> None:
-    console = Console(verbosity="verbose" if verbosity == "verbose" else "normal")
-    console.say("reading")
-    console.detail("figures")
-    assert capsys.readouterr().err == shown
 
 
 def test_the_log_file_has_every_message_with_its_time(tmp_path: Path) -> None:
@@ -285,12 +233,6 @@ def test_bars_obey_no_color(value: str, has_colours: bool, monkeypatch: pytest.M
 RESULT = {"win_rate": 0.21961, "stages": {"a": {"games": 3}, "b": {"games": 12}}}
 
 
-def test_tables_are_plain_text_on_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = on_a_terminal(80, monkeypatch, lambda console, screen: console.result(RESULT))
-    assert shown.splitlines()[-1] == "  b     12"
-    assert "\x1b" not in shown
-
-
 def test_what_is_no_terminal_gets_no_control_codes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,12 +248,3 @@ def test_what_is_no_terminal_gets_no_control_codes(
     assert "few samples" in output.err
     assert "stages:" in output.out
     assert "\x1b" not in output.out + output.err
-
-
-def test_a_share_without_units_says_what_is_done_until_the_first_ones_are_counted() -> None:
-    for folder in (REPOSITORY / "pipelines", REPOSITORY / "platform"):
-        for path in folder.rglob("*.py"):
-            for call in re.findall(r"console\.progress\(\s*\"%\"[^)]*\) as", path.read_text(encoding="utf-8")):
-                assert "note=" in call, f"{path}: {call}"
-    line = Progress("%", 100, "discard", "encoding the first samples").line()
-    assert line == "discard: 0 %, 0 s elapsed, encoding the first samples"

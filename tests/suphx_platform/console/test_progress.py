@@ -39,23 +39,10 @@ def at(clock: Clock, elapsed: float, unit: str, total: float | None = None, **st
     return progress
 
 
-def test_percent_progress_shows_the_share_and_the_time_left(clock: Clock) -> None:
-    progress = at(clock, 51, "%", 100, done=42, note="step 1,200, loss 0.713")
-    assert progress.line() == "42 %, 70 s left, step 1,200, loss 0.713"
-
-
 def test_counted_progress_shows_the_count_and_the_time_left(clock: Clock) -> None:
     progress = at(clock, 10, "hanchans", 1000, done=250, name="match")
     assert progress.line() == "match: 250 of 1,000 hanchans, 30 s left"
     assert progress.line(is_finished=True) == "match: 250 of 1,000 hanchans in 10 s"
-
-
-def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown(clock: Clock) -> None:
-    assert at(clock, 5, "games", 10).line() == "0 of 10 games, 5 s elapsed"
-    assert at(clock, 5, "games", done=7).line() == "7 games, 5 s elapsed"
-    assert at(clock, 5, "games", done=1).line() == "1 game, 5 s elapsed"
-    assert at(clock, 5, "games", 1).line() == "0 of 1 game, 5 s elapsed"
-    assert at(clock, 5, "", name="importing").line() == "importing: 5 s"
 
 
 def test_no_time_left_is_estimated_from_the_first_moments(clock: Clock) -> None:
@@ -67,17 +54,6 @@ def test_no_time_left_is_estimated_from_the_first_moments(clock: Clock) -> None:
     clock.now += 1
     assert days.seconds_left == pytest.approx(599_940, rel=0.02)
     assert at(clock, 5, "%", 100, done=91, before=90).seconds_left == 45, "a tenth of what is left"
-
-
-def test_the_last_line_has_no_note(clock: Clock) -> None:
-    progress = at(clock, 61, "%", 100, done=100, name="self-play", note=NOTE)
-    assert progress.line(is_finished=True) == "self-play: 100 % in 61 s"
-
-
-def test_parts_of_units_that_are_summed_are_rounded(clock: Clock) -> None:
-    progress = at(clock, 10, "hanchans", 1000, done=999.9999999, name="playing")
-    assert progress.line(is_finished=True) == "playing: 1,000 of 1,000 hanchans in 10 s"
-    assert at(clock, 10, "games", 1000, done=9.99).line().startswith("9 of 1,000 games")
 
 
 def test_tenths_of_few_units_are_shown_because_one_may_take_minutes(clock: Clock) -> None:

@@ -4,13 +4,10 @@ import pytest
 
 from suphx_platform.console.table_text import (
     bytes_text,
-    count_text,
     duration_text,
-    label,
     mapping_table,
     number_text,
     result_lines,
-    text_table,
     value_text,
     wrapped_table,
 )
@@ -54,18 +51,6 @@ def test_a_mapping_of_mappings_is_one_table_with_their_names() -> None:
         "             scores per second  version",
         "  mahjong                512.3      2.1",
         "  riichienv             99,999",
-    ]
-
-
-def test_deeper_mappings_become_sections() -> None:
-    stages = {"evaluation": {"status": "finished", "metrics": {"hanchans": 8}}}
-    assert result_lines({"stages": stages}) == [
-        "stages:",
-        "  evaluation:",
-        "    status: finished",
-        "",
-        "    metrics:",
-        "      hanchans: 8",
     ]
 
 
@@ -130,29 +115,6 @@ def test_amounts_of_memory_have_binary_units() -> None:
         "5.0 GiB",
         "10240.0 TiB",
     ]
-
-
-def test_the_unit_of_a_key_is_shown_with_the_value_only() -> None:
-    assert [label(key) for key in ("cold_start_seconds", "seconds", "hanchans_per_second", "rl_1-9f2e")] == [
-        "cold start",
-        "time",
-        "hanchans per second",
-        "rl_1-9f2e",
-    ]
-
-
-def test_a_count_has_its_noun_in_the_right_number() -> None:
-    assert [count_text(number, "game") for number in (0, 1, 2000)] == ["0 games", "1 game", "2,000 games"]
-    assert [count_text(number, "run was", "runs were") for number in (1, 2)] == ["1 run was", "2 runs were"]
-
-
-def test_numbers_are_aligned_to_the_right_and_texts_to_the_left() -> None:
-    assert text_table(("name", "games"), [["a", "1"], ["bcdef", "1,000"]]) == [
-        "name   games",
-        "a          1",
-        "bcdef  1,000",
-    ]
-    assert text_table(("name", "games"), []) == ["name  games"]
 
 
 def test_the_last_column_is_wrapped_under_itself() -> None:

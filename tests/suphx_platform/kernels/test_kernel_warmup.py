@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,12 +13,10 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi import shanten
-from suphx.kernel import jit
 from suphx.kernel.jit import cache_folder
-from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_costs, missing_groups
+from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_groups
 from suphx_platform.console.console import Console
-from suphx_platform.console.progress import Progress
-from suphx_platform.kernels.kernel_warmup import KernelWarmup, RunKernels, compile_kernels
+from suphx_platform.kernels.kernel_warmup import KernelWarmup, compile_kernels
 
 _REPORTERS = """
 import os
@@ -170,86 +167,6 @@ def test_a_mark_names_the_kernels_of_its_own_cache(monkeypatch: pytest.MonkeyPat
         assert missing_groups(["engine"]) == []
 
 
-def test_the_share_that_is_compiled_counts_costs_and_only_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
-    costs = missing_costs(["engine"])
-    assert {"suphx.games.riichi.kyoku.step", "suphx.games.riichi.simulator._advance"} <= set(costs)
-    kernels = KernelWarmup(Console(), ["engine"])
-    kernels.times.kernels["suphx.games.riichi.kyoku.step"] = 1.0
-    progress = Progress("%")
-    kernels.show(progress, costs)
-    share = 100 * costs["suphx.games.riichi.kyoku.step"] / sum(costs.values())
-    assert progress.done == pytest.approx(share)
-    kernels.times.kernels["suphx.games.riichi.features.samples._encode"] = 1.0  # not of this group
-    kernels.show(progress, costs)
-    assert progress.done == pytest.approx(share)
-    kernels.times.kernels |= dict.fromkeys(costs, 1.0)
-    kernels.show(progress, costs)
-    assert progress.done == 99  # the group itself is not finished
-
-
-def test_a_kernel_in_the_cache_has_no_cost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
-    costs = missing_costs(["engine"])
-    folder = cache_folder("suphx.games.riichi.shanten", Path(shanten.__file__))
-    folder.mkdir(parents=True)
-    (folder / "shanten.shanten-28.py311.nbi").touch()
-    assert set(missing_costs(["engine"])) == set(costs) - {"suphx.games.riichi.shanten.shanten"}
-
-
-_COMMAND = """
-import subprocess, sys
-worker = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read()"
-subprocess.run([sys.executable, "-c", worker, "suphx_platform.kernels.compile_pool"])
-"""
-
-
-def test_who_compiles_is_named_by_the_command_that_a_person_has_started(tmp_path: Path) -> None:
-    program = tmp_path / "suphx"
-    program.write_text(_COMMAND)
-    pipe = subprocess.PIPE
-    with (
-        KernelWarmup(Console(), ["engine"]) as kernels,
-        subprocess.Popen(
-            [sys.executable, program, "mjai", "wss://me:secret@arena/1"], stdin=pipe, stdout=pipe, text=True
-        ) as command,
-    ):
-        assert command.stdin is not None
-        assert command.stdout is not None
-        worker = int(command.stdout.readline())
-        assert kernels.command_of(worker) == f"suphx mjai wss://arena/1 (process {command.pid})"
-        command.stdin.close()
-        assert command.wait() == 0
-        assert kernels.command_of(worker) == kernels.command_of(0) == "another command"
-
-
-@pytest.mark.slow
-def test_a_command_that_waits_for_another_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
-
-    def stop_when_it_waits(progress: Progress, done: float, note: str = "") -> None:
-        seen.append(note)
-        if note.startswith("waiting for "):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Progress, "reach", stop_when_it_waits)
-    with pool_at_work(tmp_path) as (pool, _), KernelWarmup(Console(), ["engine"]) as kernels:
-        with pytest.raises(KeyboardInterrupt):
-            kernels.wait_for("engine")
-        pool.kill()
-    assert seen[-1].endswith(f"(process {os.getpid()})")
-
-
-def test_kernels_that_others_have_compiled_count() -> None:
-    with KernelWarmup(Console(), ["engine"]) as kernels:
-        progress = Progress("%")
-        kernels.show(progress, {"a": 1.0, "b": 3.0}, by_others={"b"})
-        assert progress.done == 75
-
-
 def test_an_unknown_group_is_an_error() -> None:
     with pytest.raises(ValueError, match="no kernel group engin: use engine, hands"):
         KernelWarmup(Console(), ["engin"])
@@ -273,22 +190,3 @@ def test_where_the_cache_cannot_be_written_kernels_are_compiled_when_they_are_ne
     compile_kernels(Console(), "engine")
     assert f"{tmp_path} cannot be written: kernels are compiled when they are needed" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_run_says_once_that_it_waits_for_a_kernel(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
-    (tmp_path / "tables").mkdir()
-    for group in KERNEL_GROUPS:
-        mark_compiled(group)
-    with RunKernels(Console(), plays_itself=True, has_records=False) as kernels:
-        kernels.wait()
-        for name in ("suphx.models.packed._pad", "suphx.games.riichi.features.samples._encode"):
-            for watch in list(jit.watchers):
-                watch(name, os.getppid())
-    assert re.fullmatch(
-        rf"waiting for kernels that are being compiled by .*\(process {os.getppid()}\): models\.packed\._pad\n",
-        capsys.readouterr().err,
-    )
-    assert jit.watchers == []

@@ -30,10 +30,11 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
     (folder / "start").mkdir(parents=True)
     (folder / "state.safetensors").write_text("large")
     storage = Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=1, keep_best=1))
-    with UploadQueue(storage, max_waiting=9) as uploads:
+    with UploadQueue(storage) as uploads:
 
         def keep(number: int, nets: Path, score: float) -> None:
             uploads.save("run-1/reinforcement/best", nets, number=number, score=score)
+            uploads.flush()
 
         measured = MeasuredNets(folder, keep)
         for updates in (10, 20, 30):

@@ -44,7 +44,7 @@ _LAST_SECONDS = 60.0
 """Without a fault at the end: what waits must arrive."""
 _GIVE_UP_SECONDS = 10.0
 _CALL_SECONDS = 60.0 * 2
-"""The limit of a call with two attempts (bucket.py), without what it sends."""
+"""More than a call with two attempts takes."""
 
 
 @dataclass(slots=True)

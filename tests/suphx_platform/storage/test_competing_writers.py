@@ -111,22 +111,6 @@ def test_a_writer_that_is_replaced_while_it_sends_is_told_and_leaves_nothing(
     assert set(storage._store.keys(f"{NAME}/")) == {*owned, f"{NAME}/.writers/000002"}
 
 
-def test_a_writer_that_was_replaced_stays_so_when_all_versions_were_deleted(
-    config: StorageConfig, tmp_path: Path
-) -> None:
-    folder = fill(tmp_path / "a", "any")
-    for _ in range(2):
-        earlier = Storage(config)
-        earlier.save(NAME, folder, number=1)
-    later = Storage(config)
-    later.delete(NAME)  # the stage is run again from the beginning
-    later.save(NAME, folder, number=1)
-    with pytest.raises(FileExistsError, match="has another writer since this one began"):
-        earlier.save(NAME, folder, number=2)
-    later.save(NAME, folder, number=3)
-    assert [version.number for version in later.versions(NAME)] == [1, 3]
-
-
 def test_a_writer_that_was_replaced_is_told_although_the_other_has_its_epoch(storage: Storage, tmp_path: Path) -> None:
     other = Storage(storage.config)
     storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
@@ -184,20 +168,6 @@ def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(
     for version, text in zip(versions, ("first", "second"), strict=True):
         storage.load(version, tmp_path / "c")
         assert text_of(tmp_path / "c") == text
-
-
-def test_a_mark_that_is_removed_while_it_is_checked_means_another_writer(
-    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = Storage(config)
-    first.save(NAME, fill(tmp_path / "a", "the first's"), number=1)
-    list_keys = first._store.keys
-    seen = list_keys(f"{NAME}/.writers/")
-    assert len(seen) == 1
-    Storage(config).save(NAME, fill(tmp_path / "b", "the second's"), number=2)
-    monkeypatch.setattr(first._store, "keys", lambda prefix: seen if "/.writers/" in prefix else list_keys(prefix))
-    with pytest.raises(FileExistsError, match="has another writer since this one began"):
-        first.save(NAME, fill(tmp_path / "c", "too late"), number=3)
 
 
 def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
 from suphx_platform.storage import objects
-from suphx_platform.storage.objects import FolderStore, within
+from suphx_platform.storage.objects import FolderStore
 
 
 def test_a_new_object_of_another_writer_stays(tmp_path: Path) -> None:
@@ -87,22 +86,3 @@ def test_a_disk_without_hard_links_is_named(number: int, tmp_path: Path, monkeyp
     with pytest.raises(OSError, match=rf"{tmp_path}: its disk has no hard links .*: use a folder of"):
         FolderStore(tmp_path).put_new("one", b"ours")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_answers_and_errors_pass_through() -> None:
-    assert within(60, lambda: 7) == 7
-    with pytest.raises(ValueError, match="invalid literal"):
-        within(60, lambda: int("seven"))
-
-
-def test_work_that_takes_too_long_is_left_alone() -> None:
-    may_end, has_ended = threading.Event(), threading.Event()
-
-    def work() -> None:
-        may_end.wait()
-        has_ended.set()
-
-    with pytest.raises(TimeoutError):
-        within(0.01, work)
-    may_end.set()
-    assert has_ended.wait(60)

@@ -87,14 +87,6 @@ def test_a_damaged_version_is_passed_over_with_a_warning(
     assert text_of(tmp_path / "b") == "state 1", "what was there stays"
 
 
-def test_a_large_file_that_lost_its_end_is_damaged(storage: Storage, tmp_path: Path) -> None:
-    version = storage.save(NAME, fill(tmp_path / "a", "one", large=True), number=1)
-    write(storage, version.key("large"), (tmp_path / "a" / "large").read_bytes()[: PART_BYTES + 5], tmp_path)
-    with pytest.raises(DamagedVersionError, match="manifest says"):
-        storage.load(version, tmp_path / "b")
-    assert {path.name for path in tmp_path.iterdir()} <= {"a", "object", "storage"}
-
-
 def test_a_version_that_lost_a_file_is_damaged(storage: Storage, tmp_path: Path) -> None:
     version = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
     storage._store.delete([version.key("state")])
@@ -144,18 +136,6 @@ def test_versions_that_cannot_be_read_are_not_removed(config: StorageConfig, tmp
         storage.save(NAME, fill(tmp_path / "a", "new"), number=number)
     assert set(before) <= set(storage._store.keys(f"{NAME}/"))
     assert [version.number for version in storage.versions(NAME)] == [4]
-
-
-def test_files_of_a_writer_that_may_still_be_at_work_are_not_removed(
-    storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = f"{NAME}/000000000001.001/{'0' * 32}/state"
-    write(storage, left, b"its manifest is still to come", tmp_path)
-    storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
-    assert left in storage._store.keys(f"{NAME}/")
-    monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
-    storage.save(NAME, fill(tmp_path / "a", "new"), number=3)
-    assert left not in storage._store.keys(f"{NAME}/")
 
 
 @pytest.mark.parametrize(("hours", "stays"), [(5.9, True), (6.1, False)])
@@ -329,14 +309,6 @@ def test_a_name_is_deleted_although_uploads_cannot_be_listed(
     assert "is deleted, but uploads that were cut off may be left: the server says AccessDenied" in caplog.text
 
 
-def test_after_the_last_number_of_an_attempt_there_is_no_other(storage: Storage, tmp_path: Path) -> None:
-    version = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
-    manifest = storage._store.get(f"{version.path}/{MANIFEST}")
-    write(storage, f"{version.path.removesuffix('001')}999/{MANIFEST}", manifest, tmp_path)
-    with pytest.raises(FileExistsError, match="has 999 attempts at version 1: delete it"):
-        storage.save(NAME, tmp_path / "a", number=1)
-
-
 @pytest.mark.parametrize("what", ["nothing", "a file"])
 def test_what_is_no_folder_is_not_stored(what: str, storage: Storage, tmp_path: Path) -> None:
     if what == "a file":
@@ -384,13 +356,6 @@ def test_versions_that_are_always_removed_before_they_are_fetched_are_an_error(
     assert not (tmp_path / "b").exists()
 
 
-def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Path) -> None:
-    folder = fill(tmp_path / "a", "mine")
-    assert storage.load_newest(NAME, folder) is None
-    assert (folder / "state").read_text() == "mine"
-    assert storage.versions(NAME) == []
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -398,7 +363,6 @@ def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Pat
         ({"threads": 0}, "threads is 0: use 1 to 256"),
         ({"keep_last": 0}, "keep_last is 0"),
         ({"keep_best": -1}, "keep_best is -1"),
-        ({"max_waiting": 0}, "max_waiting is 0"),
         ({"endpoint_url": "http://me:se/cret@host"}, "endpoint_url contains a user or a password"),
         ({"address": "s3://me:se/cret@bucket"}, "address contains a user or a password"),
         ({"endpoint_url": "localhost:9000"}, "begin with http:// or https://"),
@@ -416,8 +380,3 @@ def test_a_config_that_makes_no_sense_is_refused(fields: dict[str, object], mess
     with pytest.raises(ValueError, match=message) as refused:
         StorageConfig(**fields)  # type: ignore[arg-type]
     assert "cret" not in str(refused.value)
-
-
-def test_a_storage_without_an_address_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"storage\.address is empty"):
-        Storage(StorageConfig())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import signal
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage import bucket
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.objects import PART_BYTES
 from suphx_platform.storage.storage import Storage
@@ -150,35 +148,6 @@ def test_connections_cut_in_the_middle_of_answers_cost_nothing_but_time(proxy: F
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings(
-    "ignore:unclosed <socket:ResourceWarning",  # the transfer manager drops the answer of a call that is cancelled
-    "ignore::pytest.PytestUnraisableExceptionWarning",
-)
-def test_a_server_that_sends_a_byte_now_and_then_holds_no_call_for_ever(
-    proxy: FaultyProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}"))
-    folder = folder_of(tmp_path / "a", num_files=1, num_bytes=2 * PART_BYTES)
-    version = storage.save(NAME, folder, number=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(bucket, "_ATTEMPT_SECONDS", 0.25)
-        patch.setattr(bucket, "_SLOWEST_BYTES_PER_SECOND", 1 << 40)
-        proxy.is_dripping.set()
-        for call in (
-            lambda: storage.versions(NAME),
-            lambda: storage.load(version, tmp_path / "b"),
-            lambda: storage.save(NAME, folder, number=2),
-        ):
-            with pytest.raises(OSError, match="no whole answer in the time that a call may take: the server is too"):
-                call()
-    proxy.is_dripping.clear()
-    assert not (tmp_path / "b").exists()
-    assert storage.versions(NAME) == [version]
-    storage.load(version, tmp_path / "b")
-    gc.collect()  # here, where the warning is ignored
-
-
-@pytest.mark.slow
 def test_errors_of_the_server_say_what_to_do(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_of(tmp_path / "a", num_files=1, num_bytes=10)
     config = StorageConfig(address=f"s3://{BUCKET}/runs", max_attempts=2)
@@ -214,13 +183,6 @@ def test_a_full_disk_is_named_and_the_versions_before_stay(tmp_path: Path) -> No
         storage.load(second, tmp_path / "loaded")
     assert not (tmp_path / "loaded").exists()
     assert not (tmp_path / ".loaded.partial").exists()
-
-
-def test_a_place_that_cannot_be_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    storage = Storage(StorageConfig(address=str(tmp_path / "file")))
-    with pytest.raises(OSError, match="file"):
-        storage.save(NAME, folder_of(tmp_path / "a", num_files=1, num_bytes=10), number=1)
 
 
 @pytest.mark.parametrize("is_empty_there", [False, True])

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
 from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_platform.storage.store_faults import cut_off, refuse
@@ -66,16 +65,6 @@ def test_without_its_pin_a_version_that_saves_keep_stays(storage: Storage, tmp_p
     assert numbers(storage) == [2]
 
 
-def test_the_settings_of_the_newest_save_count(storage: Storage, tmp_path: Path) -> None:
-    (first,) = save(storage, tmp_path, 1)
-    storage.pin(first, THREE)
-    save(storage, tmp_path, 2)
-    keeps_more = Storage(replace(storage.config, keep_last=5))
-    save(keeps_more, tmp_path, 3)
-    storage.unpin(first, THREE)
-    assert numbers(storage) == [1, 2, 3], "the last save has kept it"
-
-
 def test_a_version_that_is_gone_cannot_be_pinned(storage: Storage, tmp_path: Path) -> None:
     (first,) = save(storage, tmp_path, 1)
     save(storage, tmp_path, 2)
@@ -115,14 +104,6 @@ def test_freeing_a_version_is_completed_after_an_error(
     assert [key for key in storage._store.keys("") if first.rpartition("/")[2] in key] == []
 
 
-def test_a_deleted_name_leaves_no_pins(storage: Storage, tmp_path: Path) -> None:
-    (first,) = save(storage, tmp_path, 1)
-    storage.pin(first, THREE)
-    save(storage, tmp_path, 2)
-    storage.delete(NAME)
-    assert storage._store.keys("") == []
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "a").mkdir()
@@ -138,14 +119,6 @@ def test_the_newest_path_is_of_work_under_way_if_there_is_any(usual: Storage, fo
     newest = usual.save("run-1/oracle", folder, number=100)
     usual.save("run-12/oracle", folder, number=200)
     assert usual.newest_path("run-1") == newest.path
-
-
-def test_the_newest_path_is_readable(usual: Storage, folder: Path) -> None:
-    first = usual.save("run-1/a", folder, number=1)
-    second = usual.save("run-1/a", folder, number=2)
-    usual._store.delete([f"{second.path}/{MANIFEST}"])
-    usual._store.put_new(f"{second.path}/{MANIFEST}", b"damaged")
-    assert usual.newest_path("run-1") == first.path
 
 
 def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(usual: Storage, folder: Path) -> None:
@@ -185,36 +158,6 @@ def test_that_old_versions_stay_is_told_once(
     save(usual, tmp_path, *range(1, 8))
     assert numbers(usual) == list(range(1, 8))
     assert caplog.text.count("but old versions are not removed: the server says AccessDenied") == 1
-
-
-def test_a_save_reads_each_manifest_once(usual: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    version = Storage._version
-
-    def noted(self: Storage, path: str) -> CheckpointVersion | None:
-        read.append(path)
-        return version(self, path)
-
-    monkeypatch.setattr(Storage, "_version", noted)
-    paths = save(usual, tmp_path, *range(1, 6))
-    assert read == paths
-    usual.delete(NAME)
-    (again,) = save(usual, tmp_path, 5)
-    assert read == [*paths, again]
-    assert again == paths[-1]
-
-
-def test_a_version_that_is_stored_again_counts_with_its_new_score(tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=2, keep_best=1))
-    folder = tmp_path / "nets"
-    folder.mkdir()
-    for number, score in ((100, 0.1), (110, 0.5), (120, 0.6), (100, 0.9), (130, 0.2)):
-        storage.save(NAME, folder, number=number, score=score)
-    assert [(version.number, version.score) for version in storage.versions(NAME)] == [
-        (100, 0.9),
-        (120, 0.6),
-        (130, 0.2),
-    ]
 
 
 def test_a_storage_that_refuses_to_remove_is_a_warning(

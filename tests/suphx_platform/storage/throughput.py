@@ -1,6 +1,6 @@
 """The speed of saves beside ``aws s3 cp``, both to Ceph's object gateway on loopback.
 
-``python -m tests.suphx_platform.storage.throughput [--size tiny …]``: options are those of ``suphx bench storage``
+``python -m tests.suphx_platform.storage.throughput [--size tiny …]``: options are those of ``benchmarks/storage.py``
 without ``--address`` and ``--peer``. The server keeps everything in memory: the paper's nets need about 12 GB.
 """
 
@@ -25,8 +25,8 @@ def main() -> int:
         (Path(name) / "server").mkdir()
         with s3_server(Path(name) / "server", store_bytes=_STORE_BYTES) as server:
             server.client().create_bucket(Bucket=BUCKET)
-            command = [sys.executable, "-m", "suphx_cli.cli", "bench", "storage", "--address", f"s3://{BUCKET}/bench"]
-            command += ["--peer", "aws", "--json", *sys.argv[1:]]
+            script = str(REPOSITORY / "benchmarks/storage.py")
+            command = [sys.executable, script, "--address", f"s3://{BUCKET}/bench", "--peer", "aws", *sys.argv[1:]]
             return subprocess.run(command, cwd=REPOSITORY, env=os.environ | server.environment, check=False).returncode
 
 

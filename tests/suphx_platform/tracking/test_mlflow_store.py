@@ -23,14 +23,6 @@ def test_all_runs_are_found_however_many_one_answer_has(runs: Path, monkeypatch:
     assert store.running().keys() == own.keys() - {"a-2"}
 
 
-def test_a_run_may_have_more_parameters_than_one_request_takes(runs: Path) -> None:
-    store = MlflowStore(runs)
-    store.begin("a", key="a-1", tags={}, params={f"p{number}": number for number in range(250)})
-    store.begin("b", key="b-1", tags={}, params={})
-    found = [store.find(key) for key in ("a-1", "b-1")]
-    assert [len(run.data.params) if run else None for run in found] == [250, 0]
-
-
 @pytest.mark.parametrize(
     "error",
     [

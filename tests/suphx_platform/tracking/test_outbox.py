@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +76,13 @@ def file(number: int) -> dict[str, Any]:
     return {"do": "artifact", "key": "run", "number": number, "path": f"file {number}"}
 
 
-def refused(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "refused.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+def refused(folder: Path) -> list[tuple[dict[str, Any], str]]:
+    """Return what a closed outbox has set aside, with MLflow's reasons."""
+    if not folder.exists():
+        return []
+    with closing(sqlite3.connect(folder / "messages.db")) as database:
+        rows = database.execute("SELECT text, error FROM messages WHERE error IS NOT NULL ORDER BY id").fetchall()
+    return [(json.loads(text), error) for text, error in rows]
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
@@ -177,19 +183,13 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(
     place.is_open.set()
     outbox.close()
     assert place.heard == [0, 1, 3, 4, 5, 6, 8]
-    assert [(each["number"], each["error"]) for each in refused(folder)] == [
-        (2, "no such metric"),
-        (7, "no such metric"),
-    ]
-    assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (kept in") == 2
+    assert refused(folder) == [(point(2), "no such metric"), (point(7), "no such metric")]
+    assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (it is kept") == 2
     place.outbox(folder).close()
-    assert (folder / "refused.jsonl").is_file(), "it is kept, also when the run goes on and ends"
+    assert len(refused(folder)) == 2, "it is kept, also when the run goes on and ends"
 
 
-def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(
-    place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outbox_module, "_MAX_TRIES", 1_000_000)
+def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place, folder: Path) -> None:
     place.away = {"bad"}
     outbox = place.outbox(folder)
     outbox.put(point(0))
@@ -198,72 +198,26 @@ def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(
         outbox.put(file(number))
         outbox.put(point(number + 10))
     wait_until(lambda: len(place.heard) == 5)
-    outbox.flush(lambda: 13 in place.heard)
-    assert [number for number in place.heard if number in (0, 12, 13)] == [0, 12, 13]
-    place.away.clear()
-    outbox.close()
-    assert set(place.heard) == {0, "bad", 2, 3, 12, 13}
-
-
-def test_a_file_that_is_never_taken_is_set_aside_when_others_are_taken(place: Place, folder: Path) -> None:
-    place.is_away.set()
-    outbox = place.outbox(folder)
-    outbox.put(file(0))
-    wait_until(lambda: place.num_asked > 8)
-    assert not refused(folder), "nothing says that another would be taken"
-    place.away = {0}
-    outbox.put(file(1))
-    place.is_away.clear()
-    wait_until(lambda: bool(refused(folder)))
-    outbox.close()
-    assert 1 in place.heard
-    assert [(each["path"], each["error"]) for each in refused(folder)] == [("file 0", "nobody answers")]
-
-
-def test_a_file_that_was_sent_is_sent_again_only_before_the_last_try_of_another(place: Place, folder: Path) -> None:
-    asked: list[object] = []
-
-    def send(messages: Sequence[Message]) -> None:
-        asked.append(messages[0]["number"])
-        place.take(messages)
-
-    outbox = Outbox(folder, send=send, probe=place.probe)
-    outbox.put(file(0))
-    outbox.flush()
-    place.away = {1}
-    outbox.put(file(1))
-    wait_until(lambda: bool(refused(folder)))
-    outbox.close()
-    assert (asked.count(0), asked.count(1)) == (2, 6), "five tries, and one to be sure"
-
-
-def test_while_only_the_place_of_files_is_away_no_file_is_refused(place: Place, folder: Path) -> None:
-    place.away = {0, 1}
-    outbox = place.outbox(folder)
-    for number in (0, 1):
-        outbox.put(file(number))
-    wait_until(lambda: place.num_asked > 40)
-    outbox.put(point(2))
-    outbox.flush(lambda: 2 in place.heard)
-    assert outbox.figures()["tracking_outage_seconds"] > 0
+    assert place.heard == [0, 2, 12, 3, 13]
     with pytest.raises(TrackingError, match="nobody answers"):
         outbox.flush()
-    place.away.clear()
+    outbox.put(point(14))
     outbox.close()
-    assert (set(place.heard), refused(folder)) == ({0, 1, 2}, [])
+    assert place.heard[-1] == 14
+    assert outbox.num_left == 1
+    place.away.clear()
+    place.outbox(folder).close()
+    assert place.heard[-1] == "bad"
 
 
 def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arrive(
     place: Place, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     taken: list[tuple[str, int]] = []
-    num_failed = 0
 
     def send(messages: Sequence[Message]) -> None:
         entries = [entry for message in messages for entry in message.get("metrics", ())]
         if any(entry[0] == "bad" for entry in entries):
-            nonlocal num_failed
-            num_failed += 1
             raise TrackingError("status 500")
         place.take(messages)
         taken.extend((entry[0], entry[3]) for entry in entries)
@@ -274,11 +228,9 @@ def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arr
     outbox.put({"do": "end", "key": "run", "number": 40})
     outbox.close()
     assert place.heard[-1] == 40, "the state at the end arrives"
-    assert num_failed <= 5 + 2 * 40, "what is known to fail is tried twice"
     assert taken.count(("good", 39)) == taken.count(("fine", 0)) == 1
-    assert {entry[0] for each in refused(folder) for entry in each["metrics"]} == {"bad"}
-    assert sorted(entry[3] for each in refused(folder) for entry in each["metrics"]) == list(range(40))
-    assert "MLflow has refused metrics bad of run: status 500 (kept in" in caplog.text
+    assert [message["metrics"] for message, _ in refused(folder)] == [[["bad", 1.0, 0, each]] for each in range(40)]
+    assert "MLflow has refused metrics bad of run: status 500 (it is kept" in caplog.text
     assert Outbox(folder, send=send, probe=place.probe).num_before == 0
 
 
@@ -296,54 +248,24 @@ def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Pa
     assert place.heard == [0, 1, 2]
 
 
-@pytest.mark.parametrize("comes_back", [False, True])
-def test_a_place_that_goes_or_comes_back_just_after_the_last_try_has_refused_nothing(
-    comes_back: bool, place: Place, folder: Path
-) -> None:
+def test_a_place_that_goes_just_after_the_last_try_has_refused_nothing(place: Place, folder: Path) -> None:
     probes = 0
 
     def probe() -> None:
         nonlocal probes
         place.probe()
         probes += 1
-        if probes == 5:
+        if probes == outbox_module._MAX_TRIES:
             place.away.clear()
-            if not comes_back:
-                place.is_away.set()
+            place.is_away.set()
 
     place.away = {0}
     outbox = Outbox(folder, send=place.take, probe=probe)
-    outbox.put(tag(0))
-    wait_until(lambda: probes == 5 and (comes_back or place.num_asked > 20))
+    outbox.put({**point(0), "metrics": [["loss", 1.0, 0, 0], ["speed", 1.0, 0, 0]]})
+    wait_until(lambda: probes == outbox_module._MAX_TRIES and place.num_asked > 20)
     place.is_away.clear()
     outbox.close()
     assert (place.heard, refused(folder)) == ([0], [])
-
-
-def test_what_is_refused_does_not_fill_the_disk(
-    place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(outbox_module, "_MAX_REFUSED_BYTES", 10_000)
-    place.refused = set(range(200))
-    outbox = place.outbox(folder)
-    for number in range(200):
-        outbox.put(point(number))
-        outbox.flush()
-    outbox.close()
-    kept = (folder / "refused.jsonl").read_text().splitlines()
-    assert [json.loads(line)["number"] for line in kept] == list(range(len(kept)))
-    assert 10_000 <= (folder / "refused.jsonl").stat().st_size < 10_200
-    assert f"MLflow has refused 200 messages: {folder / 'refused.jsonl'} has {len(kept)} of them" in caplog.text
-
-
-@pytest.mark.parametrize("line", [b"no json", b"[1]", b"{}", b'{"do":1}', b"\xff\xfe", b"[" * 100_000])
-def test_a_damaged_line_of_what_was_refused_is_a_message_that_nobody_knows(line: bytes, folder: Path) -> None:
-    folder.mkdir()
-    (folder / "refused.jsonl").write_bytes(line + b'\n{"do":"tags","number":1}\n')
-    sent: list[Message] = []
-    Outbox(folder, send=sent.extend, probe=lambda: None, sends_refused=True).close()
-    damaged, sound = sent
-    assert (damaged["do"], sound) == ("damaged line", {"do": "tags", "number": 1})
 
 
 def test_a_damaged_queue_is_named(folder: Path, place: Place) -> None:
@@ -370,7 +292,7 @@ def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
     outbox.close()
     assert sent == [point(1)], "points that MLflow did not take count, whatever it has taken since"
     assert outbox.num_left == 1
-    assert [each["number"] for each in refused(folder)] == [2]
+    assert [message["number"] for message, _ in refused(folder)] == [2]
     place.refused.clear()
     outbox = place.outbox(folder, sends_refused=True)
     outbox.close()
@@ -397,25 +319,19 @@ def test_two_processes_do_not_send_for_one_run(place: Place, folder: Path) -> No
     outbox.close()
 
 
-def curve_point(number: int) -> dict[str, Any]:
-    return {**point(number), "is_curve": True}
-
-
-def test_a_full_disk_loses_points_of_curves_only(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_loses_nothing(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     place.is_away.set()
     outbox = place.outbox(folder)
     outbox.put(tag(1))
     with files_limited_to(100):
         for number in range(2, 20):
             outbox.put(tag(number))
-            outbox.put(curve_point(number + 100))
-    outbox.put(curve_point(200))
+    outbox.put(tag(20))
     assert outbox.figures()["tracking_waiting"] == 20
     place.is_away.clear()
     outbox.close()
-    assert place.heard == [*range(1, 20), 200]
+    assert place.heard == list(range(1, 21))
     assert caplog.text.count("takes no messages for MLflow (") == 1
-    assert "18 points of curves were left out" in caplog.text
 
 
 def test_messages_that_the_disk_did_not_take_until_the_end_are_counted(
@@ -429,32 +345,15 @@ def test_messages_that_the_disk_did_not_take_until_the_end_are_counted(
             outbox.put(tag(number))
         outbox.close(0.1)
     assert "1 message of this run could not be sent to MLflow and waits in" in caplog.text
-    assert "2 messages could not be written to the disk." in caplog.text
+    assert "MLflow has this run without 2 messages: the disk is full" in caplog.text
 
 
-def test_at_the_end_a_file_that_cannot_be_sent_leaves_the_others_to_be_sent(place: Place, folder: Path) -> None:
-    place.away = {"bad"}
-    place.is_open.clear()
-    outbox = place.outbox(folder)
-    for number in ("bad", 1, 2):
-        outbox.put({**file(0), "number": number})
-    place.is_open.set()
-    outbox.close()
-    assert set(place.heard) == {1, 2}
-    place.away.clear()
-    place.outbox(folder).close()
-    assert place.heard[-1] == "bad"
-
-
-def test_what_cannot_be_set_aside_ends_no_thread_and_many_refusals_are_few_warnings(
-    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_many_refusals_are_few_warnings(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     place.refused = set(range(50))
-    (folder / "refused.jsonl").mkdir(parents=True)  # cannot be written, as on a full disk
     outbox = place.outbox(folder)
     for number in range(52):
         outbox.put(point(number))
     outbox.close()
     assert place.heard == [50, 51]
-    assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (lost: ") == 10
-    assert f"MLflow has refused 50 messages: {folder / 'refused.jsonl'} has 0 of them" in caplog.text
+    assert caplog.text.count("MLflow has refused metrics loss of run: no such metric") == 10
+    assert "MLflow has refused 50 messages" in caplog.text

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.tracking.server_probe import main
+from tests.certificates import Authority
 from tests.free_port import free_port
-from tests.suphx_platform.agents.mjai.certificates import Authority
 
 
 class Health(http.server.BaseHTTPRequestHandler):

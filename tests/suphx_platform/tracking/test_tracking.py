@@ -145,12 +145,6 @@ def test_a_nested_run_knows_its_parent(runs: Path) -> None:
     assert (data.tags["extra"], data.params) == ("1", {"seed": "1"})
 
 
-def test_a_folder_of_runs_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(TrackingError, match=r"file/runs cannot be created \(Not a directory\): choose another"):
-        TrackingStore(tmp_path / "file" / "runs").reach()
-
-
 def test_a_damaged_store_is_named(tmp_path: Path) -> None:
     (tmp_path / "mlflow.db").write_bytes(b"no database" * 1000)
     with pytest.raises(TrackingError, match=r"the MLflow store sqlite:.*mlflow\.db cannot be used .*move it away"):
@@ -165,17 +159,6 @@ def test_a_new_store_has_our_experiment_of_training_runs_and_no_empty_default(ru
     assert found.name == EXPERIMENT
     assert found.tags["mlflow.experimentKind"] == "custom_model_development"
     assert PRIMARY_METRIC in found.tags["mlflow.note.content"]
-
-
-def test_an_experiment_of_an_older_version_gets_its_kind_and_a_default_in_use_stays(runs: Path) -> None:
-    client = TrackingStore(runs).client
-    client.create_experiment(EXPERIMENT, tags={"mlflow.note.content": "mine"})
-    client.create_run("0")
-    TrackingStore(runs).start("a", key="one")
-    tags = {found.name: found.tags for found in client.search_experiments()}
-    assert tags["Default"] == {}
-    assert tags[EXPERIMENT]["mlflow.experimentKind"] == "custom_model_development"
-    assert tags[EXPERIMENT]["mlflow.note.content"] == "mine", "what a user wrote is kept"
 
 
 def test_a_deleted_experiment_is_named_with_the_command_that_restores_it(runs: Path) -> None:
@@ -204,19 +187,3 @@ def test_a_run_has_a_user_a_description_tags_and_the_data_that_it_learns_from(ru
     assert found.inputs is not None
     (used,) = found.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.profile) == ("games", '{"games": 3}')
-
-
-def test_a_run_is_found_named_and_deleted_with_its_stages(runs: Path) -> None:
-    store = TrackingStore(runs)
-    with store.start("a", key="one") as run, run.start("stage", key="one/stage/1"):
-        pass
-    with store.start("b", key="two"):
-        pass
-    store.close()
-    assert store.names() == ["two", "one"]
-    found = store.find("one")
-    assert found is not None
-    assert found.info.run_id == run.run_id
-    assert store.delete("one") == 2
-    assert store.delete("one") == 0
-    assert (store.find("one"), store.names()) == (None, ["two"])

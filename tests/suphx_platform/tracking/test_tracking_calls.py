@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -86,8 +86,9 @@ def test_what_mlflow_refuses_is_kept_and_the_rest_arrives(runs: Path, caplog: py
         stage.log_metrics({"loss": 1.0}, step=1)
         tracker.log_metrics({"loss": 2.0}, step=1)
     assert store.newest_metrics("one") == {"loss": 2.0}
-    (refused,) = (runs / "one" / ".mlflow-queue" / "refused.jsonl").read_text().splitlines()
-    assert "deleted" in json.loads(refused)["error"]
+    with closing(sqlite3.connect(runs / "one" / ".mlflow-queue" / "messages.db")) as database:
+        ((error,),) = database.execute("SELECT error FROM messages").fetchall()
+    assert "deleted" in error
     assert "MLflow has refused metrics loss of one/stage/1" in caplog.text
 
 
@@ -186,13 +187,6 @@ def test_steps_that_a_resumed_run_repeats_are_in_mlflow_once(runs: Path) -> None
     assert [value for _, value in history["seconds"]] == [0.0, 1.0, 2.0, 3.0]
 
 
-def test_a_file_that_is_gone_is_named(runs: Path, tmp_path: Path) -> None:
-    with closing(TrackingStore(runs)) as store, store.start("a", key="one"):
-        message = {"do": "artifact", "key": "one", "path": str(tmp_path / "gone.txt")}
-        with pytest.raises(ValueError, match="deleted before it could be sent"):
-            TrackingCalls(store).send([message])
-
-
 def test_the_machines_metrics_are_points_of_the_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL", "0.05")
     monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_NODE_ID", "head")
@@ -208,13 +202,3 @@ def test_the_machines_metrics_are_points_of_the_run(runs: Path, monkeypatch: pyt
         history = store.client.get_metric_history(tracker.run_id, name)
     assert found["system/head/system_memory_usage_megabytes"] > 0
     assert all(100 <= point.step < 1000 for point in history), "seconds since the run was begun first"
-
-
-def test_mlflows_own_variable_turns_them_off(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING", "false")
-    with (
-        closing(TrackingStore(runs)) as store,
-        store.start("a", key="one") as tracker,
-        system_metrics(tracker, time.time() - 100),
-    ):
-        assert "system metrics" not in [thread.name for thread in threading.enumerate()]

@@ -33,12 +33,6 @@ def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
         pass
 
 
-def test_a_server_has_its_own_interface(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org")
-    with pytest.raises(ValueError, match=r"open that address, or unset it to see the runs of"), serve_ui(runs, 5000):
-        pass
-
-
 @pytest.mark.parametrize("address", ["sqlite:///other.db", "file:./mlruns", "mlruns", "postgresql://host/runs"])
 def test_a_store_that_is_no_server_has_no_link(
     address: str, runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -84,12 +78,6 @@ def test_pages_of_artifacts_are_found_for_all_runs_of_a_name_without_their_stage
         "night_ly-1": f"{place}/{first.run_id}/artifacts/report.html?workflowType=machine_learning",
         "night_ly-2": f"{place}/{second.run_id}/artifacts/report.html?workflowType=machine_learning",
     }
-
-
-def test_a_mistyped_run_is_one_line(runs: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    TrackingStore(runs).start("laptop-1", key="laptop-1")
-    assert cli.main(["ui", "labtop-1", "--runs", str(runs), "--port", str(free_port())]) == 1
-    assert "did you mean laptop-1?" in capfd.readouterr().err.splitlines()[-1]
 
 
 def test_errors_of_the_server_are_printed_and_its_security_notice_is_not(capfd: pytest.CaptureFixture[str]) -> None:

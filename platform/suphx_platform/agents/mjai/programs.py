@@ -1,6 +1,6 @@
 """Outside programs at the seats of games: the way to one, its lines, and the programs of all running games.
 
-A program is a child process with pipes, or it listens elsewhere on a TCP connection, perhaps with TLS. As on mjai.app,
+A program is a child process with pipes, or it listens elsewhere on a TCP connection. As on mjai.app,
 a line that it gets is JSON, and it answers every line with one JSON object. Its seat (0 to 3) is ``id`` of
 ``start_game``; a process also gets it as its last argument.
 """
@@ -16,13 +16,12 @@ import shlex
 import shutil
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
@@ -132,8 +131,7 @@ def _bubblewrap(program: str) -> tuple[str, ...]:
 
 
 CONNECT_SECONDS = 10.0
-"""The longest time that a TCP connection may take, TLS included."""
-_LEAST_SECONDS = 0.001
+"""The longest time that a TCP connection may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +139,9 @@ class ProgramChannel:
     """The way to one program at one seat: non-blocking file descriptors; the first two may be the same."""
 
     input: int
-    """Can be written when ``write`` would take bytes."""
     output: int
-    """Can be read when there is something for ``read``."""
     read: Callable[[int], bytes]
-    """Returns at most so many bytes of what the program writes, none at its end. BlockingIOError: nothing now."""
+    """Returns at most so many bytes of what the program writes, none at its end."""
     write: Callable[[bytes], int]
     """Returns how many bytes it has taken for the program. BlockingIOError: none now."""
     complaints: int | None
@@ -245,138 +241,33 @@ class TcpAddress:
 
     def open(self, seat: int, seconds: float) -> ProgramChannel:
         """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
-        return channel_of(self.connect(min(seconds, CONNECT_SECONDS)))
-
-    def connect(self, seconds: float) -> socket.socket:
-        """Return a connection, with what is left of the ``seconds`` as its timeout; OSError says what to do."""
-        began = time.monotonic()
+        limit = min(seconds, CONNECT_SECONDS)
         try:
-            connection = socket.create_connection((self.host, self.port), seconds)
+            connection = socket.create_connection((self.host, self.port), limit)
         except TimeoutError as error:
-            raise self.late(seconds) from error
+            hint = "check the address, and that no firewall is between"
+            raise OSError(f"no connection to {self.place} in {limit:g} s: {hint}") from error
         except OSError as error:
             why = f"{error.strerror or error}: check that the program listens there"
             raise OSError(f"no connection to {self.place}: {why}") from error
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.settimeout(max(seconds - (time.monotonic() - began), _LEAST_SECONDS))
-        return connection
-
-    def late(self, seconds: float) -> OSError:
-        """Return the error for a connection that took longer than ``seconds``."""
-        hint = "check the address, and that no firewall is between"
-        return OSError(f"no connection to {self.place} in {seconds:g} s: {hint}")
-
-
-def channel_of(connection: socket.socket) -> ProgramChannel:
-    """Return the channel to the program at the other end of a connection."""
-    connection.setblocking(False)
-    return ProgramChannel(
-        input=connection.fileno(),
-        output=connection.fileno(),
-        read=connection.recv,
-        write=connection.send,
-        complaints=None,
-        ended="it has closed the connection",
-        close=partial(close_connection, connection),
-    )
+        connection.setblocking(False)
+        return ProgramChannel(
+            input=connection.fileno(),
+            output=connection.fileno(),
+            read=connection.recv,
+            write=connection.send,
+            complaints=None,
+            ended="it has closed the connection",
+            close=partial(_close_connection, connection),
+        )
 
 
-def close_connection(connection: socket.socket) -> None:
+def _close_connection(connection: socket.socket) -> None:
     """Close it, and wake a thread that waits for it."""
     with suppress(OSError):  # the other end may have closed it
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()
-
-
-CA_FILE = "SUPHX_MJAI_CA"
-"""Environment variable: a PEM file with certificates of authorities that are trusted besides the system's."""
-
-
-@dataclass(frozen=True, slots=True)
-class TlsAddress(TcpAddress):
-    """A program that listens elsewhere with TLS; its certificate must be valid for ``host``."""
-
-    slower_form = "mjai-tls-SECONDS:HOST:PORT"
-
-    def __str__(self) -> str:
-        return f"mjai-tls:{self.place}"
-
-    def check(self) -> None:
-        """Raise ValueError if the file of ``SUPHX_MJAI_CA`` cannot be used."""
-        try:
-            _context()
-        except OSError as error:
-            raise ValueError(str(error)) from error
-
-    def open(self, seat: int, seconds: float) -> ProgramChannel:
-        """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
-        limit = min(seconds, CONNECT_SECONDS)
-        context = _context()
-        connection = self.connect(limit)
-        try:
-            encrypted = context.wrap_socket(connection, server_hostname=self.host)
-        except ssl.SSLCertVerificationError as error:
-            hint = f"set {CA_FILE} to a file with the certificate of its authority, or use a name that it is valid for"
-            why = f"its certificate is not accepted ({error.verify_message.rstrip('.')}): {hint}"
-            raise OSError(f"no connection to {self.place}: {why}") from error
-        except TimeoutError as error:
-            raise self.late(limit) from error
-        except OSError as error:  # an ssl.SSLError is one
-            reason = getattr(error, "reason", None) or error.strerror or error
-            raise OSError(
-                f"no connection to {self.place}: TLS failed ({reason}): check that the program listens with TLS there"
-            ) from error
-        finally:
-            connection.close()  # after an error; TLS has taken the socket out of it otherwise
-        return _channel(encrypted)
-
-
-def _context() -> ssl.SSLContext:
-    """Return what verifies certificates and the names in them; OSError names a file that cannot be used."""
-    context = ssl.create_default_context()
-    context.options |= ssl.OP_NO_RENEGOTIATION
-    if file := os.environ.get(CA_FILE):
-        try:
-            context.load_verify_locations(cafile=file)
-        except OSError as error:
-            why = error.strerror if isinstance(error, FileNotFoundError | PermissionError) else "it has no certificates"
-            raise OSError(f"{CA_FILE} is {file!r}: {why}: name a PEM file with certificates, or unset it") from error
-    return context
-
-
-def _channel(connection: ssl.SSLSocket) -> ProgramChannel:
-    """Return the channel of an encrypted connection.
-
-    A call of ``recv`` returns a whole record of TLS (at most 16 KiB), and the next one stays in the socket: so polling
-    the socket misses nothing.
-    """
-    plain = channel_of(connection)
-
-    def read(size: int) -> bytes:
-        with _as_of_tcp():
-            return connection.recv(size)
-
-    def write(data: bytes) -> int:
-        with _as_of_tcp():
-            return connection.send(data)
-
-    def close() -> None:
-        with suppress(OSError, ValueError):  # it waits for no answer
-            connection.unwrap()
-        close_connection(connection)
-
-    return replace(plain, read=read, write=write, close=close)
-
-
-@contextmanager
-def _as_of_tcp() -> Iterator[None]:
-    """Turn errors of TLS into those of a plain connection."""
-    try:
-        yield
-    except (ssl.SSLWantReadError, ssl.SSLWantWriteError) as error:
-        raise BlockingIOError from error
-    except ssl.SSLError as error:
-        raise ConnectionAbortedError(str(error)) from error
 
 
 START_SECONDS = 60.0
@@ -481,8 +372,6 @@ class MjaiProgram:
     def _read_piece(self) -> None:
         try:
             piece = self._channel.read(_PIECE)
-        except BlockingIOError:  # a part of a record of TLS
-            return
         except ConnectionError as error:
             raise self._error(self._channel.ended) from error
         self._rest += piece

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from suphx.games.game import Agent
-from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import socket
 import socketserver
-import ssl
 import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from tests.suphx_platform.agents.mjai.mjai_bot import play
 
@@ -21,24 +19,16 @@ class BotServer(socketserver.ThreadingTCPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, way: str, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, way: str) -> None:
         super().__init__(("127.0.0.1", 0), _Game)
         self.way = way
-        self.tls = tls
         self.num_connections = 0
         self.num_open = 0
         self.changed = threading.Condition()
 
     def agent(self, seconds: str = "-120") -> str:
         """Return the agent's address; ``seconds``: a minus sign and how long a move may take."""
-        return f"mjai-{'tls' if self.tls else 'tcp'}{seconds}:127.0.0.1:{self.server_address[1]}"
-
-    def get_request(self) -> tuple[socket.socket, Any]:
-        """Return the next connection; with TLS it begins with its first bytes, in the thread that plays."""
-        connection, address = super().get_request()
-        if self.tls is None:
-            return connection, address
-        return self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
+        return f"mjai-tcp{seconds}:127.0.0.1:{self.server_address[1]}"
 
     def has_served(self, num_connections: int) -> bool:
         """Tell whether so many connections come, and all have ended, soon."""
@@ -71,9 +61,9 @@ class _Game(socketserver.StreamRequestHandler):
 
 
 @contextmanager
-def serving(way: str, tls: ssl.SSLContext | None = None) -> Iterator[BotServer]:
+def serving(way: str) -> Iterator[BotServer]:
     """Serve a bot while the block runs."""
-    with BotServer(way, tls) as server:
+    with BotServer(way) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

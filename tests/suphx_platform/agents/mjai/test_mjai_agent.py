@@ -18,7 +18,6 @@ from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from tests.free_port import free_port
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.agents.mjai.bot_server import serving
-from tests.suphx_platform.agents.mjai.certificates import Authority
 
 
 def match(candidate: str, opponent: str = "ukeire", workers: int = 1) -> MatchReport:
@@ -44,11 +43,6 @@ def test_a_program_that_discards_what_it_draws_plays_like_the_scripted_agent() -
     program, scripted = match(bot("tsumogiri")), match("tsumogiri")
     assert repr(program.statistics) == repr(scripted.statistics)
     assert program.difference == scripted.difference
-
-
-def test_a_program_may_play_several_seats_and_choose_its_discards(by_pipes: MatchReport) -> None:
-    assert by_pipes.opponent_statistics.games == 24
-    assert by_pipes.difference.mean < 0
 
 
 @pytest.mark.parametrize(
@@ -90,24 +84,6 @@ def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
     assert report.to_json()["forfeits"] == {"candidate": {"forfeits": 8, "reason": report.forfeits.reasons[0]}}
 
 
-FAILING_OVER_TCP = {
-    "babbler": r"\(seat \d\): its answer is not JSON: b'hello'",
-    "thrower": r"its answer .* cannot be played: '\?' is not a tile",
-    "broken": "it has closed the connection",
-    "mute": r"no answer in [\d.]+ s: give it more time \(mjai-tcp-SECONDS:HOST:PORT\)",
-}
-
-
-@pytest.mark.parametrize("way", FAILING_OVER_TCP)
-def test_a_program_over_tcp_forfeits_its_games_like_a_process(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai.programs.START_SECONDS", 1.0)
-    with serving(way) as server:
-        report = match(server.agent(seconds_of(way)))
-        assert server.has_served(8)
-    assert report.forfeits.counts == {0: 8}
-    assert re.search(FAILING_OVER_TCP[way], report.forfeits.reasons[0])
-
-
 def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
     address = f"mjai-tcp:127.0.0.1:{free_port()}"
     report = match(address)
@@ -118,13 +94,8 @@ def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
     )
 
 
-@pytest.mark.parametrize("is_encrypted", [False, True], ids=["tcp", "tls"])
-def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(
-    by_pipes: MatchReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_encrypted: bool
-) -> None:
-    authority = Authority(tmp_path)
-    monkeypatch.setenv("SUPHX_MJAI_CA", str(authority.file))
-    with serving("lowest", authority.server("127.0.0.1") if is_encrypted else None) as server:
+def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes: MatchReport) -> None:
+    with serving("lowest") as server:
         over_tcp = match("ukeire", server.agent(), workers=2)
         assert server.has_served(24), "one for each seat of each game"
     assert not over_tcp.forfeits.counts
@@ -155,13 +126,6 @@ def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
     assert set(placements_of(games, "c").tolist()) == {4}
 
 
-def test_two_outside_programs_play_each_other_at_one_table() -> None:
-    with serving("lowest") as server:
-        report = match(bot("tsumogiri"), server.agent())
-        assert figures(report) == figures(match("tsumogiri", server.agent()))
-    assert not report.forfeits.counts
-
-
 def long_match(candidate: str, opponent: str, num_hanchans: int) -> MatchReport:
     return play_match(candidate, opponent, num_hanchans=num_hanchans, seed=2, rules=tenhou(), load=load_any_agent)
 
@@ -176,15 +140,6 @@ def test_100_hanchans_end_and_tell_who_failed(way: str, transport: str, monkeypa
         report = long_match(address, "ukeire", 100)
     assert report.forfeits.counts == {0: 100}
     assert report.statistics.placements == (0, 0, 0, 100)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("transport", ["pipes", "tcp"])
-def test_20_hanchans_of_two_honest_programs_at_one_table(transport: str) -> None:
-    with serving("lowest") as server:
-        report = long_match(bot("tsumogiri"), bot("lowest") if transport == "pipes" else server.agent(), 20)
-    assert not report.forfeits.counts
-    assert (report.statistics.games, report.opponent_statistics.games) == (20, 60)
 
 
 @pytest.mark.parametrize("rules", [tenhou_no_red(), Rules(kan_dora="none"), Rules(num_winds=3)])

@@ -20,7 +20,6 @@ class Authority:
     """Usage::
 
     authority = Authority(tmp_path)
-    monkeypatch.setenv("SUPHX_MJAI_CA", str(authority.file))
     server_side = authority.server("127.0.0.1")
     """
 
