@@ -173,7 +173,7 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     if console.is_json:
         return {**entry.to_json(), "stages": stages, "report": report, "next": next_commands}
     _print_facts(entry, report, console)
-    _print_stages({name: (stage, headlines(metrics.get(name, {}))) for name, stage in stages.items()}, console)
+    _print_stages({name: (stage, headlines(name, metrics.get(name, {}))) for name, stage in stages.items()}, console)
     for command in next_commands:
         console.line(f"Next: {command}")
     return None
@@ -220,7 +220,7 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
         metrics = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
         return {"runs": names, "settings": settings, "metrics": metrics}
     if console.verbosity != "verbose":
-        measured = [{name: headlines(figures) for name, figures in stages.items()} for stages in measured]
+        measured = [{name: headlines(name, figures) for name, figures in stages.items()} for stages in measured]
     shown = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
     facts: dict[str, list[object]] = {
         "state": [entry.state for entry in entries],

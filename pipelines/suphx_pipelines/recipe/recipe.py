@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import agent_names, candidate_game, decision_names, decision_numbers
 from suphx.models.net_config import NetConfig, RewardPredictorConfig
-from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
+from suphx.number_range import Interval, PositiveShare, Processes, Range, Steps, Weight, check_ranges
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training import reinforcement_config
 from suphx.training.config import (
@@ -30,7 +30,7 @@ from suphx.training.config import (
     check_opponents,
 )
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.ray.data_parallel import DataParallelConfig
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -243,22 +243,28 @@ class EntropyStudyConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(AnyRecipe):
     """All settings of a run."""
 
-    name: str
-    """First part of the run's id: lower-case letters, digits, - and _."""
+    free_keys: ClassVar[tuple[str, ...]] = (
+        *AnyRecipe.free_keys,
+        "needs_records",
+        "data_parallel",
+        "evaluation.on_ray",
+        "evaluation.workers",
+        "agent_comparison.workers",
+        *(f"playouts.{key}" for key in PlayoutConfig.FREE_KEYS),
+        *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
+        "reward_predictor.is_wanted",
+        *(f"reward_predictor.learning.{key}" for key in RewardLearningConfig.FREE_KEYS),
+        *(f"stream.{key}" for key in StreamConfig.FREE_KEYS),
+        *(f"supervised.{key}" for key in SupervisedConfig.FREE_KEYS),
+    )
     game: Literal["riichi"] | None = None
     """The game; recipes without this key are for riichi."""
-    about: str = ""
-    """What the recipe does, in one line (``suphx recipes`` prints it)."""
     needs_records: bool = False
     """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
     of the agent ``records.player``."""
-    minutes: RecipeMinutes = 0
-    """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: Seed = 1
-    """The seeds of all stages are derived from it."""
     encoder: EncoderName = "mini"
     """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead)."""
     initial_agent: str = ""
@@ -304,8 +310,7 @@ class Recipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        check_name(self.name)
+        AnyRecipe.__post_init__(self)
         if not self.initial_agent:
             self._check_workers()
             return
@@ -331,27 +336,6 @@ class Recipe:
         """Tell whether a stage of this recipe plays and learns with simulators, engines and learners."""
         return bool(self.reinforcement.is_wanted or self.oracle.max_updates or self.agent_comparison.agents)
 
-    @property
-    def free_keys(self) -> tuple[str, ...]:
-        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
-        return _FREE_KEYS
-
-
-_FREE_KEYS = (
-    *("about", "needs_records", "minutes"),
-    "data_parallel",
-    "evaluation.on_ray",
-    "evaluation.workers",
-    "agent_comparison.workers",
-    *(f"playouts.{key}" for key in PlayoutConfig.FREE_KEYS),
-    *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
-    "reward_predictor.is_wanted",
-    *(f"reward_predictor.learning.{key}" for key in RewardLearningConfig.FREE_KEYS),
-    "storage",
-    *(f"stream.{key}" for key in StreamConfig.FREE_KEYS),
-    *(f"supervised.{key}" for key in SupervisedConfig.FREE_KEYS),
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeckMatchConfig:
@@ -368,19 +352,17 @@ class DeckMatchConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonteCarloRecipe:
+class MonteCarloRecipe(AnyRecipe):
     """All settings of a run by Deep Monte-Carlo."""
 
-    name: str
-    """First part of the run's id: lower-case letters, digits, - and _."""
+    free_keys: ClassVar[tuple[str, ...]] = (
+        *AnyRecipe.free_keys,
+        "cluster",
+        "learning.save_seconds",
+        "learning.threads",
+    )
     game: Literal["doudizhu"] = "doudizhu"
     """The game. Recipes without this key are for riichi."""
-    about: str = ""
-    """What the recipe does, in one line (``suphx recipes`` prints it)."""
-    minutes: RecipeMinutes = 0
-    """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: Seed = 1
-    """The seeds of all stages are derived from it."""
     rules: Rules = field(default_factory=Rules)
     """Options of the rules."""
     learning: MonteCarloConfig = field(default_factory=MonteCarloConfig)
@@ -393,14 +375,8 @@ class MonteCarloRecipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        check_name(self.name)
+        AnyRecipe.__post_init__(self)
         agents = candidate_game(self.game).agents
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)
         check_imitates(self.learning.imitates, agents)
-
-    @property
-    def free_keys(self) -> tuple[str, ...]:
-        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
-        return ("about", "minutes", "storage", "cluster", "learning.save_seconds", "learning.threads")

@@ -16,33 +16,16 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from suphx.credentials import has_credentials, without_credentials
 from suphx.finite_number import is_finite_number
-from suphx.number_range import Range
+from suphx.number_range import Range, Seed, check_ranges
 from suphx.suggestion import closest, did_you_mean
-
-MAX_BYTES = 1 << 20
-"""Of a file; a recipe with all keys has 6 kB."""
-MAX_KEY_PARTS = 16
-"""Of a dotted key. What the parser keeps of one grows with the square of its parts."""
-_TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?(?:"""|\Z)'  # texts and comments, closed or not
-    r"|'''.*?(?:'''|\Z)"
-    r'|"(?:\\[^\n]|[^"\\\n])*"?'
-    r"|'[^'\n]*'?"
-    r"|#[^\n]*"
-    r"|[.\n=,{}\[\]]",
-    re.DOTALL,
-)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the tables of a file; ValueError if it is not TOML, too large, or nested too deeply."""
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, and a recipe has at most {MAX_BYTES:,}: is it the right file?")
+    """Return the tables of a file; ValueError if it is not TOML or nested too deeply."""
     try:
         return parse_toml(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -51,28 +34,30 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a TOML text; ValueError (``tomllib.TOMLDecodeError`` is one) if it cannot be read."""
-    _check_keys(text)
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
 
 
-def _check_keys(text: str) -> None:
-    """Raise ValueError if a key has too many parts, in one pass over the text."""
-    dots = 0
-    for token in _TOKEN.finditer(text):
-        if token[0] == ".":
-            dots += 1
-        elif len(token[0]) == 1:
-            dots = 0
-        if dots >= MAX_KEY_PARTS:
-            line = text.count("\n", 0, token.start()) + 1
-            raise ValueError(f"a key in line {line} has more than {MAX_KEY_PARTS} parts")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyRecipe:
+    """What every recipe has."""
 
+    free_keys: ClassVar[tuple[str, ...]] = ("about", "minutes", "storage")
+    """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+    name: str
+    """First part of the run's id: lower-case letters, digits, - and _."""
+    about: str = ""
+    """What the recipe does, in one line (``suphx recipes`` prints it)."""
+    minutes: Annotated[int, Range(0, 1_000_000)] = 0
+    """Approximate duration in minutes on two idle cores; 0 = not measured."""
+    seed: Seed = 1
+    """The seeds of all stages are derived from it, and those of walls or decks."""
 
-RecipeMinutes: TypeAlias = Annotated[int, Range(0, 1_000_000)]
-"""Approximate duration; 0 = not measured."""
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        check_name(self.name)
 
 
 def check_name(name: str) -> None:
@@ -149,9 +134,12 @@ def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] =
     wrong types, and values that ``__post_init__`` refuses.
     """
     table = read_table(path)
-    for key, text in overrides:
-        _set(table, key, text)
-    return typing.cast(C, _build(cls, table, _Location(str(path), "")))
+    try:
+        for key, text in overrides:
+            _set(table, key, text)
+        return typing.cast(C, _build(cls, table, _Location(str(path), "")))
+    except RecursionError:
+        raise ValueError(f"{path}: its values are nested too deeply") from None
 
 
 def read_table(path: Path) -> Table:
@@ -278,8 +266,6 @@ def _set(table: Table, key: str, text: str) -> None:
             _set(table, f"{key}.{name}", repr(value) if isinstance(value, float) else json.dumps(value, default=str))
         return
     *parents, last = key.split(".")
-    if len(parents) >= MAX_KEY_PARTS:
-        raise ValueError(f"--set {key[:60]}…={text[:60]}: the key has more than {MAX_KEY_PARTS} parts")
     for parent in parents:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):

@@ -8,39 +8,43 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from suphx.games.registry import DEFAULT_GAME, GAMES, find_game, has_candidates
+from suphx.games.registry import DEFAULT_GAME, find_game, has_candidates
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import Table, flatten, load_config, read_table, shipped_recipes, to_table
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe, tonight
+from suphx_pipelines.recipe.tournament_recipe import (
+    AnyTournamentRecipe,
+    SideTournamentRecipe,
+    TournamentRecipe,
+    tonight,
+)
 from suphx_platform.cluster.run_manifest import RunNeeds
 
 Command = Literal["run", "tournament"]
 RunRecipe: TypeAlias = Recipe | MonteCarloRecipe
-AnyTournamentRecipe: TypeAlias = TournamentRecipe | SideTournamentRecipe
-_OF_TABLES: dict[Command, type[Any]] = {"run": Recipe, "tournament": TournamentRecipe}
-_OF_CANDIDATES: dict[Command, type[Any]] = {"run": MonteCarloRecipe, "tournament": SideTournamentRecipe}
+COMMANDS: tuple[Command, ...] = ("run", "tournament")
 GAME_KEY = "game"
 
 
 def check_kind(path: Path, command: Command) -> None:
     """Raise ValueError if the recipe has keys that only recipes of another command have."""
     table = read_table(path)
-    for other in _OF_TABLES:
-        foreign = _foreign_keys(table, command, other)
+    for other in COMMANDS:
+        try:
+            foreign = _foreign_keys(table, command, other)
+        except ValueError as error:
+            raise ValueError(f"{path}: {GAME_KEY}: {error}") from error
         if foreign:
             raise ValueError(
                 f"{path} is a recipe of another command, as it has the key {foreign[0]}: use suphx {other} {path}"
             )
 
 
-def _classes(table: Table) -> dict[Command, type[Any]]:
-    game = table.get(GAME_KEY)
-    return _OF_CANDIDATES if game in GAMES and has_candidates(game) else _OF_TABLES
-
-
 def recipe_class(command: Command, table: Table) -> type[Any]:
-    """Return the dataclass of recipes of ``command``, for the game of the tables of a recipe."""
-    return _classes(table)[command]
+    """Return the dataclass of recipes of ``command``, for the game of the tables of a recipe; ValueError if unknown."""
+    game = find_game(str(table.get(GAME_KEY, DEFAULT_GAME)))
+    if command == "tournament":
+        return SideTournamentRecipe if game.has_sides else TournamentRecipe
+    return MonteCarloRecipe if has_candidates(game.name) else Recipe
 
 
 def command_of(table: Table) -> Command:
@@ -50,8 +54,8 @@ def command_of(table: Table) -> Command:
 
 def _foreign_keys(table: Table, command: Command, other: Command) -> list[str]:
     """Return the keys that recipes of the ``other`` command have and those of ``command`` do not, for the same game."""
-    keys = {each: {field.name for field in fields(recipe)} for each, recipe in _classes(table).items()}
-    return sorted((set(table) & keys[other]) - keys[command])
+    own, foreign = ({field.name for field in fields(recipe_class(each, table))} for each in (command, other))
+    return sorted((set(table) & foreign) - own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +112,7 @@ def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()
 
 def _load(command: Command, path: Path, overrides: Sequence[tuple[str, str]]) -> Any:
     check_kind(path, command)
-    table = read_table(path)
-    try:
-        find_game(str(table.get(GAME_KEY, DEFAULT_GAME)))
-    except ValueError as error:
-        raise ValueError(f"{path}: {GAME_KEY}: {error}") from error
-    return load_config(recipe_class(command, table), path, overrides)
+    return load_config(recipe_class(command, read_table(path)), path, overrides)
 
 
 def check_memory(recipe: RunRecipe) -> None:

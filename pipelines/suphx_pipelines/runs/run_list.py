@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
+from suphx.games.registry import agent_names
 from suphx.suggestion import did_you_mean
 from suphx_pipelines.recipe.recipe_file import flatten, read_toml
 from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
@@ -27,10 +29,18 @@ from suphx_platform.cluster.run_attempts import StopOutcome
 
 EntryState = RunState | Literal["damaged"]
 REPORT_FOLDER = "report"
-_HEADLINES = (
-    "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
-    "deal_in_rate", "margin_to_", "games", "hanchans", "decks", "updates",
+_SHOWN_FIGURES = (
+    "records/games", "records/kyoku", "records/decisions", "supervised/*/accuracy", "supervised/*/loss",
+    "evaluation/average_placement", "evaluation/deal_in_rate", "evaluation/paired_difference*",
+    "evaluation/start_difference*", "evaluation/win_rate", "ablation/summary/*", "agent_comparison/*",
+    "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*", "*/updates", "*/hanchans",
+    "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*", "*/start_sampled_difference*",
+    "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()), "match/*_share*", "match/*_points*",
+    "decision/difference*", "decision/share*", "decision/points*", "decision/is_won", "promotion/promoted",
+    "leaderboard/rating/*",
 )  # fmt: skip
+"""Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
+is in MLflow, on the page of the stage."""
 _POLL_SECONDS = 0.1
 _OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
 _MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
@@ -93,14 +103,13 @@ class RunEntry:
         return {name: found[name] for name in dict.fromkeys(order)}
 
 
-def headlines(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics of a stage for its line in a list: results and amounts, such as games and updates."""
-
-    def is_mean(name: str) -> bool:  # a share of games won or points, or an end of the interval of one
-        mean = name.removesuffix("_low").removesuffix("_high")
-        return mean.endswith(("share", "points")) and {mean, f"{mean}_low", f"{mean}_high"} <= metrics.keys()
-
-    return {name: value for name, value in metrics.items() if name.startswith(_HEADLINES) or is_mean(name)}
+def headlines(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return those metrics of a finished stage that say how good its result is, or how much work it was."""
+    return {
+        name: value
+        for name, value in metrics.items()
+        if any(fnmatchcase(f"{stage}/{name}", pattern) for pattern in _SHOWN_FIGURES)
+    }
 
 
 def list_runs(runs: Path) -> list[RunEntry]:

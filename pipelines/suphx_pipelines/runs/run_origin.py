@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.printable_text import encodable
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe_file import flatten, load_config, to_table, without
+from suphx_pipelines.recipe.recipe_file import AnyRecipe, flatten, load_config, to_table, without
 from suphx_pipelines.runs.provenance import digest_json, environment
 from suphx_pipelines.runs.run_lock import LOCK_FILE
-from suphx_pipelines.runs.stage import R, RunRecipe, Stage
+from suphx_pipelines.runs.stage import R, Stage
 from suphx_pipelines.runs.stage_folder import DONE
 from suphx_platform.cluster.run_attempts import ATTEMPTS
 from suphx_platform.storage.storage import ORIGIN
@@ -36,7 +35,7 @@ _MAX_FILES = 10_000
 """Record files that are listed one by one."""
 
 
-def derived_run_id(recipe: RunRecipe, records_digest: str | None = None) -> str:
+def derived_run_id(recipe: AnyRecipe, records_digest: str | None = None) -> str:
     """Return the recipe's name and a digest of what influences the results: its settings and the records.
 
     >>> derived_run_id(load_tournament_recipe(Path("nightly.toml"), [("night", "2026-11-27")]))
@@ -96,21 +95,6 @@ def provenance(run_id: str, records: Mapping[str, str]) -> dict[str, Any]:
         "num_record_files": len(records),
         "records": dict(records) if len(records) <= _MAX_FILES else None,
     }
-
-
-def find_equal_run(runs: Path, recipe: R, stages: Sequence[Stage[R]], records: str | None) -> str | None:
-    """Return the id of a run of this recipe and the ``records`` of this digest; None if there is none.
-
-    It may have another id than a run that begins now: a version of the program that adds a key to recipes derives
-    others from them.
-    """
-    for path in sorted(runs.glob(f"{recipe.name}-*/{ORIGIN_FOLDER}/{PROVENANCE_FILE}")):
-        folder = path.parents[1]
-        with suppress(ValueError, OSError):
-            check_named_run(folder, recipe, stages, records or NO_RECORDS)
-            if read_json(path).get("records_digest") == records:
-                return folder.name
-    return None
 
 
 def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 
-from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, game_of_files
+from suphx.games.registry import DEFAULT_GAME, candidate_game, game_of_files
 from suphx.printable_text import encodable
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, MONTE_CARLO_STAGE, SUPERVISED_FOLDER
+from suphx_pipelines.runs.run_list import headlines
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
 from suphx_pipelines.runs.run_summary import (
     LOG_FILE,
@@ -54,28 +54,6 @@ def _last_nets(folder: Path) -> tuple[Path | None, str]:
         return learned, candidate_game(game).agents[-1]
     folders = (folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
     return next((each for each in folders if has_nets(each)), None), _DEFAULT_OPPONENT
-
-
-_SHOWN_FIGURES = (
-    "records/games", "records/kyoku", "records/decisions", "supervised/*/accuracy", "supervised/*/loss",
-    "evaluation/average_placement", "evaluation/deal_in_rate", "evaluation/paired_difference*",
-    "evaluation/start_difference*", "evaluation/win_rate", "ablation/summary/*", "agent_comparison/*",
-    "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*", "*/updates", "*/hanchans",
-    "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*", "*/start_sampled_difference*",
-    "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()), "match/*_share*", "match/*_points*",
-    "decision/difference*", "decision/share*", "decision/points*", "decision/is_won", "promotion/promoted",
-    "leaderboard/rating/*",
-)  # fmt: skip
-"""Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
-is on its own page."""
-
-
-def headline(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return those figures of a finished stage that the page of its run shows, as ``<stage>/<metric>``."""
-    named = {f"{stage}/{name}": value for name, value in metrics.items()}
-    return {
-        name: value for name, value in named.items() if any(fnmatchcase(name, pattern) for pattern in _SHOWN_FIGURES)
-    }
 
 
 def verdict_figures(verdict: Verdict) -> dict[str, float]:
@@ -138,7 +116,7 @@ class RunPage:
 
     def add_stage(self, name: str, done: Done) -> None:
         """Add the headline figures of a finished stage, and the games that the run learns from."""
-        figures = headline(name, done.metrics)
+        figures = {f"{name}/{figure}": value for figure, value in headlines(name, done.metrics).items()}
         if figures and name != _RECORDS:
             self._tracker.log_metrics(figures)
         if name == _RECORDS:

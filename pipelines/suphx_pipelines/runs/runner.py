@@ -31,7 +31,6 @@ from suphx_pipelines.runs.run_origin import (
     RECIPE_FILE,
     check_named_run,
     derived_run_id,
-    find_equal_run,
     origin_tags,
     provenance,
     write_origin,
@@ -224,8 +223,6 @@ class Runner(Generic[R]):
             wait_for_services(reach, self._max_wait_hours, self._console)
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
-        elif self._can_be_named and not self.folder.exists():
-            self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder) as self._check_place, self._attempt:  # a pod waits for the lock before it ends
             planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
@@ -238,15 +235,6 @@ class Runner(Generic[R]):
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
-
-    def _tell_of_equal_run(self) -> None:
-        equal = find_equal_run(self._runs, self._recipe, self._stages, self._records_digest)
-        if equal is not None:
-            self._console.warn(
-                f"run {equal} has the same settings and records; its name was given to it, or is from another version "
-                f"of Suphx. To continue it instead of starting {self.run_id}, stop this command and repeat it with "
-                f"--run-id {equal}, and with --on-code-change keep if it asks for that"
-            )
 
     def _tell_of_tracked_run(self, store: TrackingStore) -> None:
         """Warn if a server has a run of this name, of which neither this folder nor the storage has anything."""

@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.credentials import without_credentials
 from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.console.console import Console
 from suphx_platform.console.progress import Progress
 from suphx_platform.console.stop_request import SignalWatch
@@ -94,26 +95,7 @@ def read_note(folder: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
-class RunRecipe(Protocol):
-    """What the runner itself needs of a recipe, which is a frozen dataclass."""
-
-    @property
-    def name(self) -> str:
-        """Part of the run's id."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """The seed that the seeds of all stages come from."""
-        ...
-
-    @property
-    def free_keys(self) -> tuple[str, ...]:
-        """Keys, such as ``supervised.threads``, that change how a run is carried out but not what it gives."""
-        ...
-
-
-R = TypeVar("R", bound=RunRecipe)
+R = TypeVar("R", bound=AnyRecipe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from suphx_pipelines.runs.provenance import StageCode, changes, digest_json, stage_code
 from suphx_pipelines.runs.stage import Stage
-from suphx_pipelines.runs.stage_folder import Done, all_finished
 from suphx_pipelines.runs.stage_storage import CONTINUED, FILES, NEWEST, StageStorage, StageWork, local_work
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import duration_text
@@ -42,8 +41,6 @@ class PlannedStage:
     """What there is and is not used."""
     is_summary: bool = False
     """As for Stage."""
-    elsewhere: Path | None = None
-    """Folder of a result with the same settings that was made by other code in another run."""
     is_outdated: bool = False
     """Whether its work in the run's folder is dropped: a stage that it needs has no result any more."""
 
@@ -136,8 +133,7 @@ class StagePlanner:
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
         if work is None:
-            location = self._find_elsewhere(stage, settings, digest, upstream)
-            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=location)
+            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources)
         keeps = self._on_code_change == "keep"
         is_outdated = not all(planned.is_finished for planned in upstream.values())
         if is_outdated and not work.versions and (keeps or work.is_of(stage.name, digest)):
@@ -186,23 +182,6 @@ class StagePlanner:
         """Return what stands for the newest files that an address names: no other run has it, and none later."""
         return f"the newest of {self._folder.name} at {datetime.now(UTC).isoformat()}"
 
-    def _find_elsewhere(
-        self, stage: Stage[Any], settings: Mapping[str, Any], digest: str, upstream: Mapping[str, PlannedStage]
-    ) -> Path | None:
-        """Return the folder of another run's result with the same settings if none is of this code."""
-        if stage.is_summary:
-            return None
-
-        def is_alike(done: Done) -> bool:
-            used = done.inputs.get("upstream") or {}
-            is_same = all(used.get(name) == planned.digest or planned.elsewhere for name, planned in upstream.items())
-            return is_same and digest_json({key: done.inputs.get(key) for key in settings}) == digest_json(settings)
-
-        found = list(all_finished(self._folder.parent, stage.name))
-        if any(done.digest == digest for _, done in found):
-            return None
-        return next((path for path, done in found if is_alike(done)), None)
-
 
 def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) -> str:
     before = StageCode(sources=work.made.sources, libraries=work.made.inputs.get("libraries") or {})
@@ -237,9 +216,6 @@ def check_plan(plan: Mapping[str, PlannedStage], run_id: str, console: Console) 
 
 def show_plan(plan: Mapping[str, PlannedStage], console: Console) -> None:
     """Print what is done with each stage if work of any is done again or by other code; nothing otherwise."""
-    for name, stage in plan.items():
-        if stage.elsewhere:
-            console.say(f"{name}: the result in {stage.elsewhere} has the same settings but other code; it is not used")
     if any(stage.reason for stage in plan.values()):
         console.say("code, inputs or results have changed since the last attempt:")
         for name, stage in plan.items():

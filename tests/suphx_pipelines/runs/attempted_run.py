@@ -12,8 +12,8 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.console.console import Console
@@ -23,13 +23,12 @@ from tests.repository import REPOSITORY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRecipe:
+class StoredRecipe(AnyRecipe):
     """A recipe that names its storage, as those of ``suphx run`` do."""
 
     name: str = "small"
     seed: int = 7
     storage: StorageConfig = field(default_factory=StorageConfig)
-    free_keys: ClassVar[tuple[str, ...]] = ("storage",)
 
 
 REASON = "the learner diverged at update 1700"

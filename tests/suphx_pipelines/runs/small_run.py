@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest import mock
 
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.console.console import Console
@@ -34,7 +35,7 @@ class PowersConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SmallRecipe:
+class SmallRecipe(AnyRecipe):
     name: str = "small"
     seed: int = 7
     numbers: NumbersConfig = field(default_factory=NumbersConfig)

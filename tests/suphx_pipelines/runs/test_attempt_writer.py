@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.runs.attempt_writer import end_killed, keep_early
+from suphx_pipelines.runs.attempt_writer import keep_early
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Interrupted, Stage
@@ -178,11 +178,3 @@ def test_an_error_of_a_run_is_kept_once(runs: Path, tmp_path: Path) -> None:
         runner(runs, StorageConfig(address=str(storage)), fail).run()
     keep_early(caught.value, RUN, runs, [("storage.address", str(storage))])  # as the command does
     assert [attempt.number for attempt in kept(storage)] == [1]
-
-
-def test_an_attempt_that_is_deleted_while_its_pod_ends_is_none(tmp_path: Path) -> None:
-    record = tmp_path / "run-1" / ATTEMPTS / "1.started.json"
-    record.parent.mkdir(parents=True)
-    record.symlink_to("gone")  # listed, but not there when it is read
-    end_killed(tmp_path)
-    assert [path.name for path in record.parent.iterdir()] == [record.name]

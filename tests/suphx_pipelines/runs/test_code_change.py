@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from suphx.kernel.source_closure import forget
-from suphx_cli.cli import build_parser
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import find_recipe
@@ -32,7 +31,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import Tracker
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
-from tests.suphx_pipelines.runs.small_run import NumbersConfig, SmallRecipe
+from tests.suphx_pipelines.runs.small_run import SmallRecipe
 
 FILES = {
     "data.py": """
@@ -242,23 +241,6 @@ def test_an_attempt_that_left_nothing_is_started_again_without_a_question(projec
     assert project.run().stages["training"].metrics == {"sum": 9}
 
 
-def test_results_of_other_code_in_another_run_are_named_and_not_reused(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = project.run()
-    project.write(LOSS, "SCALE = 3\n")
-    capsys.readouterr()
-    second = project.runner(recipe=SmallRecipe(name="other")).run()
-    assert statuses(second) == ["reused", "finished", "finished"]
-    place = first.folder / "training"
-    assert f"training: the result in {place} has the same settings but other code; it is not used" in (
-        capsys.readouterr().err
-    )
-    third = project.runner(recipe=SmallRecipe(name="third", numbers=NumbersConfig(count=9))).run()
-    assert statuses(third) == ["finished", "finished", "finished"]
-    assert "other code" not in capsys.readouterr().err
-
-
 def test_other_versions_of_libraries_count_but_not_their_builds(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -441,9 +423,3 @@ def test_the_code_of_stages_includes_the_game_that_the_recipe_names(stages: list
     for stage in stages:
         files = {source.rpartition("doudizhu/")[2] for source in stage_code(stage.run, stage.modules).sources}
         assert stage.is_summary or {"game.py", "moves.py", "features.py", "engine.py"} <= files
-
-
-@pytest.mark.parametrize("command", ["run", "tournament"])
-def test_the_command_stops_unless_it_says_what_to_do(command: str) -> None:
-    assert build_parser().parse_args([command, "laptop"]).on_code_change == "stop"
-    assert build_parser().parse_args([command, "laptop", "--on-code-change", "keep"]).on_code_change == "keep"

@@ -4,17 +4,14 @@ import errno
 import fcntl
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.runs import run_list
-from suphx_pipelines.runs.run_list import delete_run, find_run, freed_bytes, headlines, list_runs, read_run
+from suphx_pipelines.runs.run_list import delete_run, find_run, freed_bytes, list_runs, read_run
 from suphx_pipelines.runs.run_lock import LOCK_FILE, check_free, holder, is_locked, locked
-from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.stage_folder import DONE
 from tests.disk_faults import Call, trace_disk
 from tests.suphx_pipelines.runs.run_folder import HOLD, running, write_run
@@ -28,18 +25,6 @@ def test_runs_are_listed_newest_first_and_other_folders_are_ignored(tmp_path: Pa
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "recipe.toml").write_text('name = "mine"', encoding="utf-8")  # a user's own folder
     assert [entry.run_id for entry in list_runs(tmp_path)] == ["new-1", "old-1"]
-
-
-def test_the_newest_run_is_first_whatever_its_time_zone(tmp_path: Path) -> None:
-    for name, started in (
-        ("a-1", "2026-11-22T09:00:00+09:00"),
-        ("b-1", "2026-11-22T01:00:00+00:00"),
-        ("c-1", "2026-11-21T21:00:00-05:00"),
-        ("d-1", "2026-11-21T23:00:00"),
-        ("e-1", "yesterday"),
-    ):
-        write_run(tmp_path, name, started=started)
-    assert [entry.run_id for entry in list_runs(tmp_path)] == ["c-1", "b-1", "a-1", "d-1", "e-1"]
 
 
 def test_a_run_is_running_only_while_its_lock_is_held(tmp_path: Path) -> None:
@@ -57,22 +42,6 @@ def test_a_run_without_a_summary_has_been_interrupted(tmp_path: Path) -> None:
     assert (entry.summary.recipe, entry.state, entry.summary.verdict) == ("laptop", "interrupted", None)
     assert entry.summary.started.startswith("20")
     assert entry.metrics() == {"records": {"games": 3.0}}
-
-
-def test_a_run_that_is_deleted_while_runs_are_listed_hides_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a-1", "gone-1", "z-1"):
-        write_run(tmp_path, name)
-
-    def delete(folder: Path) -> bool:
-        if folder.name == "gone-1":
-            shutil.rmtree(folder)
-        return is_locked(folder)
-
-    monkeypatch.setattr(run_list, "is_locked", delete)
-    monkeypatch.setattr(RunSummary, "read", lambda folder: None)  # so that other files are read after it
-    assert {entry.run_id for entry in list_runs(tmp_path)} == {"a-1", "z-1"}
 
 
 def test_copies_in_work_folders_are_no_stages(tmp_path: Path) -> None:
@@ -117,25 +86,6 @@ def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
         find_run(tmp_path / "runs", "laptop-3")
 
 
-def test_the_working_directory_has_the_name_of_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(write_run(tmp_path / "runs", "laptop-1"))
-    assert find_run(tmp_path, ".").run_id == "laptop-1"
-
-
-def test_a_folder_that_may_not_be_read_is_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_run(tmp_path, "sound-1")
-    (tmp_path / "lost+found").mkdir()
-    is_file = Path.is_file
-
-    def refused(path: Path) -> bool:  # as for a user who is not root
-        if path.parent.name == "lost+found":
-            raise PermissionError(13, "Permission denied", str(path))
-        return is_file(path)
-
-    monkeypatch.setattr(Path, "is_file", refused)
-    assert [entry.run_id for entry in list_runs(tmp_path)] == ["sound-1"]
-
-
 @pytest.mark.parametrize(("name", "text"), [("run.json", "{}"), ("run.json", "[")])
 def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_path: Path) -> None:
     write_run(tmp_path, "sound-1")
@@ -156,18 +106,6 @@ def test_a_damaged_mark_of_a_stage_is_named(tmp_path: Path) -> None:
         entry.metrics()
     path.write_text('{"digest": "a"}', encoding="utf-8")  # of another version
     assert entry.metrics() == {}
-
-
-def test_a_missing_folder_of_runs_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"nowhere: no such folder of runs: name yours with --runs DIR"):
-        list_runs(tmp_path / "nowhere")
-
-
-def test_headlines_are_the_figures_that_say_how_good_a_result_is() -> None:
-    figures = {"accuracy": 0.7, "observations_per_second": 3.0, "paired_difference_low": -0.3, "waiting_share": 0.1}
-    assert headlines(figures) == {"accuracy": 0.7, "paired_difference_low": -0.3}
-    match = {f"{name}{end}": 0.5 for name in ("rule_share", "points") for end in ("", "_low", "_high")} | {"decks": 9.0}
-    assert headlines(match | {"stopped_share": 0.1, "win_points": 3.0}) == match
 
 
 def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> None:
@@ -239,22 +177,6 @@ def test_files_that_another_run_shares_stay_whole(tmp_path: Path) -> None:
     assert (second / "evaluation" / "net.bin").read_bytes() == b"x" * 1000
 
 
-def test_a_file_that_vanishes_while_a_run_is_measured_has_no_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = write_run(tmp_path, "a-1")
-    before, net = freed_bytes(folder), folder / "net.bin"
-    net.write_bytes(b"x" * 1000)
-    measure = Path.lstat
-
-    def remove_first(path: Path) -> os.stat_result:
-        net.unlink(missing_ok=True)
-        return measure(path)
-
-    monkeypatch.setattr(Path, "lstat", remove_first)
-    assert freed_bytes(folder) == before
-
-
 def test_a_running_run_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "a-1")
     with running(folder) as process, pytest.raises(ValueError, match=f"is being run by process {process}"):
@@ -282,13 +204,6 @@ def test_a_linked_run_is_deleted_with_its_link(tmp_path: Path) -> None:
     delete_run(link)
     assert not run.exists()
     assert list(link.parent.iterdir()) == []
-
-
-def test_the_working_directory_is_deleted_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = write_run(tmp_path, "run-1")
-    monkeypatch.chdir(run)
-    delete_run(Path())
-    assert not run.exists()
 
 
 @pytest.mark.parametrize("missing", ["lock", "run.json"])

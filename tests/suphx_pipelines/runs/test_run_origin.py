@@ -18,7 +18,6 @@ from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.runs import run_origin
 from suphx_pipelines.runs.provenance import digest_file
-from suphx_pipelines.runs.run_origin import installed_packages, provenance
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Stage
 from suphx_platform.console.console import Console
@@ -57,20 +56,6 @@ def test_recipe_and_provenance_are_in_the_folder_the_storage_and_mlflow(
     small_runner(runs, records=records, storage=tmp_path / "storage").run()
     newest = storage.versions(f"{runner.run_id}/origin")[-1]
     assert json.loads(storage.read(newest, "provenance.json") or b"")["packages"] == {"suphx": "99"}
-
-
-def test_many_record_files_are_counted_and_have_one_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_origin, "_MAX_FILES", 1)
-    content = provenance("run-1", {"a": "1", "b": "2"})
-    assert (content["num_record_files"], content["records"]) == (2, None)
-    assert content["records_digest"] == provenance("run-2", {"b": "2", "a": "1"})["records_digest"]
-    assert "numpy" in installed_packages()
-
-
-def test_no_stage_has_the_name_of_that_folder(runs: Path) -> None:
-    stages = [*STAGES, Stage(name="origin", run=STAGES[0].run)]
-    with pytest.raises(ValueError, match="a stage cannot be called origin"):
-        Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
 
 
 def test_files_that_change_between_the_plan_and_the_stage_that_reads_them_are_told(runs: Path, tmp_path: Path) -> None:
@@ -112,25 +97,6 @@ def test_what_a_run_copied_from_a_moving_address_is_its_own(runs: Path, tmp_path
     alias.write_text("champion 2")
     assert run(SmallRecipe()) == (["kept"] * 3, "champion 1")
     assert run(SmallRecipe(name="renamed")) == (["finished"] * 3, "champion 2")
-
-
-def test_a_run_that_an_earlier_version_gave_another_id_is_named(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    records = tmp_path / "a.mjlog"
-    records.write_text("one")
-    first = small_runner(runs, records=records).run()
-    first.folder.rename(runs / "small-0123456789")
-    told = "run small-0123456789 has the same settings and records; its name was given to it, or is from"
-    for recipe, given, can_be_named, is_told in (
-        (SmallRecipe(threads=2), records, True, True),
-        (SmallRecipe(threads=2), records, False, False),
-        (SmallRecipe(seed=8), records, True, False),
-        (SmallRecipe(), None, True, False),
-    ):
-        again = Runner(recipe, STAGES, runs=runs, records=given, console=Console(), can_be_named=can_be_named).run()
-        assert (told in " ".join(capsys.readouterr().err.split())) == is_told
-        shutil.rmtree(again.folder)
 
 
 @pytest.mark.parametrize("can_be_named", [True, False])

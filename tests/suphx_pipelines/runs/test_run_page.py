@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from suphx_pipelines.runs.run_page import RunPage, description, end_abandoned, headline, verdict_figures
+from suphx_pipelines.runs.run_list import headlines
+from suphx_pipelines.runs.run_page import RunPage, description, end_abandoned
 from suphx_pipelines.runs.run_summary import RunState, RunSummary, StageSummary
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, write_note
@@ -28,42 +29,22 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 
-def test_figures_of_strength_are_headlines_and_technical_ones_are_not() -> None:
-    figures = {
-        "paired_difference": -0.1,
-        "paired_difference_low": -0.2,
-        "win_rate": 0.25,
-        "observations_per_second": 9.0,
-    }
-    assert headline("evaluation", figures) == {
-        "evaluation/paired_difference": -0.1,
-        "evaluation/paired_difference_low": -0.2,
-        "evaluation/win_rate": 0.25,
-    }
-    nets = headline("supervised/discard", {"accuracy": 0.7, "waiting_share": 0.1})
-    assert nets == {"supervised/discard/accuracy": 0.7}
-    assert headline("reinforcement", {"hanchans": 9.0, "version": 3.0}) == {"reinforcement/hanchans": 9.0}
-    assert headline("report", {"bytes": 9.0}) == {}
-
-
-def test_the_shares_and_points_of_a_match_of_two_sides_are_headlines_with_their_intervals() -> None:
-    ends = ("", "_low", "_high")
-    match = {f"{name}{end}": 0.5 for name in ("rule_share", "rule_points") for end in ends}
-    assert headline("match", match | {"rule_wp_first": 0.6}) == {f"match/{name}": 0.5 for name in match}
-    decision = {f"{name}{end}": 0.5 for name in ("share", "points") for end in ends} | {"decks": 90.0, "is_won": 1.0}
-    technical = {"decision_decks": 400.0, "always_valid/share_low": 0.4, "log_likelihood_ratio": 3.0}
-    assert headline("decision", decision | technical) == {f"decision/{name}": each for name, each in decision.items()}
-
-
-def test_the_figures_of_a_verdict_have_the_same_names_whatever_was_measured() -> None:
-    verdict = Verdict(outcome="better", sentence="", difference=-0.1, low=-0.2, high=-0.05, hanchans=400)
-    assert verdict_figures(verdict) == {
-        "verdict/difference": -0.1,
-        "verdict/difference_low": -0.2,
-        "verdict/difference_high": -0.05,
-        "verdict/hanchans": 400,
-    }
-    assert verdict_figures(Verdict(outcome="none", sentence="no match")) == {}
+@pytest.mark.parametrize(
+    ("stage", "shown", "technical"),
+    [
+        ("evaluation", ("paired_difference", "paired_difference_low", "win_rate"), ("observations_per_second",)),
+        ("supervised/discard", ("accuracy",), ("waiting_share",)),
+        ("reinforcement", ("hanchans",), ("version",)),
+        ("match", ("rule_share", "rule_share_low", "rule_points_high"), ("rule_wp_first",)),
+        ("decision", ("share", "points_low", "decks", "is_won"), ("decision_decks", "log_likelihood_ratio")),
+        ("report", (), ("bytes",)),
+    ],
+)
+def test_figures_of_strength_are_headlines_and_technical_ones_are_not(
+    stage: str, shown: tuple[str, ...], technical: tuple[str, ...]
+) -> None:
+    metrics = dict.fromkeys((*shown, *technical), 0.5)
+    assert headlines(stage, metrics) == dict.fromkeys(shown, 0.5)
 
 
 NOTE = "mlflow.note.content"

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +15,10 @@ import pytest
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs import runner as runner_module
 from suphx_pipelines.runs.run_list import list_runs
-from suphx_pipelines.runs.run_summary import LOG_FILE, RunSummary
+from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import Runner, wait_for_services
 from suphx_pipelines.runs.stage import Interrupted, Stage, stage_seed
 from suphx_pipelines.runs.stage_plan import CodeChange
-from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.objects import ExpiredKeysError
@@ -59,20 +58,6 @@ def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
     assert list((runs / "artifacts").rglob("recipe.toml"))
 
 
-def test_a_path_in_the_command_that_is_not_utf_8_does_not_end_a_run(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["suphx", "run", "small", "--records", "games\udcff"])
-    folder = small_runner(runs).run().folder
-    summary = RunSummary.read(folder)
-    assert summary is not None
-    assert summary.command == ["suphx", "run", "small", "--records", "games\\udcff"]
-    assert "games\\udcff" in (folder / LOG_FILE).read_text(encoding="utf-8")
-    found = TrackingStore(runs).find(folder.name)
-    assert found is not None
-    assert "games\\udcff" in found.data.tags["suphx.command"]
-
-
 def test_a_run_whose_output_has_no_reader_any_more_was_interrupted(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -88,27 +73,6 @@ def test_a_run_whose_output_has_no_reader_any_more_was_interrupted(runs: Path, m
     summary = RunSummary.read(runner.folder)
     assert summary is not None
     assert (summary.state, summary.error) == ("interrupted", None)
-
-
-def test_a_run_has_its_folder_before_it_is_ready_for_the_first_stage(runs: Path) -> None:
-    class Stopped(KeyboardInterrupt):
-        pass
-
-    def stop() -> None:
-        summary = RunSummary.read(runner.folder)
-        assert summary is not None
-        assert summary.state == "running"
-        assert {stage.status for stage in summary.stages.values()} == {"waiting"}
-        assert "starting" in (runner.folder / LOG_FILE).read_text()
-        raise Stopped
-
-    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), get_ready=stop)
-    with pytest.raises(Stopped):
-        runner.run()
-    summary = RunSummary.read(runner.folder)
-    assert summary is not None
-    assert summary.state == "interrupted"
-    assert not (runner.folder / "work.log").exists()
 
 
 def test_finished_stages_are_kept(runs: Path) -> None:
@@ -234,13 +198,6 @@ def test_a_damaged_result_of_another_run_is_not_reused_and_ends_nothing(runs: Pa
     assert {stage.status for stage in other.stages.values()} == {"finished"}
 
 
-def test_a_reused_result_lives_on_when_the_first_run_is_removed(runs: Path) -> None:
-    first = small_runner(runs).run()
-    changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
-    (first.folder / "numbers" / "numbers.json").unlink()
-    assert json.loads((changed.folder / "numbers" / "numbers.json").read_text())
-
-
 def test_changed_records_make_another_run(runs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "records"
     folder.mkdir()
@@ -272,31 +229,6 @@ def test_a_killed_run_continues_and_ends_with_the_same_stages(runs: Path, point:
     assert result.stages["total"].metrics == {"total": 7**2 + 8**2 + 9**2 + 10**2}
 
 
-def test_a_run_in_progress_is_not_run_twice(runs: Path) -> None:
-    runner = small_runner(runs)
-    errors: list[str] = []
-
-    def run_again(context: Context) -> dict[str, float]:
-        child = subprocess.run([sys.executable, str(PROGRAM), str(runs), "never"], capture_output=True, text=True)
-        errors.append(child.stderr)
-        return {}
-
-    stages = (Stage(name="numbers", run=run_again),)
-    assert Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run().run_id == runner.run_id
-    assert "is being run by process" in errors[0]
-
-
-def test_a_failing_stage_is_marked_failed_and_raises(runs: Path) -> None:
-    def fail(context: Context) -> dict[str, float]:
-        raise ValueError("the disk is made of cheese")
-
-    stages = (Stage(name="numbers", run=fail),)
-    with pytest.raises(ValueError, match="cheese"):
-        Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run()
-    assert {status for _, status, _ in tracked_runs(runs)} == {"FAILED"}
-    assert small_runner(runs).run().stages["numbers"].status == "finished"
-
-
 @pytest.mark.parametrize("name", ["", "Upper", "../up", "a b", "x" * 64])
 def test_a_name_that_is_no_folder_name_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="lower-case letters"):
@@ -308,19 +240,10 @@ def test_a_stage_before_what_it_needs_is_refused(tmp_path: Path) -> None:
         Runner(SmallRecipe(), STAGES[2:], runs=tmp_path, records=None, console=Console())
 
 
-def test_a_missing_and_an_empty_folder_of_records_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no such file or folder"):
-        small_runner(tmp_path, records=tmp_path / "absent")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="is an empty folder"):
-        small_runner(tmp_path, records=tmp_path / "empty")
-
-
 def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
     seeds = [stage_seed(1, "a"), stage_seed(1, "b"), stage_seed(2, "a")]
     assert len(set(seeds)) == 3
     assert all(0 <= seed < 2**56 for seed in seeds)
-    assert seeds[0] == stage_seed(1, "a")
 
 
 def test_a_storage_that_goes_away_after_its_first_answer_is_waited_for(
@@ -386,13 +309,6 @@ def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
     assert [path.name for path in (runs / "mine").iterdir()] == ["holiday"]
 
 
-def test_a_named_run_with_a_damaged_recipe_is_left_alone(runs: Path) -> None:
-    first = named(runs, SmallRecipe()).run()
-    (first.folder / "recipe.toml").write_text("seed = ")
-    with pytest.raises(ValueError, match=r"recipe.toml is not TOML: .*choose another --run-id; nothing was changed"):
-        named(runs, SmallRecipe()).run()
-
-
 def test_a_run_leaves_a_summary_and_a_log(runs: Path) -> None:
     result = small_runner(runs).run()
     summary = RunSummary.read(result.folder)
@@ -448,19 +364,6 @@ def test_warnings_of_a_stage_reach_the_console_the_result_and_the_summary(
         assert summary is not None
         assert summary.stages["numbers"].warnings == ["the net has not learned"]
     assert capsys.readouterr().err.count("warning: the net has not learned") == 2
-
-
-def test_the_verdict_is_found_from_the_metrics_of_all_stages(runs: Path) -> None:
-    def find(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
-        return Verdict(outcome="better", sentence=f"The total is {metrics['total']['total']:.0f}.")
-
-    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), find_verdict=find)
-    result = runner.run()
-    assert result.verdict is not None
-    assert result.verdict.sentence == "The total is 294."
-    summary = RunSummary.read(result.folder)
-    assert summary is not None
-    assert (summary.verdict, summary.outcome) == ("The total is 294.", "better")
 
 
 @pytest.mark.parametrize("ends_with", ["nothing", "keep", "file"])

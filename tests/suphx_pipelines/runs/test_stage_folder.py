@@ -4,19 +4,16 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.runs import provenance as engine_provenance
-from suphx_pipelines.runs.provenance import digest_files, digest_json, git_commit
+from suphx_pipelines.runs.provenance import digest_files
 from suphx_pipelines.runs.run_list import delete_run
 from suphx_pipelines.runs.stage import (
     NOTE_FILE,
-    WARNINGS_FILE,
     add_warning,
     clear_warnings,
     read_note,
@@ -62,11 +59,6 @@ def test_a_stage_is_finished_only_with_the_same_digest(tmp_path: Path) -> None:
     write_done(tmp_path, done("one"))
     assert read_done(tmp_path, "one") == done("one")
     assert read_done(tmp_path, "two") is None
-
-
-def test_a_mark_of_another_version_is_not_a_finished_stage(tmp_path: Path) -> None:
-    write_json(tmp_path / DONE, {"digest": "one", "something": "else"})
-    assert read_done(tmp_path, "one") is None
 
 
 def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_path: Path) -> None:
@@ -158,16 +150,6 @@ def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path)
         read_json(path)
 
 
-@pytest.mark.parametrize("content", ["{", "[1]", "7", "[" * 5000])
-def test_a_mark_that_is_no_json_object_is_named(tmp_path: Path, content: str) -> None:
-    for name in (DONE, STARTED):
-        (tmp_path / name).write_text(content)
-    with pytest.raises(ValueError, match=rf"{DONE} .*: remove it and run again"):
-        read_done(tmp_path, "one")
-    with pytest.raises(ValueError, match=rf"{STARTED} .*: remove it and run again"):
-        prepare(tmp_path, Started(digest="one"))
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1), ("sources", [])],
@@ -211,36 +193,6 @@ def test_warnings_are_kept_once_each_in_order(tmp_path: Path) -> None:
     clear_warnings(tmp_path)
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / WARNINGS_FILE).write_text('{"warnings": 3}')
-    with pytest.raises(ValueError, match=r"warnings\.json is damaged"):
-        read_warnings(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["games", "日本", "games\udcff"])
-def test_names_of_files_are_read_as_they_were_written(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    write_json(path, {"file": name})
-    assert read_json(path) == {"file": name}
-    path.read_bytes().decode()
-
-
-def test_a_digest_depends_on_content_not_on_the_order_of_keys() -> None:
-    assert digest_json({"a": 1, "b": [2]}) == digest_json({"b": [2], "a": 1})
-    assert digest_json({"a": 1}) != digest_json({"a": 2})
-    with pytest.raises(ValueError, match="JSON"):
-        digest_json(float("nan"))
-
-
-def test_files_are_named_relative_to_what_was_given(tmp_path: Path) -> None:
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "a.xml").write_text("one")
-    (tmp_path / "b.xml").write_text("two")
-    digests = digest_files(tmp_path)
-    assert list(digests) == ["b.xml", "inner/a.xml"]
-    assert digest_files(tmp_path / "b.xml") == {"b.xml": digests["b.xml"]}
-
-
 def test_files_that_a_desktop_leaves_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("one")
     digests = digest_files(tmp_path)
@@ -252,17 +204,3 @@ def test_files_that_a_desktop_leaves_do_not_count(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="empty folder"):
         digest_files(tmp_path)
     assert list(digest_files(tmp_path / ".DS_Store")) == [".DS_Store"], "what was named itself"
-
-
-def test_the_commit_is_not_that_of_a_project_in_which_suphx_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "venv" / "suphx_pipelines"
-    package.mkdir(parents=True)
-    (package / "provenance.py").write_text("")
-    (tmp_path / ".gitignore").write_text("venv\n")
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "theirs"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True)
-    monkeypatch.setattr(engine_provenance, "__file__", str(package / "provenance.py"))
-    assert git_commit() == "unknown"

@@ -249,44 +249,6 @@ def test_versions_that_were_removed_since_they_were_listed_give_way_to_newer_one
         assert not (tmp_path / "here").exists()
 
 
-@pytest.mark.parametrize("content", [{}, {"number": "9"}])
-def test_a_damaged_mark_is_named(content: dict[str, str], tmp_path: Path) -> None:
-    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
-    folder = stage_folder(tmp_path / "here", "step 9")
-    write_json(folder / ".reached.json", content)
-    with pytest.raises(ValueError, match=r"reached\.json is damaged \(it has no number\): remove it and run again"):
-        storage.further_work("a", folder)
-
-
-def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:
-    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
-    storage = StageStorage(kept, "run-1", Console())
-    folder = tmp_path / "stage"
-    folder.mkdir()
-    for _ in range(3):
-        with storage.uploads():
-            storage.keep("a", folder, FINISHED)
-    assert [version.path for version in kept.versions("run-1/a")] == [f"run-1/a/{FINISHED}.001"]
-
-
-def test_a_result_is_stored_although_files_of_its_work_cannot_be_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError("you may not delete here")
-
-    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
-    storage = StageStorage(kept, "run-1", Console())
-    folder = stage_folder(tmp_path / "a", "the end")
-    monkeypatch.setattr(Storage, "delete_under_way", refuse)
-    for _ in range(2):
-        with storage.uploads():
-            storage.keep("a", folder, FINISHED)
-    assert [version.path for version in kept.versions("run-1/a")] == [f"run-1/a/{FINISHED}.001"], "its mark is there"
-    told = capsys.readouterr().err
-    assert "a: files that are needed no more are left in the storage: you may not delete here" in told
-
-
 @pytest.mark.parametrize("address", ["s", ""])
 def test_who_keeps_a_state_is_told_when_it_is_stored(address: str, tmp_path: Path) -> None:
     kept = Storage(StorageConfig(address=str(tmp_path / address))) if address else None

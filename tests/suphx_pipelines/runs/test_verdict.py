@@ -1,5 +1,8 @@
+"""What came out of a run: which stage decides, and what its match says."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,170 +17,76 @@ from suphx_pipelines.stages.agent_comparison import MATCH_STAGE
 RECIPE = Recipe(name="laptop", evaluation=MatchConfig(hanchans=1000))
 
 
+def match(name: str, mean: float, low: float, high: float) -> dict[str, float]:
+    return {f"{name}_difference": mean, f"{name}_difference_low": low, f"{name}_difference_high": high}
+
+
 def evaluation(mean: float, low: float, high: float, hanchans: int = 1000) -> dict[str, float]:
-    return {
-        "paired_difference": mean,
-        "paired_difference_low": low,
-        "paired_difference_high": high,
-        "hanchans": hanchans,
-    }
+    return match("paired", mean, low, high) | {"hanchans": hanchans}
+
+
+def played(mean: float, low: float, high: float, **amount: float) -> dict[str, float]:
+    return match("start", mean, low, high) | {"start_hanchans": 200.0} | amount
+
+
+SELF_PLAY = played(-0.4, -0.5, -0.3, updates=300.0)
+PLAYOUTS = played(-0.18, -0.22, -0.14, decisions=240000.0)
 
 
 @pytest.mark.parametrize(
-    ("figures", "outcome", "sentence"),
+    ("figures", "outcome", "beginning"),
     [
-        (
-            evaluation(-0.292, -0.37, -0.21),
-            "better",
-            "The nets play better than the opponent ukeire: placement difference -0.29 "
-            "(95 % interval -0.37 to -0.21; negative is better), 1,000 hanchans.",
-        ),
-        (
-            evaluation(0.66, 0.55, 0.77),
-            "worse",
-            "The nets play worse than the opponent ukeire: placement difference +0.66 "
-            "(95 % interval +0.55 to +0.77; negative is better), 1,000 hanchans.",
-        ),
-        (
-            evaluation(0.01, -0.05, 0.07),
-            "undecided",
-            "The nets play about as well as the opponent ukeire: placement difference +0.01 "
-            "(95 % interval -0.05 to +0.07; negative is better), 1,000 hanchans.",
-        ),
-        (
-            evaluation(0.1, -0.3, 0.5, 40),
-            "undecided",
-            "The match does not show who is stronger: placement difference +0.10 "
-            "(95 % interval -0.30 to +0.50; negative is better), 40 hanchans; more games narrow the interval.",
-        ),
-        (
-            evaluation(-0.5, -0.9, -0.1, 8),
-            "undecided",
-            "Too few games to decide who is stronger: placement difference -0.50 "
-            "(95 % interval -0.90 to -0.10; negative is better), 8 hanchans; play at least 24.",
-        ),
+        (evaluation(-0.292, -0.37, -0.21), "better", "The nets play better than the opponent ukeire: "),
+        (evaluation(0.66, 0.55, 0.77), "worse", "The nets play worse than "),
+        (evaluation(0.01, -0.05, 0.07), "undecided", "The nets play about as well as "),
+        (evaluation(0.1, -0.3, 0.5, 40), "undecided", "The match does not show who is stronger: "),
+        (evaluation(-0.5, -0.9, -0.1, 8), "undecided", "Too few games to decide who is stronger: "),
     ],
 )
-def test_the_match_of_the_supervised_nets_decides(figures: dict[str, float], outcome: str, sentence: str) -> None:
-    verdict = find_verdict(RECIPE, {"records": {"games": 10}, "evaluation": figures})
-    assert (verdict.outcome, verdict.sentence) == (outcome, sentence)
-    assert (verdict.difference, verdict.low) == (figures["paired_difference"], figures["paired_difference_low"])
-    assert verdict.hanchans == figures["hanchans"]
+def test_the_match_of_the_supervised_nets_decides(figures: dict[str, float], outcome: str, beginning: str) -> None:
+    verdict = find_verdict(RECIPE, {"evaluation": figures})
+    assert (verdict.outcome, verdict.difference) == (outcome, figures["paired_difference"])
+    assert verdict.sentence.startswith(beginning)
+    assert f"(95 % interval {figures['paired_difference_low']:+.2f} to " in verdict.sentence
 
 
-def test_an_opponent_that_has_played_the_games_is_called_the_teacher() -> None:
-    metrics: Metrics = {"records": {"played": 1.0}, "evaluation": evaluation(0.01, -0.05, 0.07)}
-    assert "as well as their teacher ukeire: " in find_verdict(RECIPE, metrics).sentence
+@pytest.mark.parametrize(
+    ("metrics", "outcome", "difference", "beginning"),
+    [
+        ({"reinforcement": SELF_PLAY}, "better", -0.4, "Self-play made the nets stronger than their start after 300"),
+        ({"playouts": PLAYOUTS}, "better", -0.18, "Playouts made the nets stronger than their start after 240,000 "),
+        ({"playouts": PLAYOUTS, "reinforcement": SELF_PLAY}, "better", -0.4, "Playouts and self-play made "),
+        ({"playouts": PLAYOUTS, "oracle_decay": SELF_PLAY}, "better", -0.4, "Playouts and self-play with oracle "),
+        ({"oracle_decay": played(-0.1, -0.5, 0.01, updates=1.0)}, "undecided", -0.1, "The match does not show "),
+        ({"playouts": {"decisions": 9.0}}, "none", None, "The nets from playouts played no match, "),
+        ({"reinforcement": {"updates": 9.0}, "oracle": SELF_PLAY}, "none", None, "The nets from self-play played no "),
+        ({"reward_predictor": {"margin_to_mean": 0.4}}, "none", None, "The reward predictor's error "),
+        ({}, "none", None, "No match was played"),
+    ],
+)
+def test_the_last_stage_that_makes_an_agent_decides(
+    metrics: Metrics, outcome: str, difference: float | None, beginning: str
+) -> None:
+    verdict = find_verdict(RECIPE, {**metrics})
+    assert (verdict.outcome, verdict.difference) == (outcome, difference)
+    assert verdict.sentence.startswith(beginning)
 
 
-def test_without_self_play_the_nets_of_the_playouts_are_compared_with_the_supervised_ones() -> None:
-    played = {
-        "decisions": 240000.0,
-        "start_difference": -0.18,
-        "start_difference_low": -0.22,
-        "start_difference_high": -0.14,
-        "start_hanchans": 2000.0,
-    }
-    verdict = find_verdict(RECIPE, {"evaluation": evaluation(0, -0.1, 0.1), "playouts": played})
-    assert (verdict.outcome, verdict.difference) == ("better", -0.18)
-    assert verdict.sentence.startswith("Playouts made the nets stronger than their start after 240,000 decisions: ")
-    self_play = find_verdict(RECIPE, {"playouts": played, "reinforcement": played | {"updates": 5.0}})
-    assert self_play.sentence.startswith(
-        "Playouts and self-play made the nets stronger than their start after 5 updates"
-    )
-    assert "playouts alone" not in self_play.sentence
-    guided = find_verdict(RECIPE, {"playouts": played, "oracle_decay": played | {"updates": 5.0}})
-    assert guided.sentence.startswith("Playouts and self-play with oracle guiding made the nets stronger than ")
-
-
-def test_what_the_nets_had_gained_before_self_play_is_told() -> None:
-    played = {
-        "updates": 100.0,
-        "start_difference": -0.17,
-        "start_difference_low": -0.22,
-        "start_difference_high": -0.13,
-        "start_hanchans": 2000.0,
-        "before_difference": -0.14,
-        "before_difference_low": -0.26,
-        "before_difference_high": -0.02,
-        "before_hanchans": 200.0,
-    }
-    verdict = find_verdict(RECIPE, {"playouts": {"decisions": 240000.0}, "reinforcement": played})
-    assert (verdict.outcome, verdict.difference) == ("better", -0.17)
-    assert verdict.sentence.endswith("2,000 hanchans. After the playouts alone, 200 hanchans: -0.14 (-0.26 to -0.02).")
-    assert "playouts alone" not in find_verdict(RECIPE, {"reinforcement": played}).sentence
-
-
-def test_nets_that_played_no_match_have_no_verdict_of_others() -> None:
-    metrics = {"evaluation": evaluation(-0.3, -0.4, -0.2), "playouts": {"decisions": 240000.0}}
-    verdict = find_verdict(RECIPE, metrics)
-    assert (verdict.outcome, verdict.difference) == ("none", None)
-    assert verdict.sentence == (
-        "The nets from playouts played no match, so their strength is unknown. The supervised nets against ukeire: "
-        "-0.30 (-0.40 to -0.20)."
-    )
-    oracle = {"updates": 9.0} | {f"start_difference{end}": -0.3 for end in ("", "_low", "_high")}
-    verdict = find_verdict(RECIPE, {"reinforcement": {"updates": 9.0}, "oracle": oracle | {"start_hanchans": 800.0}})
-    assert verdict.outcome == "none"
-    assert verdict.sentence.startswith(
-        "The nets from self-play played no match, so their strength is unknown. Self-play of nets that see hidden "
-        "tiles made the nets stronger than their start after 9 updates: "
-    )
-
-
-def test_self_play_is_compared_with_its_own_start() -> None:
-    played = {
-        "updates": 300.0,
-        "start_difference": -0.4,
-        "start_difference_low": -0.5,
-        "start_difference_high": -0.3,
-        "start_hanchans": 200.0,
-    }
-    verdict = find_verdict(RECIPE, {"evaluation": evaluation(0, -0.1, 0.1), "reinforcement": played})
-    assert verdict.outcome == "better"
-    assert verdict.sentence == (
-        "Self-play made the nets stronger than their start after 300 updates: placement difference -0.40 "
-        "(95 % interval -0.50 to -0.30; negative is better), 200 hanchans. The supervised nets against ukeire: +0.00 "
-        "(-0.10 to +0.10)."
-    )
-    verdict = find_verdict(RECIPE, {"reinforcement": played})
-    assert verdict.sentence.endswith("200 hanchans.")
-    sampled = {
-        "start_sampled_difference": -0.2,
-        "start_sampled_difference_low": -0.3,
-        "start_sampled_difference_high": 0.1,
-    }
-    ukeire = {"ukeire_difference": -0.16, "ukeire_difference_low": -0.2, "ukeire_difference_high": -0.12}
-    against_ukeire = find_verdict(RECIPE, {"reinforcement": played | ukeire})
-    assert against_ukeire.sentence == verdict.sentence + " Against the scripted agent ukeire: -0.16 (-0.20 to -0.12)."
-    both = find_verdict(RECIPE, {"reinforcement": played | sampled})
-    assert (both.outcome, both.difference) == ("better", -0.4)
-    assert both.sentence == verdict.sentence + " With sampled actions on both sides: -0.20 (-0.30 to +0.10)."
-    guided = find_verdict(RECIPE, {"reinforcement": played, "oracle_decay": played | {"start_difference_high": 0.01}})
-    assert guided.sentence.startswith("The match does not show who is stronger")
+def test_other_matches_are_told_behind_the_one_that_decides() -> None:
+    figures = SELF_PLAY | match("ukeire", -0.16, -0.2, -0.12) | match("before", -0.14, -0.26, -0.02)
+    metrics = {"evaluation": evaluation(0, -0.1, 0.1), "playouts": {}, "reinforcement": figures}
+    sentence = find_verdict(RECIPE, {**metrics, "reinforcement": figures | {"before_hanchans": 200.0}}).sentence
+    assert "Against the scripted agent ukeire: -0.16 (-0.20 to -0.12). After the playouts alone, 200 " in sentence
+    assert sentence.endswith("The supervised nets against ukeire: +0.00 (-0.10 to +0.10).")
 
 
 def test_figure_8_lists_all_agents() -> None:
-    recipe = Recipe(
-        name="agent_comparison", agent_comparison=AgentComparisonConfig(agents=("sl_weak", "sl"), hanchans=400)
-    )
+    recipe = replace(RECIPE, agent_comparison=AgentComparisonConfig(agents=("sl_weak", "sl"), hanchans=400))
     assert AGENT_COMPARISON_STAGE == MATCH_STAGE
-    metrics = {MATCH_STAGE: {"sl_weak_average_placement": 2.5, "sl_average_placement": 2.41, "sl_difference": -0.09}}
-    verdict = find_verdict(recipe, metrics)
-    assert verdict.sentence == (
-        "Average placements against three SL-weak: SL-weak 2.50, SL 2.41; 400 hanchans each, lower is better."
-    )
-    metrics[MATCH_STAGE] |= {"sl_difference_low": -0.12, "sl_difference_high": -0.06}
-    assert find_verdict(recipe, metrics).sentence == (
-        f"{verdict.sentence} SL is better than SL-weak: -0.090 (-0.120 to -0.060)."
-    )
-
-
-def test_without_a_match_there_is_no_claim() -> None:
-    assert find_verdict(RECIPE, {}).outcome == "none"
-    verdict = find_verdict(RECIPE, {"reward_predictor": {"margin_to_mean": 0.4, "margin_to_place_now": -0.02}})
-    assert verdict.outcome == "none"
-    assert verdict.sentence.endswith("simple predictions: 40% below mean, 2% above place now.")
+    figures = {"sl_weak_average_placement": 2.5, "sl_average_placement": 2.41} | match("sl", -0.09, -0.12, -0.06)
+    sentence = find_verdict(recipe, {MATCH_STAGE: figures}).sentence
+    assert "SL-weak 2.50, SL 2.41; 400 hanchans each" in sentence
+    assert sentence.endswith("SL is better than SL-weak: -0.090 (-0.120 to -0.060).")
 
 
 def test_metrics_are_read_from_finished_stages(tmp_path: Path) -> None:
