@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import helm_python
@@ -35,14 +33,6 @@ def test_the_readme_is_that_of_the_values() -> None:
     assert README.read_text(encoding="utf-8") == readme(), "run make golden"
 
 
-def test_the_program_in_the_readme_shows_the_objects() -> None:
-    lines = README.read_text(encoding="utf-8").partition("```python\n")[2].partition("```\n")[0]
-    done = subprocess.run([sys.executable, "-"], input=lines, cwd=CHART.parents[1], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    kinds = [one["kind"] for one in yaml.safe_load_all(done.stdout) if one]
-    assert {"ConfigMap", "NetworkPolicy", "Role"} <= set(kinds)
-
-
 def test_the_values_are_few_and_each_is_described() -> None:
     assert len(VALUES.splitlines()) <= 165
     assert list(undocumented_values(VALUES)) == []
@@ -51,14 +41,6 @@ def test_the_values_are_few_and_each_is_described() -> None:
 def test_the_schema_describes_every_value_as_the_readme_does() -> None:
     assert SCHEMA.read_text(encoding="utf-8") == schema(), "run make golden"
     assert list(undescribed(json.loads(SCHEMA.read_text(encoding="utf-8")))) == []
-
-
-def test_values_and_schema_have_the_same_keys() -> None:
-    values, described = yaml.safe_load(VALUES), json.loads(SCHEMA.read_text(encoding="utf-8"))["properties"]
-    assert values.keys() == described.keys() - {"global"}
-    for group, entry in described.items():
-        if "properties" in entry and values.get(group):
-            assert values[group].keys() == entry["properties"].keys(), group
 
 
 def test_the_chart_has_the_version_of_the_project() -> None:

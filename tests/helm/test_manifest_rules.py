@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.cluster.run_manifest import broken_rules
 from tests.helm.everything import EVERYTHING, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rules import broken_rules
 from tests.helm.runs.ray_groups import cluster_spec
 from tests.helm.security.restricted_pod import violations
 from tests.suphx_platform.cluster.fake_api_server import RAYJOB_FIELDS

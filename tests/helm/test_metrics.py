@@ -26,11 +26,6 @@ def test_grafanas_sidecar_finds_the_dashboard(render: Render) -> None:
     assert [one for one in objects if one["metadata"]["name"] == "suphx-dashboard"] == []
 
 
-def test_the_dashboard_may_have_no_label(render: Render) -> None:
-    found = find(render(dashboard={"labels": {"grafana_dashboard": None}}), "ConfigMap", "suphx-dashboard")
-    assert "grafana_dashboard" not in found["metadata"]["labels"]
-
-
 def test_the_alerts_are_those_that_promtool_has_tried(render: Render) -> None:
     found = find(render(EVERYTHING), "PrometheusRule", "suphx-alerts")
     assert found["spec"] == yaml.safe_load((FOLDER / "alerts.yaml").read_text(encoding="utf-8"))

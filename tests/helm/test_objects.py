@@ -12,9 +12,9 @@ import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
-from suphx_platform.cluster.run_manifest import broken_rules
 from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rules import broken_rules
 
 OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1", "gateway.networking.k8s.io/v1")
 OLDEST, NEWEST = "1.29", "1.37"
@@ -68,13 +68,6 @@ def test_kuberay_takes_runs_and_clusters(
         assert broken_rules(one) == []
 
 
-def test_pods_of_the_long_lived_cluster_get_a_changed_template(render: Render) -> None:
-    clusters = [one for one in render(EVERYTHING) if one["kind"] == "RayCluster"]
-    assert [one["spec"]["upgradeStrategy"] for one in clusters] == [{"type": "Recreate"}]
-    jobs = [one for one in render(EVERYTHING) if one["kind"] == "RayJob"]
-    assert "upgradeStrategy" not in jobs[0]["spec"]["rayClusterSpec"]  # a run keeps what it was created from
-
-
 @pytest.mark.parametrize("is_autoscaled", [True, False])
 def test_kueue_takes_what_rays_autoscaler_resizes_only_as_elastic(render: Render, is_autoscaled: bool) -> None:
     objects = render({**EVERYTHING, "autoscaling": {"enabled": is_autoscaled}})
@@ -121,18 +114,6 @@ def test_any_name_of_a_release_will_do(chart: Chart, kuberay: KubeRaySchemas, re
                 assert len(one["metadata"]["name"]) <= 52
                 if one["apiVersion"] == "ray.io/v1":
                     assert kuberay.errors(one) + broken_rules(one) == []
-
-
-def test_names_can_be_replaced(chart: Chart, render: Render) -> None:
-    def names(**values: str) -> set[str]:
-        return {one["metadata"]["name"] for one in render({"cluster": {"enabled": True}, **values})}
-
-    usual = names()
-    assert "suphx-head" in usual
-    assert names(fullnameOverride="mahjong") == {name.replace("suphx", "mahjong", 1) for name in usual}
-    assert names(nameOverride="tiles") == {name.replace("suphx", "suphx-tiles", 1) for name in usual}
-    for one in render({**EVERYTHING, "nameOverride": "tiles"}):
-        assert one["metadata"]["labels"]["app.kubernetes.io/name"] == "tiles"
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -77,27 +77,6 @@ def test_a_listed_version_is_affected_and_a_local_build_is_that_version(tmp_path
     assert check(tmp_path, lock="kan-kan==2.5+cpu --hash=sha256:0\n")[0] == 1
 
 
-def test_withdrawn_advisories_and_other_packages_do_not_count(tmp_path: Path) -> None:
-    everything = in_range({"introduced": "0"})
-    store(
-        tmp_path, advisory("A-1", **everything) | {"withdrawn": "2026-01-01"}, advisory("A-2", name="pon", **everything)
-    )
-    store(tmp_path, {"id": "A-3", "affected": [{"package": {"ecosystem": "npm", "name": "kan-kan"}, **everything}]})
-    assert check(tmp_path) == (0, ["0 advisories affect 1 locked packages"])
-
-
-def test_a_folder_without_advisories_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "osv").mkdir()
-    assert check(tmp_path) == (2, [f"error: {tmp_path}/osv has no advisories (*.json in OSV's format)"])
-
-
-def test_a_file_that_is_no_advisory_is_named(tmp_path: Path) -> None:
-    store(tmp_path, {"id": "A-1", "affected": [7]})
-    code, (line,) = check(tmp_path)
-    assert code == 2
-    assert "A-1.json is not an advisory in OSV's format" in line
-
-
 def test_the_locks_of_this_project_can_be_read() -> None:
     pins = advisories.read_pins([REPOSITORY / "requirements.lock", REPOSITORY / "infra" / "setup" / "torch-cpu.lock"])
     assert ("torch", Version("2.13.0")) in pins

@@ -39,24 +39,6 @@ def test_the_user_is_the_one_that_pods_run_as() -> None:
     assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)[-1] == f"{user}:{user}"
 
 
-def test_the_image_for_gpus_has_what_triton_compiles_its_driver_with() -> None:
-    _, cuda = DOCKERFILE.split("FROM suphx AS cuda\n")
-    (packages,) = re.findall(r"apt-get install --yes --no-install-recommends (.+) \\$", cuda, re.MULTILINE)
-    assert set(packages.split()) == {"gcc", "libc6-dev", "python3.11-dev"}
-
-
-def test_commands_of_the_chart_start_with_the_init_process_of_the_image() -> None:
-    (init,) = re.findall(r'^ENTRYPOINT \["(\w+)", "--"\]$', DOCKERFILE, re.MULTILINE)
-    assert f"    command: [{init}, --]\n" in (CHART / "templates" / "_command.tpl").read_text(encoding="utf-8")
-    (packages,) = re.findall(r"^ +(ca-certificates .+) \\$", DOCKERFILE, re.MULTILINE)
-    assert init in packages.split()
-
-
-def test_kernels_lie_where_pods_take_them_from() -> None:
-    (folder,) = re.findall(r"SUPHX_CACHE=(\S+)", DOCKERFILE)
-    assert f"[cp, -r, {folder}/., /cache/]" in (CHART / "templates" / "_environment.tpl").read_text(encoding="utf-8")
-
-
 def copied() -> set[str]:
     """Return the files and folders of the repository that the Dockerfile copies."""
     groups = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
@@ -86,13 +68,3 @@ def test_the_package_can_be_built_from_what_is_copied(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names >= {"suphx_platform/chart/Chart.yaml", "suphx_pipelines/recipes/laptop.toml", "suphx/__init__.py"}
-
-
-def test_bytecode_is_compiled_so_that_the_times_of_its_sources_do_not_matter() -> None:
-    times = DOCKERFILE.index("touch --date=@0")
-    assert times < DOCKERFILE.index("compileall -q --invalidation-mode unchecked-hash")
-
-
-def test_what_differs_between_commits_comes_after_the_kernels_and_debians_updates_before_all() -> None:
-    assert DOCKERFILE.index("RUN suphx warmup") < DOCKERFILE.index("ARG VERSION") < DOCKERFILE.index("ARG REVISION")
-    assert DOCKERFILE.index("apt-get upgrade --yes") < DOCKERFILE.index("apt-get install")

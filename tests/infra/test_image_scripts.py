@@ -67,25 +67,6 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_the_base_image_gets_debians_security_updates(machine: Machine) -> None:
-    done = machine.run("debian_base.sh")
-    assert done.returncode == 0, done.stderr
-    assert machine.sources == [
-        "deb http://deb.debian.org/debian bookworm main",
-        "deb http://deb.debian.org/debian bookworm-updates main",
-        "deb http://deb.debian.org/debian-security bookworm-security main",
-    ]
-
-
-def test_mirrors_may_be_named(machine: Machine) -> None:
-    machine.run("image.sh", "cpu", MIRROR="http://mirror.test/debian/", SECURITY_MIRROR="http://other.test/security")
-    assert machine.sources == [
-        "deb http://mirror.test/debian bookworm main",
-        "deb http://mirror.test/debian bookworm-updates main",
-        "deb http://other.test/security bookworm-security main",
-    ]
-
-
 @pytest.mark.parametrize("refresh", ["", "1"])
 def test_what_exists_is_built_again_only_if_it_is_asked_for(refresh: str, machine: Machine) -> None:
     machine.make_base()

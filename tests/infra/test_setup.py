@@ -88,24 +88,12 @@ def test_setup_installs_the_pinned_packages_compiled_and_says_so(venv: Path, tmp
     assert list(venv.rglob("__pycache__/kakan.*.pyc"))
 
 
-def test_a_package_that_is_not_there_is_named(venv: Path, tmp_path: Path) -> None:
-    done = install(venv, tmp_path, f"minkan==1.0 --hash=sha256:{'0' * 64}\n")
-    assert done.returncode == 1
-    assert "No matching distribution found for minkan==1.0" in done.stderr
-    assert done.stderr.splitlines()[-1].endswith("then run make setup again")
-
-
 def test_a_file_with_another_hash_is_refused(venv: Path, tmp_path: Path) -> None:
     make_wheel(tmp_path, "daburi")
     done = install(venv, tmp_path, f"daburi==1.0 --hash=sha256:{'0' * 64}\n")
     assert done.returncode == 1
     assert "not the file that the lock names" in done.stderr.splitlines()[-1]
     assert not list(venv.rglob("daburi.py"))
-
-
-def test_a_lock_without_hashes_is_refused(venv: Path, tmp_path: Path) -> None:
-    make_wheel(tmp_path, "haitei")
-    assert "Hashes are required" in install(venv, tmp_path, "haitei==1.0\n").stderr
 
 
 def test_a_lock_that_lacks_a_dependency_is_refused(venv: Path, tmp_path: Path) -> None:
@@ -167,15 +155,3 @@ def test_a_python_of_another_version_is_refused_before_anything_is_made(tmp_path
         assert done.returncode != 0
         assert f"Python 3.11 is needed, but {python} {told}: run make setup PYTHON=" in done.stderr
         assert not (tmp_path / ".venv").exists()
-
-
-def test_an_environment_of_another_version_is_refused_before_anything_is_fetched(
-    tmp_path: Path, other_python: Path
-) -> None:
-    (tmp_path / "venv" / "bin").mkdir(parents=True)
-    other_python.rename(tmp_path / "venv" / "bin" / "python")
-    done = subprocess.run([SCRIPT, "venv", "a.lock"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.startswith(
-        "Python 3.11 is needed, but venv/bin/python is 3.12.1: remove venv and run make setup"
-    )

@@ -131,8 +131,8 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
     )
     _add_wait(
         launch,
-        "maximum time to wait for other nights to end (--replace), for a quota that Kubernetes has not counted yet, "
-        "and, with --follow, for an API server that does not answer",
+        "maximum time to wait for other nights to end (--replace) and, with --follow, for an API server that does not "
+        "answer",
     )
     launch.set_defaults(execute=execute_launch)
 
@@ -393,4 +393,4 @@ def _connect(args: argparse.Namespace) -> Launcher:
     wait: float = getattr(args, "wait", 0.0)
     outage = wait if getattr(args, "follow", True) else 0.0
     place = {"context": args.context, "namespace": args.namespace}
-    return Launcher(ClusterApi(**place, outage_seconds=outage, quota_seconds=wait))
+    return Launcher(ClusterApi(**place, outage_seconds=outage))

@@ -9,7 +9,7 @@ kubernetes.
 Requests are retried when the server is overloaded or a connection breaks: six times, or for ``outage_seconds`` if that
 is longer. That is safe for writes too: names are unique, and patches carry the resourceVersion that they were made
 from. A server that does not answer the first request is an error within seconds: its address is probably wrong, or the
-cluster is not running. What is created waits for a quota whose objects Kubernetes has not counted yet.
+cluster is not running.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from suphx_platform.cluster.cluster_error import (
     POD_FOLDER,
     ClusterError,
     ConflictError,
-    UncountedQuotaError,
     cause_of,
     check_configured,
     kubeconfig_files,
@@ -58,8 +57,6 @@ _KINDS = {
 _TEMPORARY = (429, 500, 502, 503, 504)
 _AWAY = (429, 502, 503, 504)
 """Answers of a server that starts, or of a proxy in front of one that is away. 500 may be an error that lasts."""
-_DENIED = (401, 403)
-"""Answers that a server may also give in its first seconds, before it has read the roles."""
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
 """Attempts to reach a server that has not answered yet."""
@@ -91,12 +88,10 @@ class ClusterApi:
         context: str | None = None,
         namespace: str | None = None,
         outage_seconds: float = 0.0,
-        quota_seconds: float = 600.0,
     ) -> None:
         """Configure the client without a request; ClusterError if no cluster is configured.
 
         ``outage_seconds``: how long a server that has answered before may be away; 0: for six attempts.
-        ``quota_seconds``: how long a creation waits for a quota that has not been counted yet.
         """
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
@@ -106,7 +101,6 @@ class ClusterApi:
         client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
         self._resources = {kind: _resource(kind, client) for kind in _KINDS}
         self._outage = _Outage(self.address, outage_seconds)
-        self._quota_seconds = quota_seconds
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
@@ -251,7 +245,7 @@ class ClusterApi:
         """
         what = f"{_title(kind)} {name}".strip()
         pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-        begun, num_denied, is_told = time.monotonic(), 0, False
+        begun = time.monotonic()
         for attempt in itertools.count(1):
             try:
                 result = act()
@@ -262,18 +256,8 @@ class ClusterApi:
                     self._outage.end()
                     return None
                 refusal = refused(what, self.namespace, error.status, error.body)
-                num_denied += error.status in _DENIED
-                if isinstance(refusal, UncountedQuotaError):
-                    self._outage.end()
-                    if time.monotonic() - begun >= self._quota_seconds:
-                        raise refusal from error
-                    if not is_told:
-                        _logger.info("%s. Waiting up to %.0f s (--wait)", refusal, self._quota_seconds)
-                        is_told = True
-                elif error.status in _AWAY:
+                if error.status in _AWAY:
                     self._outage.go_on(f"HTTP {error.status}", refusal, attempt, begun)
-                elif error.status in _DENIED and self._outage.is_on and num_denied < _ATTEMPTS:
-                    pass  # it has just started
                 elif error.status not in _TEMPORARY or attempt >= _ATTEMPTS:
                     self._outage.end()
                     raise refusal from error
@@ -302,11 +286,6 @@ class _Outage:
         self._is_shown = False
         self._lock = threading.Lock()
         self.has_answered = False
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the last request of any thread failed."""
-        return self._begun is not None
 
     def go_on(self, cause: str, error: ClusterError, attempt: int, begun: float) -> None:
         """Return if a request that failed for the ``attempt``-th time since ``begun`` is to be repeated, else raise."""

@@ -7,8 +7,7 @@ Without an import of the Kubernetes client, which takes a second.
     ClusterError
     ├── AbsentError          the object does not exist
     ├── ConflictError        somebody else changed the object since it was read
-    ├── ExistsError          the object exists already
-    └── UncountedQuotaError  Kubernetes has not counted the objects of a quota yet; it does within minutes
+    └── ExistsError          the object exists already
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from suphx.printable_text import shortened
 _UNCOUNTED = "status unknown for quota"
 _UNCOUNTED_STEP = (
     "Kubernetes has not counted these objects for the quota yet. It does so within five minutes after their CRD or the "
-    "quota was created: see kubectl describe resourcequota"
+    "quota was created: try again then, and see kubectl describe resourcequota"
 )
 POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Token and namespace of a pod with a service account."""
@@ -46,10 +45,6 @@ class ExistsError(ClusterError):
     """An object that was to be created exists already."""
 
 
-class UncountedQuotaError(ClusterError):
-    """The quota controller of Kubernetes has not counted yet what a quota limits, as after a new CRD."""
-
-
 def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     """Return the error of an answer with an HTTP ``status``; ``what``: the object, such as ``RayJob a1``."""
     reason, message = _parsed(body)
@@ -57,7 +52,7 @@ def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     if status == 409:
         return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
     if status == 403 and _UNCOUNTED in message:
-        return UncountedQuotaError(f"{text}. {_UNCOUNTED_STEP}")
+        return ClusterError(f"{text}. {_UNCOUNTED_STEP}")
     kind = AbsentError if status == 404 else ClusterError
     return kind(f"{text}. {_next_step(status, what, namespace, message)}")
 

@@ -29,30 +29,33 @@ class RunStore:
 
     def job(self, run: str) -> Object | None:
         """Return the RayJob of a run, None if there is none; ClusterError if somebody else's has this name."""
-        job = self._api.get("rayjobs", run)
+        job = self._get("rayjobs", run)
         if job is not None and (job["metadata"].get("labels") or {}).get(RUN_LABEL) != run:
             raise ClusterError(f"RayJob {run} has no label {RUN_LABEL}={run}: it is not a run of suphx")
         return job
 
     def recipe(self, run: str) -> Object | None:
         """Return the ConfigMap with the recipe of a run."""
-        return self._api.get("configmaps", recipe_name(run))
+        return self._get("configmaps", recipe_name(run))
+
+    def cluster(self, name: str) -> Object | None:
+        """Return a RayCluster."""
+        return self._get("rayclusters", name)
+
+    def submitter(self, run: str) -> Object | None:
+        """Return the Kubernetes Job of a run's submitter, which the operator names after the run."""
+        return self._get("jobs", run)
 
     def pods(self, run: str) -> list[Object]:
         """Return all pods of a run."""
         return self._api.list("pods", labels=f"{RUN_LABEL}={run}")
 
-    def cluster(self, name: str) -> Object | None:
-        """Return a RayCluster."""
-        return self._api.get("rayclusters", name)
-
-    def submitter(self, run: str) -> Object | None:
-        """Return the Kubernetes Job of a run's submitter, which the operator names after the run."""
-        return self._api.get("jobs", run)
-
     def warnings(self) -> list[Object]:
         """Return the events of the namespace that are warnings."""
         return self._api.list("events", fields="type=Warning")
+
+    def _get(self, kind: str, name: str) -> Object | None:
+        return self._api.get(kind, name)
 
     def create(self, job: Object, recipe: Object) -> bool:
         """Create both objects; return False if another command created the RayJob at the same time.
@@ -145,31 +148,18 @@ class AllRuns(RunStore):
         made = {_run_of(one): str(one["metadata"].get("creationTimestamp", "")) for one in found}
         return sorted(made, key=lambda run: (made[run], run))
 
-    def job(self, run: str) -> Object | None:
-        """Return the RayJob of a run."""
-        return next((one for one in self._all("rayjobs") if _run_of(one) == run), None)
-
-    def recipe(self, run: str) -> Object | None:
-        """Return the ConfigMap with the recipe of a run."""
-        return next((one for one in self._all("configmaps") if _run_of(one) == run), None)
-
     def pods(self, run: str) -> list[Object]:
         """Return all pods of a run."""
         return [one for one in self._all("pods") if _run_of(one) == run]
-
-    def cluster(self, name: str) -> Object | None:
-        """Return a RayCluster."""
-        return next((one for one in self._all("rayclusters") if one["metadata"]["name"] == name), None)
-
-    def submitter(self, run: str) -> Object | None:
-        """Return the Kubernetes Job of a run's submitter."""
-        return next((one for one in self._all("jobs") if one["metadata"]["name"] == run), None)
 
     def warnings(self) -> list[Object]:
         """Return the events of the namespace that are warnings."""
         if "events" not in self._listed:
             self._listed["events"] = super().warnings()
         return self._listed["events"]
+
+    def _get(self, kind: str, name: str) -> Object | None:
+        return next((one for one in self._all(kind) if one["metadata"]["name"] == name), None)
 
     def _all(self, kind: str) -> list[Object]:
         if kind not in self._listed:

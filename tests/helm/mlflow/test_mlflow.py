@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.helm.everything import EVERYTHING, Render, find
-from tests.helm.mlflow.mlflow_process import SEARCH, SERVICE, VALUES, ask, options, server_pod, started
+from tests.helm.mlflow.mlflow_process import SEARCH, SERVICE, VALUES, ask, server_pod, started
 
 ADMIN = "admin:a-long-password"
 
@@ -22,16 +22,6 @@ def container(render: Render, values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_database_artifacts_and_hosts_are_those_of_the_values(render: Render) -> None:
-    given = options(container(render, EVERYTHING))
-    assert given["backend-store-uri"] == "postgresql://postgres/mlflow"
-    assert given["artifacts-destination"] == "s3://bucket/artifacts"
-    hosts = {SERVICE, "suphx-mlflow:5000", "mlflow.example.org", "mlflow.example.org:443", "localhost:8443"}
-    assert hosts <= set(given["allowed-hosts"].split(","))
-    assert given["cors-allowed-origins"] == "https://mlflow.example.org,https://localhost:8443"
-    assert given["app-name"] == "basic-auth"
-
-
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_runs_are_given_the_address_that_the_server_answers_to(render: Render, scheme: str) -> None:
     tls = {"tlsSecretName": "mlflow-tls" if scheme == "https" else ""}
@@ -39,15 +29,6 @@ def test_runs_are_given_the_address_that_the_server_answers_to(render: Render, s
     environment = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["env"]
     addresses = [variable["value"] for variable in environment if variable["name"] == "MLFLOW_TRACKING_URI"]
     assert addresses == [f"{scheme}://{SERVICE}"]
-
-
-def test_without_a_database_all_is_on_the_volume(render: Render) -> None:
-    server = container(render, VALUES)
-    given = options(server)
-    assert given["backend-store-uri"] == "sqlite:////data/mlflow.db"
-    assert given["artifacts-destination"] == "/data/artifacts"
-    assert {"name": "data", "mountPath": "/data"} in server["volumeMounts"]
-    assert "cors-allowed-origins" not in given
 
 
 def test_the_rules_of_its_users_are_in_no_object_that_a_launcher_can_change(render: Render) -> None:

@@ -220,10 +220,3 @@ def test_runs_and_the_tournament_must_be_two_users() -> None:
     one = Login(name="both", password="a-long-password")
     with pytest.raises(ValueError, match="the same user both: runs could move the champion"):
         set_up_users("http://127.0.0.1:9", runs=one, tournament=one)
-
-
-def test_half_a_login_is_an_error() -> None:
-    assert Login.from_environment("RUNS", {}) is None
-    with pytest.raises(ValueError, match="RUNS_PASSWORD is not set: RUNS_USERNAME and RUNS_PASSWORD belong together"):
-        Login.from_environment("RUNS", {"RUNS_USERNAME": "runs"})
-    assert "secret" not in repr(Login.from_environment("A", {"A_USERNAME": "a", "A_PASSWORD": "secret"}))

@@ -9,14 +9,13 @@ from zoneinfo import ZoneInfo
 
 import kubernetes_validate
 import pytest
-import yaml
-from helm_python import Chart
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
-from suphx_platform.cluster.run_manifest import broken_rules, check_job, tournament_objects
-from tests.helm.everything import EVERYTHING, PRESETS, Render, find
+from suphx_platform.cluster.run_manifest import tournament_objects
+from tests.helm.everything import PRESETS, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rules import broken_rules
 from tests.helm.runs.ray_groups import groups
 from tests.helm.security.restricted_pod import violations
 from tests.repository import RECIPES
@@ -44,14 +43,6 @@ def test_a_recipe_may_begin_with_spaces(render: Render) -> None:
     assert find(objects, "ConfigMap", "r-recipe")["data"]["recipe.toml"] == text
 
 
-def test_its_pod_knows_for_when_it_was_scheduled_and_where(render: Render) -> None:
-    pod = cron_job(render, timeZone="Europe/Berlin")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    variables = {one["name"]: one for one in pod["containers"][0]["env"]}
-    assert variables["SUPHX_TIME_ZONE"]["value"] == "Europe/Berlin"
-    label = variables["SUPHX_CRON_JOB"]["valueFrom"]["fieldRef"]["fieldPath"]
-    assert label == "metadata.labels['batch.kubernetes.io/job-name']"
-
-
 def test_it_plays_with_its_cores_and_takes_checkpoints_from_the_bucket(render: Render) -> None:
     job = find(render(VALUES), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     assert job["containers"][0]["command"] == ["tini", "--"]
@@ -65,12 +56,6 @@ def test_it_plays_with_its_cores_and_takes_checkpoints_from_the_bucket(render: R
 
 def cron_job(render: Render, **nightly: Any) -> dict[str, Any]:
     return find(render({**VALUES, "nightly": {**VALUES["nightly"], **nightly}}), "CronJob", "suphx-nightly")
-
-
-def test_two_nights_do_not_meet(render: Render) -> None:
-    spec = cron_job(render)["spec"]
-    assert spec["concurrencyPolicy"] == "Forbid"
-    assert spec["jobTemplate"]["spec"]["activeDeadlineSeconds"] < 24 * 3600
 
 
 def test_a_night_starts_by_the_rules_of_the_cron_controller(render: Render) -> None:
@@ -156,15 +141,6 @@ def test_all_attempts_of_a_tournament_end_before_the_pod_that_waits_for_it(rende
     assert (one_pod["backoffLimit"], one_pod["activeDeadlineSeconds"]) == (retries, 22 * 3600)
 
 
-def test_small_nights_stay_one_pod_and_need_no_rights(render: Render) -> None:
-    objects = render(VALUES)
-    assert "tournament.yaml" not in find(objects, "ConfigMap", "suphx-run-template")["data"]
-    kinds = ("Role", "RoleBinding")
-    assert not [one for one in objects if one["kind"] in kinds and one["metadata"]["name"] == "suphx-nightly"]
-    pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-nightly", False)
-
-
 def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
     objects = render(RAY)
     pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
@@ -186,21 +162,9 @@ def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_operator_takes_the_tournament(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
     job = tournament(render, preset=preset)
-    check_job(job)
     assert broken_rules(job) == []
     assert kuberay.errors(job) == []
     for name, group in groups(job):
         assert violations(group["template"]["spec"]) == [], name
     head = dict(groups(job))["head"]["template"]["spec"]["containers"][0]
     assert "lifecycle" in head, "a night that is stopped stores its state"
-
-
-def test_a_tournament_has_the_settings_of_all_pods(chart: Chart, render: Render) -> None:
-    values = {**EVERYTHING, "nightly": {**EVERYTHING["nightly"], "workers": 2}}
-    data = find(render(values), "ConfigMap", "suphx-run-template")["data"]
-    found = yaml.safe_load(data["tournament.yaml"])
-    assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "suphx"
-    pod = dict(groups(found))["simulator"]["template"]["spec"]
-    assert pod["nodeSelector"] == {"suphx/pool": "spot"}
-    head = dict(groups(found))["head"]["template"]["spec"]
-    assert {"name": "runs", "persistentVolumeClaim": {"claimName": "runs"}} in head["volumes"]

@@ -72,11 +72,6 @@ def test_the_autoscaler_evicts_neither_the_head_nor_a_learner(render: Render) ->
     assert found == {"head": "false", "learner": "false", "simulator": None, "inference": None}
 
 
-def test_without_placement_pods_go_anywhere(render: Render) -> None:
-    for where, pod in pods(render({**EVERYTHING, "preset": "laptop-kind", "placement": {}})):
-        assert not PLACEMENT["head"].keys() & pod["spec"].keys(), where
-
-
 def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -> None:
     for where, pod in pods(render(EVERYTHING)):
         role = role_of(pod)
@@ -88,17 +83,6 @@ def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -
         assert stays == ("false" if is_lasting else None), where
         assert annotations["example.org/role"] == role, where
         assert ("helm.sh/hook" in annotations) == where.startswith("Pod "), where
-
-
-def test_annotations_of_the_chart_take_precedence(render: Render) -> None:
-    mine = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true", "suphx/basic-auth": "open"}
-    objects = render({**EVERYTHING, "podAnnotations": dict.fromkeys(ROLES, mine)})
-    for _, pod in pods(objects):
-        annotations = pod["metadata"].get("annotations", {})
-        if role_of(pod) == "mlflow":
-            assert annotations["suphx/basic-auth"].startswith("[mlflow]")
-        elif pod["metadata"]["labels"].get("suphx/role") in LASTING:
-            assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
 
 
 def test_an_image_is_named_by_tag_or_by_digest(render: Render) -> None:

@@ -100,7 +100,3 @@ def test_a_check_has_the_settings_of_the_command(render: Render) -> None:
     words = [word for word in night["containers"][0]["args"] if word != "--json"]
     found = checks(objects)["suphx-check-nightly"]["spec"]["template"]["spec"]["containers"][0]["args"]
     assert found == [word.replace("nightly.toml", "recipe.toml") for word in words] + ["--dry-run"]
-
-
-def test_there_is_no_check_without_a_recipe(render: Render) -> None:
-    assert checks(render({})) == {}

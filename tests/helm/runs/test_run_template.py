@@ -11,11 +11,12 @@ import yaml
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_platform.cluster.run_manifest import broken_rules, job_of, resized_job, run_objects
+from suphx_platform.cluster.run_manifest import job_of, resized_job, run_objects
 from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rules import broken_rules
 from tests.helm.runs.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
@@ -45,11 +46,6 @@ def recipe_of(found: dict[str, Any]) -> Recipe:
     assert command[:3] == ["suphx", "run", "/recipes/recipe.toml"]
     args = build_parser().parse_args(command[1:])
     return load_recipe(RECIPE, args.overrides)
-
-
-def test_there_is_a_run_for_every_preset(render: Render) -> None:
-    assert template(render).keys() == {"preset", *(f"rayjob-{preset}.yaml" for preset in PRESETS)}
-    assert template(render, preset="paper")["preset"] == "paper"
 
 
 def test_variables_of_the_user_take_the_place_of_the_charts(render: Render) -> None:
@@ -96,28 +92,6 @@ def test_a_stopped_run_is_scraped_once_more(render: Render, save_seconds: int, i
             container = group["template"]["spec"]["containers"][0]
             variables = {one["name"]: one.get("value") for one in container["env"]}
             assert variables.get(STOP_SECONDS_VARIABLE) == (shown if enabled and name == "head" else None)
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_run_of_a_preset_is_what_kuberay_takes(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
-    longest = "r" * 47
-    found = job(render, preset, longest)
-    assert kuberay.errors(found) == []
-    assert broken_rules(found) == []
-    assert "RUN_ID" not in yaml.safe_dump(found)
-
-
-def test_a_run_has_its_recipe_mounted_in_the_head(render: Render) -> None:
-    head = dict(groups(job(render, "small")))["head"]["template"]["spec"]
-    assert {"name": "recipe", "configMap": {"name": "demo-1-recipe"}} in head["volumes"]
-    assert {"name": "recipe", "mountPath": "/recipes", "readOnly": True} in head["containers"][0]["volumeMounts"]
-
-
-def test_a_run_says_by_labels_what_each_pod_is(render: Render) -> None:
-    found = job(render, "small")
-    for role, group in groups(found):
-        labels = group["template"]["metadata"]["labels"]
-        assert (labels["suphx/role"], labels["suphx/run"]) == (role, "demo-1")
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -219,13 +193,6 @@ def test_storage_records_and_further_arguments_reach_the_command(render: Render)
     assert (str(args.records), str(args.runs)) == ("/records", "/runs")
 
 
-def test_a_failed_run_starts_again_and_ends_some_day(render: Render) -> None:
-    spec = job(render, "small", run={"backoffLimit": 5, "activeDeadlineSeconds": 60})["spec"]
-    assert (spec["backoffLimit"], spec["activeDeadlineSeconds"]) == (5, 60)
-    assert spec["shutdownAfterJobFinishes"]
-    assert spec["submissionMode"] == "K8sJobMode"
-
-
 def test_a_run_of_the_chart_itself_is_called_after_its_value(render: Render) -> None:
     found = find(render(EVERYTHING), "RayJob", "first")
     args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
@@ -242,15 +209,6 @@ def test_a_run_of_the_chart_can_be_created_again_from_its_recipe(render: Render)
     assert recipe["metadata"]["labels"]["suphx/preset"] == "small"
     owner = {"meta.helm.sh/release-name": "suphx", "meta.helm.sh/release-namespace": "mahjong"}
     assert kept["metadata"]["annotations"] == {**run["metadata"]["annotations"], **owner}
-
-
-def test_the_launcher_takes_the_template_as_it_is(render: Render) -> None:
-    found = find(render(), "ConfigMap", "suphx-run-template")
-    objects = run_objects(found, preset="paper", run_id="demo-1", recipe="seed = 1\n", overrides=[("seed", "7")])
-    args = build_parser().parse_args(shlex.split(objects.job["spec"]["entrypoint"])[1:])
-    assert args.run_id == "demo-1"
-    assert args.overrides[-1] == ("seed", "7")
-    assert broken_rules(objects.job) == []
 
 
 def test_helm_tests_say_commands_that_exist(render: Render) -> None:

@@ -27,14 +27,6 @@ def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) 
     }
 
 
-def test_people_may_be_let_in_as_launchers(render: Render) -> None:
-    subjects = find(render(EVERYTHING), "RoleBinding", "suphx-launcher")["subjects"]
-    assert subjects == [
-        {"kind": "ServiceAccount", "name": "suphx-launcher", "namespace": "mahjong"},
-        {"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"},
-    ]
-
-
 def test_every_pod_has_an_account_of_this_chart(render: Render) -> None:
     objects = render(EVERYTHING)
     accounts = {one["metadata"]["name"] for one in objects if one["kind"] == "ServiceAccount"}

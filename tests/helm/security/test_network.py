@@ -58,12 +58,6 @@ def test_the_dashboard_is_for_the_submitter_and_the_operator(network: Callable[.
         assert not network(other, HEAD, 8265), other
 
 
-def test_nobody_else_reaches_rays_own_ports(network: Callable[..., bool]) -> None:
-    for other in (STRANGER, OPERATOR, PROMETHEUS, NIGHTLY, SUBMITTER):
-        for port in (6379, 10001, 40123):
-            assert not network(other, HEAD, port), (other, port)
-
-
 def test_prometheus_reads_metrics(network: Callable[..., bool]) -> None:
     assert network(PROMETHEUS, SIMULATOR, 8080)
     assert network(PROMETHEUS, HEAD, 44217)
@@ -109,12 +103,6 @@ def test_the_ports_of_the_storage_and_of_mlflow_elsewhere_are_open(render: Rende
     assert not may_connect(policies, Peer(namespace=HOME, labels=labels[SIMULATOR]), server, 9000, HOME)
 
 
-def test_names_of_hosts_are_found(network: Callable[..., bool]) -> None:
-    dns = Peer(namespace="kube-system", labels={"k8s-app": "kube-dns"})
-    for pod in (HEAD, SIMULATOR, SUBMITTER, NIGHTLY, MLFLOW):
-        assert network(pod, dns, 53), pod
-
-
 def test_name_servers_elsewhere_can_be_named(render: Render) -> None:
     openshift = {"kubernetes.io/metadata.name": "openshift-dns"}
     address = {"ipBlock": {"cidr": "169.254.169.254/32"}}
@@ -133,8 +121,3 @@ def test_name_servers_elsewhere_can_be_named(render: Render) -> None:
     assert rules
     for rule in rules:
         assert rule["ports"] == [{"port": 5353, "protocol": "UDP"}, {"port": 5353, "protocol": "TCP"}]
-
-
-def test_policies_can_be_left_to_others(render: Render) -> None:
-    objects = render({**EVERYTHING, "networkPolicy": {"enabled": False}})
-    assert [one for one in objects if one["kind"] == "NetworkPolicy"] == []

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from suphx_platform.cluster.run_manifest import broken_rules
+from tests.helm.operator_rules import broken_rules
 from tests.repository import RECIPES
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Object, now
 

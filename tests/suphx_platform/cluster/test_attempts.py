@@ -116,28 +116,6 @@ def test_every_step_of_a_retry_is_told(
     assert [one["number"] for one in status["failed_attempts"]] == [1]
 
 
-@pytest.mark.slow
-def test_after_the_last_attempt_all_reasons_are_told(
-    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, storage: Path
-) -> None:
-    cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] = 1
-    end_attempt(cluster, operator, run_id, storage, "fails")
-    end_attempt(cluster, operator, run_id, storage, "fails")
-    _, status, _ = suphx("status", run_id)
-    assert (status["state"], status["attempts"]) == ("failed", {"failed": 2, "used": 2, "allowed": 2})
-    assert [one["number"] for one in status["failed_attempts"]] == [1, 2]
-    cluster.remove("jobs", run_id)  # after ttlSecondsAfterFinished
-    assert f"suphx logs {run_id} --attempt 2" in suphx("logs", run_id)[2]
-    lines = suphx("logs", run_id, "--attempt", "2", "--tail", "3")[2]
-    assert REASON in lines
-    assert LAST_LINE not in lines  # which is further from the end
-    assert suphx("stop", run_id)[0] == 0
-    assert suphx("resume", run_id)[0] == 0
-    _, status, _ = suphx("status", run_id)
-    assert (status["state"], status["attempts"]) == ("running", {"failed": 0, "used": 1, "allowed": 11})
-    assert [one["number"] for one in status["failed_attempts"]] == [1, 2]
-
-
 def test_reasons_that_cannot_be_read_from_here_are_looked_for_where_they_are(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str, storage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,22 +248,3 @@ def test_the_results_of_a_tournament_have_an_id_of_their_own(tmp_path: Path) -> 
     storage.save("night_1/leaderboard", tmp_path / "stage", number=7)
     found = with_progress(STATUS, job(str(tmp_path / "store"), **{RESULTS_NOTE: "night_1"}))
     assert found.last_checkpoint == "night_1/leaderboard/000000000007.001"
-
-
-def test_an_address_that_may_have_a_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:se/cret@host")
-    problem = with_progress(STATUS, None).problems[-1]
-    assert problem.startswith("MLflow cannot be read from here (MLFLOW_TRACKING_URI has an @ behind its host")
-    assert "cret" not in problem
-
-
-def test_what_cannot_be_reached_from_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
-    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
-    first, mlflow, storage = with_progress(STATUS, job("s3://bucket/runs")).problems
-    assert first == "a pod is missing"
-    assert "MLflow http://127.0.0.1:9 cannot be read from here" in mlflow
-    assert mlflow.endswith("MLFLOW_HTTP_REQUEST_MAX_RETRIES (now 1))"), "the advice is not cut off"
-    assert "the storage s3://bucket/runs cannot be read from here" in storage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -15,7 +14,7 @@ import pytest
 from suphx_cli import cli
 from suphx_platform.cluster import cluster_api
 from suphx_platform.cluster.cluster_api import ClusterApi
-from suphx_platform.cluster.cluster_error import ClusterError, UncountedQuotaError
+from suphx_platform.cluster.cluster_error import ClusterError
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, Operator, put_pod, set_status
 
@@ -56,19 +55,6 @@ def test_a_change_gives_up_when_other_clients_never_stop_writing(cluster: Cluste
     with pytest.raises(ClusterError, match="RayCluster run-1 keeps being changed by another client"):
         api.change("rayclusters", "run-1", with_learner)
     assert "learner" not in groups(cluster)
-
-
-def test_a_change_of_nothing_writes_nothing(cluster: Cluster, api: ClusterApi) -> None:
-    put_group(cluster, ["simulator"])
-    assert api.change("rayclusters", "run-1", lambda _: {}) == cluster.found("rayclusters", "run-1")
-    assert [method for method, _ in cluster.requests] == ["GET"]
-
-
-def test_an_object_that_does_not_exist_is_none_and_cannot_be_changed(cluster: Cluster, api: ClusterApi) -> None:
-    assert api.get("rayjobs", "run-1") is None
-    api.delete("rayjobs", "run-1")
-    with pytest.raises(ClusterError, match="RayJob run-1 does not exist in namespace suphx"):
-        api.change("rayjobs", "run-1", lambda _: {"spec": {"suspend": True}})
 
 
 def test_a_404_that_does_not_name_the_object_is_an_error(cluster: Cluster, api: ClusterApi) -> None:
@@ -202,73 +188,17 @@ def test_an_outage_that_lasts_longer_than_the_wait_is_an_error(cluster: Cluster,
     assert (code, lines_of_outages(err)) == (1, ["AWAY", "AWAY"]), err
 
 
-@pytest.mark.usefixtures("quick_outages")
-def test_a_server_that_has_just_started_may_not_know_its_roles_yet(cluster: Cluster) -> None:
-    api = ClusterApi(outage_seconds=60)
-    assert api.list("pods") == []
-    cluster.faults += [Fault("GET", "", 0, times=AWAY), Fault("GET", "", 403, times=3)]
-    assert api.list("pods") == []
-    cluster.faults.append(Fault("GET", "", 403, times=2))
-    with pytest.raises(ClusterError, match="launcher"):  # without an outage it is the answer
-        api.list("pods")
-    assert cluster.faults[-1].times == 1
-
-
-@pytest.mark.usefixtures("quick_outages")
 @pytest.mark.parametrize("kind", ["rayjobs", "configmaps"])
-@pytest.mark.parametrize("option", [(), ("--dry-run",), ("--follow",)])
-def test_a_launch_waits_for_a_quota_that_has_not_been_counted_yet(
-    cluster: Cluster, suphx: Command, operator: Operator, kind: str, option: tuple[str, ...]
-) -> None:
-    cluster.uncounted[kind] = 20
-    if option == ("--follow",):
-        cluster.reactions.append(
-            Reaction("GET", "/log", lambda: operator.report(cluster.names("rayjobs")[0], "SUCCEEDED"))
-        )
-    code, result, err = suphx("launch", str(RECIPE), *option)
-    assert (code, cluster.uncounted[kind]) == (0, 0), err
-    assert err.count("status unknown for quota") == 1
-    assert "suphx delete" not in err
-    assert cluster.names("rayjobs") == ([] if option == ("--dry-run",) else [result["run_id"]])
-
-
-@pytest.mark.usefixtures("quick_outages")
-@pytest.mark.parametrize("kind", ["rayjobs", "configmaps"])
-def test_a_quota_that_is_never_counted_ends_the_launch_and_leaves_nothing(
+def test_a_quota_that_has_not_been_counted_yet_ends_the_launch_and_leaves_nothing(
     cluster: Cluster, suphx: Command, kind: str
 ) -> None:
     before = cluster.names("configmaps")
-    cluster.uncounted[kind] = 10**6
-    code, _, err = suphx("launch", str(RECIPE), "--wait", "0.2")
+    cluster.uncounted[kind] = 1
+    code, _, err = suphx("launch", str(RECIPE))
     assert (code, cluster.names("rayjobs"), cluster.names("configmaps")) == (1, [], before)
     assert "resourcequota" in err
     assert "suphx delete" not in err
-
-
-@pytest.mark.usefixtures("quick_outages")
-def test_a_launch_that_is_interrupted_while_it_waits_leaves_nothing(
-    cluster: Cluster, suphx: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
-    before = cluster.names("configmaps")
-    cluster.uncounted["configmaps"] = 10**6
-    with monkeypatch.context() as patch:
-        patch.setattr("suphx_platform.cluster.cluster_api.time.sleep", interrupt)
-        assert suphx("launch", str(RECIPE))[0] == 130
-    assert (cluster.names("rayjobs"), cluster.names("configmaps")) == ([], before)
-    cluster.uncounted.clear()
     assert suphx("launch", str(RECIPE))[0] == 0
-
-
-def test_a_quota_that_is_used_up_is_not_waited_for(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    cluster.quota["configmaps"] = 0
-    with pytest.raises(ClusterError, match="exceeded quota") as caught:
-        ClusterApi().create("configmaps", {"metadata": {"name": "a"}})
-    assert not isinstance(caught.value, UncountedQuotaError)
-    assert caplog.messages == []
 
 
 def kubeconfig(**changes: Any) -> str:
@@ -291,20 +221,6 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "kubeconfig"
     monkeypatch.setenv("KUBECONFIG", str(path))
     return path
-
-
-def test_a_context_says_the_namespace(path: Path) -> None:
-    path.write_text(kubeconfig())
-    assert ClusterApi().namespace == "default"
-    assert ClusterApi(context="work").namespace == "mahjong"
-
-
-@pytest.mark.parametrize("current", [{}, {"current-context": ""}, {"current-context": "gone"}])
-def test_a_context_that_is_named_needs_no_current_one(path: Path, current: dict[str, str]) -> None:
-    config = json.loads(kubeconfig())
-    del config["current-context"]
-    path.write_text(json.dumps(config | current))
-    assert ClusterApi(context="work").namespace == "mahjong"
 
 
 @pytest.mark.parametrize(
@@ -330,11 +246,6 @@ def test_an_unknown_context_lists_those_that_there_are(path: Path) -> None:
     path.write_text(kubeconfig())
     with pytest.raises(ClusterError, match=r"name nosuch in .*kubeconfig.* --context: home, work"):
         ClusterApi(context="nosuch")
-
-
-def test_without_a_file_nothing_is_guessed(path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"KUBECONFIG names .*kubeconfig, which does not exist\. Set KUBECONFIG"):
-        ClusterApi()
 
 
 def test_without_any_configuration_the_first_step_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

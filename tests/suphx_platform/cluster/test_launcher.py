@@ -14,7 +14,7 @@ import yaml
 from suphx_cli import cli
 from suphx_platform.cluster.run_manifest import setting
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
-from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction, api_server, kubeconfig
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction, kubeconfig
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, put_pod, set_status
 
 
@@ -44,13 +44,6 @@ def test_the_storage_of_a_recipe_counts_more_than_that_of_the_chart(
         code, result, _ = suphx("launch", str(mine), "--set", f"seed={len(arguments)}", *arguments)
         assert code == 0
         assert setting(cluster.objects["rayjobs", result["run_id"]], "storage.address") == address
-
-
-def test_the_command_of_a_run_is_one_that_suphx_knows(cluster: Cluster, run_id: str) -> None:
-    command = cluster.objects["rayjobs", run_id]["spec"]["entrypoint"].split()
-    assert command[0] == "suphx"
-    args = cli.build_parser().parse_args(command[1:])
-    assert args.run_id == run_id
 
 
 def test_the_same_recipe_is_never_launched_twice(cluster: Cluster, suphx: Command, run_id: str) -> None:
@@ -222,18 +215,6 @@ def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
         assert f"reinforcement.cluster.num_simulators={12 * slots}" in spec["entrypoint"]
 
 
-def test_scale_starts_no_pods_for_a_run_that_has_failed(cluster: Cluster, suphx: Command, run_id: str) -> None:
-    job, name = cluster.objects["rayjobs", run_id], f"{run_id}-abcde"
-    cluster.put("rayclusters", {"metadata": {"name": name}, "spec": job["spec"]["rayClusterSpec"]})
-    set_status(cluster, run_id, "Failed", "FAILED")
-    before = cluster.objects["rayclusters", name]["spec"]
-    assert suphx("scale", run_id, "--simulators", "12")[0] == 0
-    assert cluster.objects["rayclusters", name]["spec"] == before
-    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
-    groups = {group["groupName"]: group for group in kept["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
-    assert groups["simulator"]["replicas"] == 12
-
-
 def test_a_run_that_was_deleted_is_not_launched_while_its_pods_terminate(
     cluster: Cluster, suphx: Command, run_id: str
 ) -> None:
@@ -263,22 +244,6 @@ def test_a_run_without_a_storage_is_not_stopped_as_if_it_could_be_resumed(
     code, _, err = suphx("stop", run_id)
     assert (code, cluster.names("rayjobs")) == (1, [run_id])
     assert f"{run_id} was not stopped: it has no storage, so what it saves would be gone with its head pod" in err
-
-
-def test_a_followed_run_without_pods_is_asked_for_at_a_pace(
-    cluster: Cluster, run_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pauses: list[float] = []
-
-    def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 3:
-            set_status(cluster, run_id, "Complete", "SUCCEEDED")
-
-    monkeypatch.setattr("suphx_platform.cluster.run_log.time.sleep", pause)
-    set_status(cluster, run_id, "Initializing")
-    assert cli.main(["logs", run_id, "-f"]) == 0
-    assert len(pauses) == 3
 
 
 def test_logs_are_followed_across_broken_connections(
@@ -344,74 +309,6 @@ def test_a_submitter_that_replaces_another_shows_only_new_lines(
     assert capsys.readouterr().out.splitlines() == ["a", "b", "b"] * times + ["c"]
 
 
-def test_logs_of_several_pods_say_whose_they_are(
-    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for number in range(2):
-        pod = put_pod(cluster, run_id, "simulator", number)
-        cluster.logs[pod] = [f"2026-11-21T10:00:00Z line {n} of {number}" for n in range(3)]  # all at one time
-    assert cli.main(["logs", run_id, "--role", "simulator", "--tail", "2", "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert json.loads(out)["run_id"] == run_id
-    said = [line for line in err.splitlines() if "line" in line]
-    assert sorted(said) == [f"{run_id}-simulator-{n}: line {k} of {n}" for n in range(2) for k in (1, 2)]
-
-
-def test_each_error_names_the_object_and_the_next_step(
-    cluster: Cluster, suphx: Command, run_id: str, template: dict[str, Any], tmp_path: Path
-) -> None:
-    def error(*arguments: str) -> str:
-        code, _, err = suphx(*arguments)
-        assert code == 1
-        assert "unexpected" not in err
-        return err
-
-    assert "no run nobody in namespace suphx: suphx jobs lists all" in error("status", "nobody")
-    assert "no run nobody" in error("scale", "nobody", "--simulators", "3")
-    assert "has no preset 'huge': use one of laptop-kind, paper, small" in error(
-        "launch", str(RECIPE), "--preset", "huge", "--set", "seed=3"
-    )
-    assert "no such recipe" in error("launch", str(tmp_path / "none.toml"))
-    assert "max_updates" in error("launch", str(RECIPE), "--set", "reinforcement.max_updates=-1")
-    assert "has no submitter pod that has started" in error("logs", run_id)
-    assert "Install it with helm install" in error("launch", str(RECIPE), "--release", "other")
-    assert "launcher.subjects" in error("jobs", "--namespace", "theirs")
-    second = json.loads(json.dumps(template))
-    second["metadata"] |= {"name": "b-run-template", "labels": {**second["metadata"]["labels"]}}
-    second["metadata"]["labels"]["app.kubernetes.io/instance"] = "b"
-    cluster.put("configmaps", second)
-    assert "installed more than once (b, suphx): choose one with --release" in error("launch", str(RECIPE))
-    cluster.rules = []
-    assert 'cannot list resource "configmaps"' in error("jobs")
-
-
-def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Command) -> None:
-    name = "suphx-run-template"
-    data = cluster.objects["configmaps", name]["data"]
-    wrong = yaml.safe_load(data["rayjob-small.yaml"])
-    wrong["spec"]["shutdownAfterJobFinishes"] = False
-    wrong["spec"]["rayClusterSpec"]["workerGroupSpecs"][0]["minReplicas"] = 50
-    data["rayjob-small.yaml"] = yaml.safe_dump(wrong)
-    code, _, err = suphx("launch", str(RECIPE))
-    assert code == 1
-    assert "ttlSecondsAfterFinished needs shutdownAfterJobFinishes" in err
-    assert "group simulator: minReplicas, replicas, maxReplicas are [50, 2, 2]" in err
-    assert cluster.names("rayjobs") == []
-
-
-@pytest.mark.parametrize("arguments", [["jobs"], ["status", "a"], ["launch", "laptop", "--dry-run=server"]])
-def test_a_server_that_refuses_connections_is_named_at_once(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with api_server(tmp_path) as (_, path):
-        monkeypatch.setenv("KUBECONFIG", str(path))
-    assert cli.main(arguments) == 1
-    message = " ".join(capsys.readouterr().err.split())
-    assert re.search(
-        r"the API server http://127.0.0.1:\d+ does not answer \(Connection refused\)\. Check that", message
-    )
-
-
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_server_that_never_answers_is_named_after_two_attempts(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -425,16 +322,3 @@ def test_a_server_that_never_answers_is_named_after_two_attempts(
     retried, failed = capsys.readouterr().err.splitlines()
     assert retried == f"the API server {address} does not answer, trying again"
     assert failed.startswith(f"suphx: the API server {address} does not answer (timeout). Check that the cluster is ")
-
-
-def test_jobs_asks_once_for_each_kind_however_many_runs_there_are(cluster: Cluster, suphx: Command) -> None:
-    runs = [suphx("launch", str(RECIPE), "--set", f"seed={seed}")[1]["run_id"] for seed in range(1, 6)]
-    for run in runs:
-        set_status(cluster, run, "Running", "RUNNING")
-        put_pod(cluster, run, "head")
-    cluster.requests.clear()
-    _, listed, _ = suphx("jobs")
-    assert [one["state"] for one in listed["runs"]] == ["running"] * 5
-    assert [one["pods"]["head"]["ready"] for one in listed["runs"]] == [1] * 5
-    kinds = [path.partition("?")[0].rpartition("/")[2] for _, path in cluster.requests]
-    assert sorted(kinds) == ["configmaps", "events", "jobs", "pods", "rayclusters", "rayjobs"]

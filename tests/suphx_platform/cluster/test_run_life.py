@@ -8,7 +8,6 @@ import logging
 import re
 import threading
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +16,8 @@ from helm_python import Chart
 
 from suphx_platform.cluster.run_manifest import run_objects
 from suphx_platform.cluster.run_objects import RunStore
-from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.repository import REPOSITORY
-from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Reaction
 from tests.suphx_platform.cluster.fake_operator import FINALIZER, RECIPE, Command, Operator, set_status
 
 
@@ -81,25 +79,6 @@ def test_a_failed_attempt_with_retries_left_is_no_failed_run(
     code, result, _ = suphx("resume", run_id)
     assert (code, result["state"]) == (0, "running")
     assert cluster.objects["rayjobs", run_id]["metadata"]["uid"] != before
-
-
-def test_a_refused_launch_leaves_nothing_and_says_why(cluster: Cluster, suphx: Command, run_id: str) -> None:
-    before = cluster.names("configmaps")
-    cluster.quota["rayjobs"] = 1
-    code, _, err = suphx("launch", str(RECIPE), "--set", "seed=2")
-    assert code == 1
-    assert "suphx delete RUN" in err
-    assert cluster.names("configmaps") == before
-    assert [one["run_id"] for one in suphx("jobs")[1]["runs"]] == [run_id]
-
-
-def test_a_launch_that_cannot_be_undone_says_what_is_left(cluster: Cluster, suphx: Command) -> None:
-    cluster.faults += [Fault("POST", "configmaps", 403), Fault("DELETE", "rayjobs", 403)]
-    code, _, err = suphx("launch", str(RECIPE))
-    (run,) = cluster.names("rayjobs")
-    assert code == 1
-    assert f"RayJob {run} exists and cannot be deleted" in err
-    assert suphx("delete", run, "--yes")[0] == 0
 
 
 def test_a_recipe_without_a_run_is_not_listed_as_a_run(cluster: Cluster, suphx: Command, run_id: str) -> None:
@@ -313,21 +292,6 @@ def test_only_what_was_found_is_called_kept(
     assert [each.partition(" ")[0] for each in result["kept"]] == kept
     assert [each.partition(" ")[0] for each in result["unchecked"]] == unchecked
     assert result["last_checkpoint"] == (newest if isinstance(newest, str) else None)
-
-
-def test_metrics_are_kept_if_mlflow_has_them(
-    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    uri = f"sqlite:///{runs / 'mlflow.db'}"
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    code, result, err = suphx("delete", run_id, "--yes")
-    assert (code, result["kept"], result["unchecked"]) == (0, [], []), err
-    _, launched, _ = suphx("launch", str(RECIPE), "--preset", "small")
-    assert launched["run_id"] == run_id
-    MlflowStore(runs).begin(run_id, key=run_id, tags={}, params={})
-    code, result, err = suphx("delete", run_id, "--yes")
-    assert (code, [each.partition(" ")[0] for each in result["kept"]]) == (0, ["metrics"]), err
-    assert uri in result["kept"][0]
 
 
 @pytest.mark.parametrize(("answer", "is_deleted"), [("y\n", True), ("n\n", False), ("", False)])

@@ -20,13 +20,12 @@ from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.run_manifest import (
     RunNeeds,
-    broken_rules,
     resized_group,
     resized_job,
     run_id_of,
     run_objects,
 )
-from tests.repository import REPOSITORY
+from tests.helm.operator_rules import broken_rules
 from tests.suphx_platform.cluster.fake_api_server import Cluster
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command
 
@@ -161,11 +160,6 @@ def test_a_tournament_is_not_resized() -> None:
         resized_job(job, 3)
 
 
-def test_a_cluster_without_simulators_is_refused() -> None:
-    with pytest.raises(ClusterError, match="no worker group simulator: its recipe has no self-play"):
-        resized_group({"workerGroupSpecs": [{"groupName": "learner"}]}, 2)
-
-
 @pytest.fixture
 def no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
@@ -184,13 +178,6 @@ def test_the_client_prints_what_would_be_created(capsys: pytest.CaptureFixture[s
     assert "max_updates = 7" in recipe["data"]["recipe.toml"]
     groups = {group["groupName"]: group for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
     assert groups["inference"]["replicas"] == 40
-
-
-@pytest.mark.usefixtures("no_cluster")
-def test_the_client_takes_values_of_the_chart(capsys: pytest.CaptureFixture[str]) -> None:
-    values = str(REPOSITORY / "k8s" / "overlays" / "small" / "values.yaml")
-    assert cli.main(["launch", str(RECIPE), "--dry-run=client", "--values", values]) == 0
-    assert "suphx/pool: spot" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("no_cluster")

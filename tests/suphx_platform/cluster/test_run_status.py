@@ -255,14 +255,6 @@ def test_a_quota_that_stops_some_pods_is_told_while_all_others_are_ready(
     assert any(one.startswith(f"Job {run}: FailedCreate") for one in told)  # nor was there room for the submitter
 
 
-def test_a_quota_of_before_is_not_told_once_all_pods_exist(
-    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
-) -> None:
-    name = cluster.objects["rayjobs", run_id]["status"]["rayClusterName"]
-    operator.warn(cluster.objects["rayclusters", name], "FailedToCreateWorkerPod", "exceeded quota: pods")
-    assert problems(suphx, run_id) == []
-
-
 def test_events_of_objects_that_are_gone_are_not_told(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:
@@ -294,15 +286,6 @@ def test_events_of_an_earlier_attempt_are_not_told(cluster: Cluster, suphx: Comm
     assert len(problems(suphx, run_id)) == 1
 
 
-@pytest.mark.parametrize(("deployment", "ray"), [("Complete", "SUCCEEDED"), ("Failed", "FAILED")])
-def test_ended_runs_have_no_problems_from_events(
-    cluster: Cluster, suphx: Command, run_id: str, deployment: str, ray: str
-) -> None:
-    set_status(cluster, run_id, deployment, ray)
-    Operator(cluster).warn(cluster.objects["rayjobs", run_id], "FailedToDeleteRayCluster", "a harmless race")
-    assert [one for one in problems(suphx, run_id) if "harmless" in one] == []
-
-
 def test_a_pod_without_a_place_is_told_once(cluster: Cluster, suphx: Command, operator: Operator, run_id: str) -> None:
     name = next(one for one in cluster.names("pods") if "inference" in one)
     message = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu"
@@ -328,16 +311,6 @@ def test_what_only_an_event_explains_is_told_once(
     (told,) = problems(suphx, run_id)
     assert "attempt 2" in told
     assert "is missing" in told
-
-
-def test_pods_that_the_namespace_forbids_are_told(cluster: Cluster, suphx: Command, run_id: str) -> None:
-    set_status(cluster, run_id, "Initializing", startTime="2020-01-01T00:00:00Z")
-    name = f"{run_id}-abcde"
-    made = cluster.put("rayclusters", {"metadata": {"name": name}, "spec": {}})
-    made["spec"] = cluster.objects["rayjobs", run_id]["spec"]["rayClusterSpec"]
-    Operator(cluster).warn(made, "FailedToCreateHeadPod", 'pods "x" is forbidden: violates PodSecurity "restricted"')
-    (told,) = problems(suphx, run_id)
-    assert "Pod Security level" in told
 
 
 def age(cluster: Cluster, run: str, **metadata: Any) -> None:

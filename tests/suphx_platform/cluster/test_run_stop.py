@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from suphx_cli import cli
 from suphx_platform.cluster.run_status import STOP_NOTE
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Object, Reaction
-from tests.suphx_platform.cluster.fake_operator import FINALIZER, Command, Operator, put_pod, set_status
+from tests.suphx_platform.cluster.fake_operator import Command, Operator, put_pod, set_status
 
 
 def report(outcome: str, run: str = "a-run") -> str:
@@ -235,11 +234,3 @@ def test_a_run_without_a_recipe_is_not_stopped_as_it_could_not_be_resumed(
     assert "without which" in err
     assert heads(cluster)
     assert STOP_NOTE not in cluster.objects["rayjobs", run_id]["metadata"]["annotations"]
-
-
-def test_without_an_operator_stop_says_so(
-    cluster: Cluster, run_id: str, suphx: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    cluster.objects["rayjobs", run_id]["metadata"]["finalizers"] = [FINALIZER]
-    assert cli.main(["stop", run_id, "--now", "--wait", "0.1"]) == 1
-    assert "Check that the operator runs" in " ".join(capsys.readouterr().err.split())

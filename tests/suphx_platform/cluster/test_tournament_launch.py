@@ -189,24 +189,6 @@ def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
     assert cluster.names("rayjobs") == [run]
 
 
-def test_what_a_launch_of_a_tournament_cannot_have_is_refused(
-    cluster: Cluster, suphx: Command, operator: Operator
-) -> None:
-    for expected, options, message in (
-        (1, (), "no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers"),
-        (2, ("--preset", "small"), "a tournament has the size of nightly.workers"),
-        (2, ("--rm",), "add --follow"),
-        (2, ("--replace", "--dry-run=server"), "--dry-run changes nothing"),
-        (2, ("--follow", "--dry-run=server"), "--dry-run creates none"),
-    ):
-        code, _, err = suphx("launch", str(RECIPE), *options)
-        assert code == expected
-        assert message in err
-    code, _, err = suphx("launch", "reinforcement", "--replace")
-    assert (code, cluster.names("rayjobs")) == (2, [])
-    assert "--replace deletes other nights of a tournament" in err
-
-
 def test_a_tournament_is_stopped_and_resumed_like_any_run(
     cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
 ) -> None:
