@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 PYTEST_FLAGS ?= -n auto --dist worksteal
 RECORDS ?=
-FUZZ ?= 1000000
+FUZZ ?= 10000
 TARGET ?= cpu
 BIN := .venv/bin
 RECIPE ?= self_play
@@ -50,21 +50,19 @@ cluster-bench: warmup  ## compare self-play on the chart's pods with plain local
 	$(BIN)/python -m tests.cluster.throughput
 
 golden: setup  ## regenerate tests/golden, generated pages and pictures; review the difference before you commit it
-	$(BIN)/python -m suphx.games.riichi.features.planes_page
+	$(BIN)/python -m tests.games.riichi.features.planes_page
 	$(BIN)/python -m tests.games.riichi.features.golden_planes
 	$(BIN)/python -m tests.games.riichi.playthroughs.golden_game
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
 	$(BIN)/python -m tests.suphx_pipelines.recipe.recipe_page
-	$(BIN)/python -m tests.suphx_pipelines.stages.result_files_page
 	$(BIN)/python -m tests.suphx_cli.commands_page
 	$(BIN)/python -m tests.mutation.mutants
 	$(BIN)/python -m tests.documents.notebook_files
 	$(BIN)/python -m tests.pictures.system_picture
 
-fuzz: warmup  ## read a million damaged records and as many stored files; FUZZ=n: another number, RECORDS=folder: real records
-	$(BIN)/python -m tests.games.riichi.fuzzing.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
-	$(BIN)/python -m tests.suphx_pipelines.fuzzing.state_fuzzer --inputs $(FUZZ)
+fuzz: warmup  ## read damaged records and stored files, 10,000 of each kind; FUZZ=n: another number
+	FUZZ=$(FUZZ) $(BIN)/pytest -q -m "not gpu" tests/games/riichi/archive/test_damaged_records.py tests/suphx_pipelines/test_damaged_files.py
 
 docs: setup  ## build the documentation site in dist/site; a broken link is an error
 	$(BIN)/sphinx-build -q -W --keep-going -c docs/site . dist/site

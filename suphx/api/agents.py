@@ -23,7 +23,7 @@ from suphx.games.riichi.bots import EVERY_SEAT, fill_planes, see_tables
 from suphx.games.riichi.features.encoder import decision_layout, find_encoder
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.mjlog_writer import refuse_rules_of_records
+from suphx.games.riichi.records.mjlog import refuse_rules_of_records
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.table import NUM_ACTIONS, action_name
 from suphx.kernel.record import I8, I16, I64, U8, Records, as_integers

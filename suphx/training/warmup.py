@@ -158,17 +158,14 @@ def warm_hands() -> None:
 
 def warm_scripted_games() -> None:
     """Compile the scripted agents; play and store a game."""
-    from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+    from suphx.games.riichi.archive.store import write_store
     from suphx.games.riichi.rules import tenhou
     from suphx.games.riichi.tables import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
     with tempfile.TemporaryDirectory() as name:
-        with StoreWriter(Path(name)) as writer:
-            for log in play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()):
-                writer.add(log)
-        assert KyokuStore.open(Path(name)).num_games == 1
+        assert write_store(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()), Path(name)).num_games == 1
 
 
 def warm_replay() -> None:
@@ -231,7 +228,7 @@ def warm_nets() -> None:
 
 def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
-    from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+    from suphx.games.riichi.archive.store import write_store
     from suphx.games.riichi.features.samples import encode_kyokus
     from suphx.games.riichi.names import HEAD_NAMES
     from suphx.games.riichi.rules import tenhou
@@ -239,10 +236,9 @@ def warm_samples() -> None:
     from suphx.selfplay.rollouts.rollout import play_games
 
     with tempfile.TemporaryDirectory() as name:
-        with StoreWriter(Path(name)) as writer:
-            for log in play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
-                writer.add(log)
-        store = KyokuStore.open(Path(name))
+        store = write_store(
+            play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()), Path(name)
+        )
         for head in range(len(HEAD_NAMES)):
             encode_kyokus(store, np.arange(store.num_kyokus), head, _ENCODER)
 

@@ -11,7 +11,7 @@ from suphx.evaluation import decision_cost
 from suphx.evaluation.decision_cost import Cost, CostJudge, _predicted, total_cost
 from suphx.evaluation.review import cost_summary, dearest_differences, review_game
 from suphx.evaluation.statistics import Interval
-from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.records.decisions import RecordedDecisions, recorded_decisions
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.rules import tenhou, tonpuu
@@ -94,8 +94,7 @@ def test_predictions_are_those_that_the_predictor_learned_with(
     game: GameLog, recorded: RecordedDecisions, tmp_path: Path
 ) -> None:
     """After deals as they ended in the game: the lines must be those of its history."""
-    with StoreWriter(tmp_path) as writer:
-        writer.add(game)
+    write_store([game], tmp_path)
     predictor = random_predictor()
     batch = game_histories(KyokuStore.open(tmp_path)).batch(np.array([0]))
     with torch.inference_mode():

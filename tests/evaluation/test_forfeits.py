@@ -26,7 +26,7 @@ from suphx.evaluation.tournament import (
 )
 from suphx.file_tree import files_below
 from suphx.games.game import Agent
-from suphx.games.riichi.archive.archive import iter_records, parse_all
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.match_tables import (
     INDEX_FILE,
     first_seating,
@@ -65,7 +65,7 @@ def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_pa
     for table in index["tables"]:
         data = (tmp_path / table["name"]).read_bytes()
         assert (len(data), hashlib.sha256(data).hexdigest()) == (table["bytes"], table["sha256"])
-    logs = list(parse_all([tmp_path / table["name"] for table in index["tables"]], 1, quarantine=Quarantine()))
+    logs = list(iter_records([tmp_path / table["name"] for table in index["tables"]], quarantine=Quarantine()))
     assert len(logs) == 8
     (tmp_path / INDEX_FILE).write_text("[" * 9999)
     with pytest.raises(ValueError, match=f"{INDEX_FILE} is damaged"):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.mahjong.planes import Samples, layout
-from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.models.net_config import NetConfig
@@ -81,7 +81,4 @@ def job(config: SupervisedConfig = SHORT, **fields: Any) -> HeadTraining:
 def played_store(folder: Path, num_games: int, *, rules: Rules | None = None, player: str = "tsumogiri") -> KyokuStore:
     agent = load_agent(player)
     seating = np.zeros((num_games, 4), np.int64)
-    with StoreWriter(folder) as writer:
-        for log in play_games([agent], seating, range(num_games), rules or tenhou()):
-            writer.add(log)
-    return KyokuStore.open(folder)
+    return write_store(play_games([agent], seating, range(num_games), rules or tenhou()), folder)

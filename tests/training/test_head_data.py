@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked
@@ -17,10 +17,7 @@ CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)
 
 
 def write_games(folder: Path, *seeds: int) -> KyokuStore:
-    with StoreWriter(folder) as writer:
-        for seed in seeds:
-            writer.add(random_game(seed))
-    return KyokuStore.open(folder)
+    return write_store((random_game(seed) for seed in seeds), folder)
 
 
 @pytest.fixture(scope="module")

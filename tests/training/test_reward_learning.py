@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from suphx.games.learning import LearningConfig
-from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import encode_game_progress
 from suphx.games.riichi.names import DISCARD_HEAD
@@ -128,9 +128,9 @@ def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Pa
         ends = group.step([policy_outputs(observations) for observations in group.observe()]).ends
         for game, rewards in zip(ends.games.tolist(), reward(ends), strict=True):
             changes[game].append(rewards)
-    with StoreWriter(tmp_path) as writer:
-        for log in play_games([RowAgent(encoder)], np.zeros((num_games, 4), np.int64), range(num_games), tenhou()):
-            writer.add(log)
+    write_store(
+        play_games([RowAgent(encoder)], np.zeros((num_games, 4), np.int64), range(num_games), tenhou()), tmp_path
+    )
     histories = game_histories(KyokuStore.open(tmp_path))
     for game in range(num_games):
         predictions = predict_games(PREDICTOR, histories, np.array([game]))

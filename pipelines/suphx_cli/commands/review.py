@@ -166,7 +166,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     check_output_folder(args.out)
-    from suphx_cli.commands.riichi_records import check_games, quarantine_json, quarantine_sentence
+    from suphx_cli.commands.riichi_records import check_games, quarantine_sentence
 
     check_games([args.record])
     with console.activity("importing"):
@@ -206,7 +206,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     unit = None if judge is None else judge.unit
     _write(args, reviewed, [seats for _, seats in seated], decisions, unit, held_out)
     table = agreement_table(decisions)
-    set_aside = quarantine_json(quarantine) if console.is_json else {}  # the warning says it to a person
+    set_aside = quarantine.to_json() if console.is_json else {}  # the warning says it to a person
     return {
         "games": len(reviewed),
         "decisions": len(decisions),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx.games.riichi.records.quarantine import MAX_SHOWN, RECORD_REMEDIES, Quarantine, QuarantinedRecord
 from suphx.printable_text import printable
 from suphx_cli.arguments import add_workers, check_no_source, check_output_file, positive
 from suphx_platform.console.table_text import count_text, text_table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from suphx.games.riichi.archive.record_stream import ReadShare
     from suphx.games.riichi.archive.record_writer import RecordForm
     from suphx.games.riichi.records.game_log import GameLog
-    from suphx.games.riichi.records.quarantine import Quarantine, QuarantinedRecord
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
@@ -86,7 +86,6 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
     _need_paths(args.paths)
     from suphx.games.riichi.archive.archive import verify_records
-    from suphx.games.riichi.records.quarantine import Quarantine
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if has_games(args.paths, Quarantine()):
@@ -114,19 +113,18 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     from suphx.evaluation.draw_luck import DrawLuck
     from suphx.evaluation.match_config import MIN_CLUSTERS
     from suphx.evaluation.player_statistics import player_statistics
-    from suphx.games.riichi.archive.archive import parse_all
-    from suphx.games.riichi.records.quarantine import Quarantine
+    from suphx.games.riichi.archive.archive import iter_records
 
     check_games([args.path])
     quarantine = Quarantine()
     luck = DrawLuck() if args.luck else None
     with _reading(console) as (count, read):
-        logs = _counted(parse_all([args.path], args.workers, quarantine=quarantine, read=read), count)
+        logs = _counted(iter_records([args.path], workers=args.workers, quarantine=quarantine, read=read), count)
         found = player_statistics(logs if luck is None else luck.collect(logs), args.player)
     figures = found.to_json()
     if luck is not None:
         figures["without_luck"] = {name: mean.to_json() for name, mean in luck.of_player(args.player).items()}
-    _show(console, {**figures, **quarantine_json(quarantine)}, {"player": args.player, **figures}, quarantine)
+    _show(console, {**figures, **quarantine.to_json()}, {"player": args.player, **figures}, quarantine)
     if 1 < found.games < MIN_CLUSTERS:
         console.warn(f"over {found.games} games the intervals mean little: give records of at least {MIN_CLUSTERS}")
 
@@ -137,10 +135,9 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     Also for a list that would replace a record, or that cannot be written, before any record is converted.
     """
     _need_paths([args.source])
-    from suphx.games.riichi.archive.archive import parse_all
+    from suphx.games.riichi.archive.archive import iter_records
     from suphx.games.riichi.archive.raw_record import record_files
     from suphx.games.riichi.archive.record_writer import write_records
-    from suphx.games.riichi.records.quarantine import Quarantine
 
     form = _form_to_write(args.target, args.to)
     target = args.target.resolve()
@@ -154,13 +151,13 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
         _compile_for_results([args.source], console)
     quarantine = Quarantine()
     with _reading(console) as (count, read):
-        logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
+        logs = _counted(iter_records([args.source], workers=args.workers, quarantine=quarantine, read=read), count)
         written = write_records(logs, args.target, form, quarantine=quarantine, kept=sources)
     if args.list is not None:
         quarantine.write(args.list)
     counts = {"games": written + quarantine.count, "written": written}
     rows = {"games": counts["games"], "written": written, "to": str(args.target)}
-    _show(console, {**counts, **quarantine_json(quarantine)}, rows, quarantine, args.list)
+    _show(console, {**counts, **quarantine.to_json()}, rows, quarantine, args.list)
     if not written:
         raise ValueError(f"nothing was written to {args.target}: {nothing_read(quarantine)}")
 
@@ -182,7 +179,6 @@ def _form_to_write(target: Path, form: RecordForm | None) -> RecordForm:
 def _compile_for_results(paths: Sequence[Path], console: Console) -> None:
     """Compile what computes han, fu and yaku, if the first game that can be read is without them (mjai, tenhou6)."""
     from suphx.games.riichi.archive.archive import iter_records
-    from suphx.games.riichi.records.quarantine import Quarantine
     from suphx.games.riichi.records.replay import is_result_whole
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
@@ -265,24 +261,8 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
     }
 
 
-MAX_SHOWN = 10
-
-
-def quarantine_json(quarantine: Quarantine) -> dict[str, object]:
-    """Return the keys that every command on records has: ``quarantined``, ``quarantined_by_reason``, ``quarantine``."""
-    return {
-        "quarantined": quarantine.count,
-        "quarantined_by_reason": quarantine.by_reason,
-        "quarantine": [
-            {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
-            for entry in quarantine.entries[:MAX_SHOWN]
-        ],
-    }
-
-
 def check_games(paths: Sequence[Path]) -> None:
     """Raise ValueError if none of the records can be parsed."""
-    from suphx.games.riichi.records.quarantine import Quarantine
 
     quarantine = Quarantine()
     if not has_games(paths, quarantine):
@@ -300,23 +280,15 @@ def nothing_read(quarantine: Quarantine) -> str:
     """Return why no record could be used."""
     if not quarantine.entries:
         return "the files are empty"
-    first = quarantine.entries[0]
-    reason = f"{first.reason}; {first.remedy}"
-    return f"none of {quarantine.count:,} records can be used; the first: {place_text(first)}: {reason}"
+    return f"none of {quarantine.count:,} records can be used; the first: {quarantine.entries[0]}"
 
 
 def quarantine_sentence(quarantine: Quarantine) -> str | None:
     """Return how many records were set aside, and why the first one; None if none was."""
     if not quarantine.count:
         return None
-    first = quarantine.entries[0]
     records = count_text(quarantine.count, "record was", "records were")
-    return f"{records} set aside; the first: {place_text(first)}: {first.reason}; {first.remedy}"
-
-
-def place_text(entry: QuarantinedRecord) -> str:
-    """Return the file of a record, and where in it the record is."""
-    return f"{entry.file}, {entry.position}" if entry.position else entry.file
+    return f"{records} set aside; the first: {quarantine.entries[0]}"
 
 
 def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> list[str]:
@@ -324,8 +296,6 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
 
     ``written_to``: the file that has the complete list.
     """
-    from suphx.games.riichi.records.quarantine import RECORD_REMEDIES
-
     if not quarantine.count:
         return []
     records = count_text(quarantine.count, "record was", "records were")
@@ -334,8 +304,7 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
     lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
     shown = _first_of_each_reason(quarantine)
     lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
-    for entry in shown:
-        lines.append(f"  {place_text(entry)}: {entry.reason}")
+    lines += [f"  {entry.place}: {entry.reason}" for entry in shown]
     if written_to is not None:
         lines.append(f"All are listed in {written_to}")
     return lines

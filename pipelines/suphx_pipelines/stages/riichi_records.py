@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suphx.games.riichi.archive.archive import parse_all
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import write_records
-from suphx.games.riichi.archive.store import StoreWriter
+from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import DUPLICATE_RECORD, ILLEGAL_RECORD, Quarantine
 from suphx.games.riichi.records.replay import Replayer
@@ -90,22 +90,16 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     quarantine = Quarantine()
     replayer = Replayer()
     counts = _Counts()
-    logs = parse_all([source], usable_cores(), quarantine=quarantine)
+    logs = iter_records([source], workers=usable_cores(), quarantine=quarantine)
     copies: dict[str, str] = {}
     sound = sound_games(logs, replayer, quarantine, copies)
     config = context.recipe.records
     total = config.max_games or None
     if context.records is None:
         total = min(total or config.played_games, config.played_games)
-    with (
-        context.console.progress("games", total, name="checking") as progress,
-        StoreWriter(context.folder / STORE_FOLDER) as writer,
-    ):
-        for log in progress.count(islice(sound, config.max_games or None)):
-            writer.add(log)
-            counts.games += 1
-            counts.kyoku += len(log.kyokus)
-            counts.decisions += replayer.last_decisions
+    with context.console.progress("games", total, name="checking") as progress:
+        games = progress.count(islice(sound, config.max_games or None))
+        write_store(_counted(games, counts, replayer), context.folder / STORE_FOLDER)
     if not counts.games:
         raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
     quarantine.write(context.folder / "quarantine.jsonl")
@@ -117,6 +111,15 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         {"source": "given" if context.records else "played", **figures, "quarantine": entries},
     )
     return {name: float(value) for name, value in figures.items()} | {"played": float(context.records is None)}
+
+
+def _counted(games: Iterable[GameLog], counts: _Counts, replayer: Replayer) -> Iterator[GameLog]:
+    """Pass on the games that ``replayer`` has just replayed."""
+    for log in games:
+        counts.games += 1
+        counts.kyoku += len(log.kyokus)
+        counts.decisions += replayer.num_decisions
+        yield log
 
 
 def play_records(context: StageContext[Recipe]) -> Path:

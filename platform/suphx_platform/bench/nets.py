@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from suphx.games.mahjong.planes import PlaneLayout, Samples
-from suphx.games.riichi.archive.archive import parse_all
-from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.samples import encode_kyokus
 from suphx.games.riichi.names import DECISIONS, head_index
@@ -81,7 +81,7 @@ def collect_samples(
 
 def _recorded(records: Path) -> Iterator[GameLog]:
     replayer = Replayer()
-    for log in parse_all([records], 1, quarantine=Quarantine()):
+    for log in iter_records([records], quarantine=Quarantine()):
         if not replayer.replay(log):
             yield log
 
@@ -95,10 +95,7 @@ def _played(seed: int) -> Iterator[GameLog]:
 
 def _encode(games: list[GameLog], head: int, encoder: str) -> Samples:
     with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name:
-        with StoreWriter(Path(name)) as writer:
-            for game in games:
-                writer.add(game)
-        store = KyokuStore.open(Path(name))
+        store = write_store(games, Path(name))
         return encode_kyokus(store, np.arange(store.num_kyokus), head, encoder)
 
 

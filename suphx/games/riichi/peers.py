@@ -11,7 +11,7 @@ import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,43 +170,12 @@ class _TileBag:
         return free.pop() if is_red else free.pop(0)
 
 
-HAND_PEERS = ("mahjong", "riichienv")
-
-
 class PeerScore(NamedTuple):
     """What a winning hand is worth; a yakuman's han and fu are 0, as engines count them in different ways."""
 
     han: int
     fu: int
     points: int
-
-
-class HandPeer(Protocol):
-    """An engine that scores winning hands and counts shanten."""
-
-    name: str
-    version: str
-
-    def prepare_scores(self, wins: Sequence[WonHand]) -> Callable[[], list[Any]]:
-        """Return a function that scores all of ``wins`` and returns the engine's own results."""
-        ...
-
-    def read_score(self, result: Any, win: WonHand) -> PeerScore:
-        """Return one of the engine's results in our terms."""
-        ...
-
-    def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
-        """Return a function that counts the shanten of all ``hands``, int8 (n, 34)."""
-        ...
-
-
-def load_hand_peer(name: str) -> HandPeer:
-    """Return the peer ``name``; ValueError for an unknown one or one that is not installed."""
-    if name == "mahjong":
-        return MahjongPeer()
-    if name == "riichienv":
-        return RiichiEnvPeer()
-    raise ValueError(f"{name!r} is not an engine to compare with: use one of {', '.join(HAND_PEERS)}")
 
 
 class MahjongPeer:
@@ -398,6 +367,19 @@ class RiichiEnvPeer:
             round_wind=winds[win.round_wind - 27],
         )
         return win.concealed, melds, win.win_tile, win.dora_indicators, win.ura_indicators, conditions
+
+
+HandPeer: TypeAlias = MahjongPeer | RiichiEnvPeer
+"""An engine that scores winning hands and counts shanten."""
+_HAND_PEERS: dict[str, type[HandPeer]] = {peer.name: peer for peer in (MahjongPeer, RiichiEnvPeer)}
+HAND_PEERS = tuple(_HAND_PEERS)
+
+
+def load_hand_peer(name: str) -> HandPeer:
+    """Return the peer ``name``; ValueError for an unknown one or one that is not installed."""
+    if name not in _HAND_PEERS:
+        raise ValueError(f"{name!r} is not an engine to compare with: use one of {', '.join(HAND_PEERS)}")
+    return _HAND_PEERS[name]()
 
 
 def _random_actions(asked: Mapping[int, Any], choose: Callable[[], float]) -> dict[int, Any]:

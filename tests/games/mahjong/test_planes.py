@@ -27,7 +27,7 @@ from suphx.games.mahjong.planes import (
     set_plane,
     unpack_planes,
 )
-from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.samples import encode_kyokus
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
@@ -158,10 +158,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> list[KyokuStore]:
     found = []
     for choice in range(len(SUIT_ORDERS)):
         folder: Path = tmp_path_factory.mktemp(f"order-{choice}")
-        with StoreWriter(folder) as writer:
-            for seed in SEEDS:
-                writer.add(moved_game(random_game(seed), choice))
-        found.append(KyokuStore.open(folder))
+        found.append(write_store((moved_game(random_game(seed), choice) for seed in SEEDS), folder))
     return found
 
 

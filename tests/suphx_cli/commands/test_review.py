@@ -12,7 +12,7 @@ from suphx.evaluation.review import KINDS
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.records.decisions import recorded_decisions
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.models.net_config import RewardPredictorConfig

@@ -10,10 +10,18 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.quarantine import CHIPS, DAMAGED, NO_END, RECORD_REMEDIES, THREE_PLAYERS, Quarantine
+from suphx.games.riichi.records.mjlog import write_mjlog
+from suphx.games.riichi.records.quarantine import (
+    CHIPS,
+    DAMAGED,
+    MAX_SHOWN,
+    NO_END,
+    RECORD_REMEDIES,
+    THREE_PLAYERS,
+    Quarantine,
+)
 from suphx_cli import cli
-from suphx_cli.commands.riichi_records import MAX_SHOWN, quarantine_json, quarantine_lines, quarantine_sentence
+from suphx_cli.commands.riichi_records import quarantine_lines
 from tests.games.riichi.builders.games import NAMES, random_game
 
 SOUND = write_mjlog(random_game(1))
@@ -51,15 +59,6 @@ def test_verify_succeeds_when_some_records_are_set_aside(folder: Path, capsys: p
 def test_verify_counts_what_it_ignores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "live.mjlog").write_text(SOUND.replace("<INIT", '<CHAT text="hello"/><INIT', 2))
     assert run(capsys, "verify", str(tmp_path))[0]["ignored"] == {"tag CHAT": 2}
-
-
-def test_verify_prints_a_table_for_a_person(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["records", "verify", str(folder), "--workers", "1"]) == 0
-    text = capsys.readouterr().out
-    assert "3 records were set aside:" in text
-    assert "three players" in text
-    assert "chips.mjlog, " in text
-    assert "{" not in text
 
 
 @pytest.mark.parametrize("text", [THREE, CUT, "hello"])
@@ -205,25 +204,6 @@ def filled(count: int) -> Quarantine:
     return quarantine
 
 
-def test_nothing_set_aside_has_no_lines() -> None:
-    assert quarantine_lines(Quarantine()) == []
-    assert quarantine_sentence(Quarantine()) is None
-
-
-def test_one_sentence_has_the_count_and_the_first_reason() -> None:
-    sentence = f"3 records were set aside; the first: file0: tile 3 appears a second time; {RECORD_REMEDIES[DAMAGED]}"
-    assert quarantine_sentence(filled(2)) == sentence
-
-
-def test_reasons_are_counted_with_what_to_do() -> None:
-    text = "\n".join(quarantine_lines(filled(2)))
-    assert "3 records were set aside:" in text
-    assert f"damaged  {2:>7}  {RECORD_REMEDIES[DAMAGED]}" in text
-    assert "file0: tile 3 appears" in text
-    assert "file1, line 3: tile 3 appears" in text
-    assert "chips.mjlog, tag 7: a game with chips" in text
-
-
 def test_the_first_of_each_reason_are_named_and_a_file_has_all() -> None:
     lines = quarantine_lines(filled(30), Path("aside.jsonl"))
     assert "The first of each reason:" in lines
@@ -233,7 +213,7 @@ def test_the_first_of_each_reason_are_named_and_a_file_has_all() -> None:
 
 
 def test_the_json_has_counts_and_the_first_ten() -> None:
-    values = quarantine_json(filled(30))
+    values = filled(30).to_json()
     assert values["quarantined"] == 31
     assert values["quarantined_by_reason"] == {DAMAGED: 30, CHIPS: 1}
     entries = values["quarantine"]

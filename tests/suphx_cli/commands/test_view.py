@@ -11,8 +11,8 @@ import pytest
 
 from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjai import write_mjai
+from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx_cli import cli
 from tests.games.riichi.builders.games import random_game
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from suphx.api.games import simulate
-from suphx.games.riichi.archive.archive import parse_all
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.replay import Replayer
 from suphx_pipelines.recipe.recipe import Recipe
@@ -59,7 +59,7 @@ def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(
         path.write_text(text, encoding="utf-8")
     quarantine = Quarantine()
     copies: dict[str, str] = {}
-    games = list(sound_games(parse_all([tmp_path], 1, quarantine=quarantine), Replayer(), quarantine, copies))
+    games = list(sound_games(iter_records([tmp_path], quarantine=quarantine), Replayer(), quarantine, copies))
     assert copies == {"copy": "1"}
     assert [game.id for game in games] == ["1", "1"]
     (entry,) = quarantine.entries

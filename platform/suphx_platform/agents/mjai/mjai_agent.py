@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suphx.games.riichi.records.mjai_table import action_of_reply
-from suphx.games.riichi.records.mjai_writer import (
+from suphx.games.riichi.records.mjai import (
     kyoku_events,
     refuse_untold_tables,
     running_kyoku_events,
     seen_by,
     start_event,
 )
+from suphx.games.riichi.records.mjai_table import action_of_reply
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.table import CLAIM, ROB_KAN, Table
 from suphx.games.riichi.tables import ScriptedAgent

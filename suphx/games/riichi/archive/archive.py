@@ -13,7 +13,7 @@ Other files are skipped. A record has at most 16 MiB and is UTF-8; docs/records.
 limits.
 
 >>> quarantine = Quarantine()
->>> for log in parse_all([folder], workers=8, quarantine=quarantine): ...
+>>> for log in iter_records([folder], quarantine=quarantine, workers=8): ...
 >>> quarantine.write(folder / "quarantine.jsonl")
 
 ``find_record`` finds one game without parsing those before it. ``verify_records`` replays real records through the
@@ -57,28 +57,18 @@ _Parsed: TypeAlias = GameLog | QuarantinedRecord
 
 
 def iter_records(
-    paths: Sequence[Path], *, quarantine: Quarantine, is_fragment_allowed: bool = False
-) -> Iterator[GameLog]:
-    """Yield every readable game of files and folders, in order; errors as for ``iter_texts``.
-
-    A game without its end is set aside unless ``is_fragment_allowed``: then its finished kyokus count.
-    """
-    parse = partial(parse_record, is_fragment_allowed)
-    return _kept(map(parse, iter_texts(paths, quarantine=quarantine)), quarantine)
-
-
-def parse_all(
     paths: Sequence[Path],
-    workers: int,
     *,
     quarantine: Quarantine,
+    workers: int = 1,
     is_fragment_allowed: bool = False,
     read: ReadShare | None = None,
 ) -> Iterator[GameLog]:
-    """Yield the same games in the same order as ``iter_records``, parsed by ``workers`` processes.
+    """Yield every readable game of files and folders, in order, parsed by ``workers`` processes.
 
-    At most a few chunks a worker are under way, so memory stays bounded. ValueError as for ``iter_texts``, and for
-    ``workers`` under 1.
+    A game without its end is set aside unless ``is_fragment_allowed``: then its finished kyokus count. At most a few
+    chunks a worker are under way, so memory stays bounded. ValueError as for ``iter_texts``, and for ``workers`` under
+    1.
     """
     if workers < 1:
         raise ValueError(f"workers is {workers}: use 1 process or more")
@@ -187,10 +177,9 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
 
 def _parsed(raw: RawRecord) -> GameLog:
     log = parse_record(True, raw)
-    if isinstance(log, GameLog):
-        return log
-    place = f"{log.file}, {log.position}" if log.position else log.file
-    raise ValueError(printable(f"{place}: {log.reason}; {log.remedy}"))
+    if isinstance(log, QuarantinedRecord):
+        raise ValueError(printable(str(log)))
+    return log
 
 
 _MAX_SHOWN = 10
@@ -215,6 +204,17 @@ class VerifyReport:
     quarantine: Quarantine = field(default_factory=Quarantine)
     seconds: float = 0.0
 
+    def add(self, other: VerifyReport) -> None:
+        """Add what was found in other games; the quarantine stays as it is."""
+        self.games += other.games
+        self.kyoku += other.kyoku
+        self.decisions += other.decisions
+        self.draws_checked += other.draws_checked
+        self.draws_unchecked += other.draws_unchecked
+        self.ignored += other.ignored
+        self.differences += other.differences
+        self.first_differences = [*self.first_differences, *other.first_differences][:_MAX_SHOWN]
+
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read.
 
@@ -230,29 +230,11 @@ class VerifyReport:
             "ignored": dict(self.ignored.most_common()),
             "differences": self.differences,
             "first_differences": [asdict(difference) for difference in self.first_differences],
-            "quarantined": self.quarantine.count,
+            **self.quarantine.to_json(),
             "quarantined_foreign": self.quarantine.num_foreign,
-            "quarantined_by_reason": self.quarantine.by_reason,
-            "quarantine": [
-                {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
-                for entry in self.quarantine.entries[:_MAX_SHOWN]
-            ],
             "quarantine_reasons": dict(Counter(entry.reason for entry in self.quarantine.entries)),
             "seconds": round(self.seconds, 1),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """The outcome of one record, small enough to travel between processes."""
-
-    kyoku: int
-    decisions: int
-    draws_checked: int
-    draws_unchecked: int
-    seed_problem: str
-    ignored: Counter[str]
-    differences: list[Difference]
 
 
 def verify_records(
@@ -275,23 +257,14 @@ def verify_records(
     for outcome in _check_all(texts, workers or usable_cores()):
         if isinstance(outcome, QuarantinedRecord):
             report.quarantine.add_entry(outcome)
-            continue
-        report.games += 1
-        report.kyoku += outcome.kyoku
-        report.decisions += outcome.decisions
-        report.draws_checked += outcome.draws_checked
-        if outcome.draws_unchecked:
-            report.draws_unchecked[outcome.seed_problem or NO_SEED] += outcome.draws_unchecked
-        report.ignored += outcome.ignored
-        report.differences += len(outcome.differences)
-        room = _MAX_SHOWN - len(report.first_differences)
-        report.first_differences += outcome.differences[:room]
-        progress(1)
+        else:
+            report.add(outcome)
+            progress(1)
     report.seconds = time.monotonic() - start
     return report
 
 
-def _check_all(texts: Iterable[RawRecord], workers: int) -> Iterator[_Checked | QuarantinedRecord]:
+def _check_all(texts: Iterable[RawRecord], workers: int) -> Iterator[VerifyReport | QuarantinedRecord]:
     if workers == 1:
         yield from map(_check, texts)
         return
@@ -301,20 +274,19 @@ def _check_all(texts: Iterable[RawRecord], workers: int) -> Iterator[_Checked | 
     yield from map_records(_check, rest, workers)
 
 
-def _check(raw: RawRecord) -> _Checked | QuarantinedRecord:
+def _check(raw: RawRecord) -> VerifyReport | QuarantinedRecord:
     game = parse_record(True, raw)
     if isinstance(game, QuarantinedRecord):
         return game
     replayer = process_replayer()
-    decisions = replayer.num_decisions
-    checked, unchecked = replayer.num_draws_checked, replayer.num_draws_unchecked
     differences = replayer.replay(game)
-    return _Checked(
+    return VerifyReport(
+        games=1,
         kyoku=len(game.kyokus),
-        decisions=replayer.num_decisions - decisions,
-        draws_checked=replayer.num_draws_checked - checked,
-        draws_unchecked=replayer.num_draws_unchecked - unchecked,
-        seed_problem=game.seed_problem,
+        decisions=replayer.num_decisions,
+        draws_checked=replayer.num_draws_checked,
+        draws_unchecked=Counter({game.seed_problem or NO_SEED: replayer.num_draws_unchecked}),
         ignored=game.ignored,
-        differences=differences,
+        differences=len(differences),
+        first_differences=differences,
     )

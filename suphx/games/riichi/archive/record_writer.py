@@ -14,11 +14,11 @@ from typing import Any, Literal, get_args
 from suphx.atomic_file import many_files, write_atomically
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjai import write_mjai
+from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import ILLEGAL_RECORD, NOT_WRITABLE, MissingFact, Quarantine
 from suphx.games.riichi.records.replay import is_result_whole, process_replayer
-from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.records.tenhou6 import write_tenhou6
 from suphx.games.riichi.rules import UntoldRulesError
 
 _GZIP_WBITS = 31

@@ -10,9 +10,9 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,84 +58,62 @@ GAME = record_dtype(Game)
 KYOKU = record_dtype(Kyoku)
 
 
-class StoreWriter:
-    """Appends games to a new store; nothing counts until ``close`` wrote the manifest.
+def write_store(games: Iterable[GameLog], folder: Path) -> KyokuStore:
+    """Write ``games`` as a new store into ``folder`` and open it; ValueError for an id that is longer than 48 bytes.
 
-    >>> with StoreWriter(folder) as writer:
-    ...     for game in games:
-    ...         writer.add(game)
+    The manifest is written last: until then, and if a game fails, the folder has no store.
     """
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "store.json").unlink(missing_ok=True)
-        self._folder = folder
-        self._files: dict[str, BinaryIO] = {name: (folder / name).open("wb") for name in _FILES}
-        self._num_games = self._num_kyokus = self._num_moves = 0
-        self._digest = hashlib.sha256()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            for file in self._files.values():
-                file.close()
-
-    def add(self, game: GameLog) -> None:
-        """Append one game; ValueError when its id is longer than 48 bytes."""
-        name = game.id.encode()
-        if len(name) > MAX_ID_BYTES:
-            raise ValueError(f"the game id {game.id!r} is longer than {MAX_ID_BYTES} bytes: shorten it")
-        record = np.zeros((), GAME)
-        record["id"] = name
-        apply_rules(record, game.rules)
-        record["first_kyoku"] = self._num_kyokus
-        record["num_kyoku"] = len(game.kyokus)
-        record["final_scores"] = game.final_scores or (0, 0, 0, 0)
-        kyokus = np.zeros(len(game.kyokus), KYOKU)
-        for kyoku, log in zip(kyokus, game.kyokus, strict=True):
-            kyoku["game"] = self._num_games
-            kyoku["kyoku"], kyoku["honba"], kyoku["kyotaku"] = log.kyoku, log.honba, log.kyotaku
-            kyoku["scores"] = log.scores
-            kyoku["wall"] = log.wall
-            kyoku["first_move"], kyoku["num_moves"] = self._num_moves, log.moves.size
-            kyoku["result"] = log.result["result"]
-            self._num_moves += log.moves.size
-        self._write("moves.bin", b"".join(log.moves.tobytes() for log in game.kyokus))
-        self._write("kyokus.bin", kyokus.tobytes())
-        self._write("games.bin", record.tobytes())
-        self._num_games += 1
-        self._num_kyokus += len(game.kyokus)
-
-    def _write(self, name: str, data: bytes) -> None:
-        self._files[name].write(data)
-        self._digest.update(data)
-
-    def close(self) -> None:
-        """Flush all files to the disk and write the manifest, last and in one step."""
-        for file in self._files.values():
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "store.json").unlink(missing_ok=True)
+    num_games = num_kyokus = num_moves = 0
+    digest = hashlib.sha256()
+    with ExitStack() as stack:
+        files = {name: stack.enter_context((folder / name).open("wb")) for name in _FILES}
+        for game in games:
+            kyokus = _kyoku_records(game, num_games, num_moves)
+            parts = {
+                "moves.bin": b"".join(log.moves.tobytes() for log in game.kyokus),
+                "kyokus.bin": kyokus.tobytes(),
+                "games.bin": _game_record(game, num_kyokus).tobytes(),
+            }
+            for name, data in parts.items():
+                files[name].write(data)
+                digest.update(data)
+            num_games += 1
+            num_kyokus += len(kyokus)
+            num_moves += int(kyokus["num_moves"].sum())
+        for file in files.values():
             file.flush()
             os.fsync(file.fileno())
-            file.close()
-        manifest = {
-            "format": FORMAT,
-            "games": self._num_games,
-            "kyokus": self._num_kyokus,
-            "moves": self._num_moves,
-            "sha256": self._digest.hexdigest(),
-        }
-        write_atomically(self._folder / "store.json", [json.dumps(manifest, indent=1).encode()])
-
-
-def write_store(games: Iterable[GameLog], folder: Path) -> KyokuStore:
-    """Write ``games`` as a new store into ``folder`` and open it; errors as for ``StoreWriter``."""
-    with StoreWriter(folder) as writer:
-        for game in games:
-            writer.add(game)
+    counts = {"games": num_games, "kyokus": num_kyokus, "moves": num_moves}
+    manifest = {"format": FORMAT, **counts, "sha256": digest.hexdigest()}
+    write_atomically(folder / "store.json", [json.dumps(manifest, indent=1).encode()])
     return KyokuStore.open(folder)
+
+
+def _game_record(game: GameLog, first_kyoku: int) -> np.ndarray[Any, Any]:
+    name = game.id.encode()
+    if len(name) > MAX_ID_BYTES:
+        raise ValueError(f"the game id {game.id!r} is longer than {MAX_ID_BYTES} bytes: shorten it")
+    record = np.zeros((), GAME)
+    record["id"] = name
+    apply_rules(record, game.rules)
+    record["first_kyoku"] = first_kyoku
+    record["num_kyoku"] = len(game.kyokus)
+    record["final_scores"] = game.final_scores or (0, 0, 0, 0)
+    return record
+
+
+def _kyoku_records(game: GameLog, game_number: int, first_move: int) -> Records:
+    kyokus = np.zeros(len(game.kyokus), KYOKU)
+    for kyoku, log in zip(kyokus, game.kyokus, strict=True):
+        kyoku["game"] = game_number
+        for name in ("kyoku", "honba", "kyotaku", "scores", "wall"):
+            kyoku[name] = getattr(log, name)
+        kyoku["first_move"], kyoku["num_moves"] = first_move, log.moves.size
+        kyoku["result"] = log.result["result"]
+        first_move += log.moves.size
+    return kyokus
 
 
 class KyokuStore:

@@ -18,7 +18,7 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, NUM_KINDS, PON_MELD, meld_size
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
+from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, place_deal, recorded_action
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import DiscardUkeire, count_discard_ukeire
 from suphx.games.riichi.table import (
@@ -108,18 +108,6 @@ def has_namesake(names: Sequence[str], seat: int) -> bool:
     return bare.count(bare[seat]) > 1
 
 
-def names_in_deal(names: Sequence[str], dealer: int) -> list[str]:
-    """Return the names as sentences on a deal have them; ``dealer``: its seat.
-
-    >>> names_in_deal(("our agent", "ukeire", "ukeire", "Anna"), 1)
-    ['our agent', 'ukeire (East)', 'ukeire (South)', 'Anna']
-    """
-    return [
-        f"{name} ({_WINDS[(seat - dealer) % SEATS]})" if has_namesake(names, seat) else name
-        for seat, name in enumerate(names)
-    ]
-
-
 def kyoku_name(kyoku: int, honba: int) -> str:
     """Return such as ``"East 1"`` or ``"South 4, honba 2"``."""
     name = f"{_WINDS[kyoku // 4]} {kyoku % 4 + 1}"
@@ -167,17 +155,6 @@ BONUS_COLUMNS = (("dora", "win_dora"), ("red fives", "win_red"), ("ura dora", "w
 """What adds han without being a yaku -> column of a TABLE record."""
 
 
-def win_value(table: Any, win: int) -> str:
-    """Return such as ``"3 han 40 fu"`` or ``"yakuman"`` for the win number ``win`` (0-2) of a TABLE record."""
-    return f"{table['win_han'][win]} han {table['win_fu'][win]} fu" if table["win_han"][win] else "yakuman"
-
-
-def win_yaku(table: Any, win: int) -> list[str]:
-    """Return the yaku of a win, then its dora with their number: ``["riichi", "pinfu", "red fives 1"]``."""
-    yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][win]) >> number & 1]
-    return yaku + [f"{name} {table[column][win]}" for name, column in BONUS_COLUMNS if table[column][win]]
-
-
 class Decision(NamedTuple):
     """What the actor of the table did."""
 
@@ -198,8 +175,7 @@ class KyokuWalk:
         self.place = f"deal {index} of game {printable(game.id)}"
         self._suits = load_suits()
         apply_rules(self.tables, game.rules)
-        for name in ("kyoku", "honba", "kyotaku", "scores", "wall"):
-            self.table[name] = getattr(self.log, name)
+        place_deal(self.tables, self.log)
         start_kyoku(self.tables[0], self._suits)
 
     def __iter__(self) -> Iterator[Decision]:
@@ -384,3 +360,26 @@ def _has_red(table: Any, kind: int) -> bool:
 def _by_probability(actions: list[int], probabilities: NDArray[np.float32]) -> list[int]:
     """Return calls and declarations first, then discards; the most probable of each first, those without one last."""
     return sorted(actions, key=lambda action: (action <= TSUMOGIRI, -np.nan_to_num(probabilities[action], nan=-1)))
+
+
+def names_in_deal(names: Sequence[str], dealer: int) -> list[str]:
+    """Return the names as sentences on a deal have them; ``dealer``: its seat.
+
+    >>> names_in_deal(("our agent", "ukeire", "ukeire", "Anna"), 1)
+    ['our agent', 'ukeire (East)', 'ukeire (South)', 'Anna']
+    """
+    return [
+        f"{name} ({_WINDS[(seat - dealer) % SEATS]})" if has_namesake(names, seat) else name
+        for seat, name in enumerate(names)
+    ]
+
+
+def win_value(table: Any, win: int) -> str:
+    """Return such as ``"3 han 40 fu"`` or ``"yakuman"`` for the win number ``win`` (0-2) of a TABLE record."""
+    return f"{table['win_han'][win]} han {table['win_fu'][win]} fu" if table["win_han"][win] else "yakuman"
+
+
+def win_yaku(table: Any, win: int) -> list[str]:
+    """Return the yaku of a win, then its dora with their number: ``["riichi", "pinfu", "red fives 1"]``."""
+    yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][win]) >> number & 1]
+    return yaku + [f"{name} {table[column][win]}" for name, column in BONUS_COLUMNS if table[column][win]]

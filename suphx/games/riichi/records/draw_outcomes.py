@@ -16,7 +16,7 @@ from suphx.games.riichi.ending import count_dora, count_red
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.legal import tiles_left
 from suphx.games.riichi.records.game_log import GameLog, KyokuLog
-from suphx.games.riichi.records.replay import NO_MOVE, follow, recorded_action
+from suphx.games.riichi.records.replay import NO_MOVE, follow, place_deal, recorded_action
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import shanten
 from suphx.games.riichi.table import (
@@ -79,9 +79,7 @@ class DrawOutcomes:
         return [self._of_deal(log) for log in game.kyokus]
 
     def _of_deal(self, log: KyokuLog) -> DealDraws:
-        table = self._tables[0]
-        table["scores"], table["wall"], table["num_decisions"] = log.scores, log.wall, 0
-        table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
+        place_deal(self._tables, log)
         hands, draws = np.zeros(4, np.uint8), np.zeros((NUM_DRAWS, _NUM_COLUMNS), np.uint8)
         result = int(log.result["result"])
         count = _fill_deal(self._tables[0], self._suits, log.moves, result, self._cursor, hands, draws)
@@ -163,6 +161,3 @@ def _fill_draw(t: Table, suits: Suits, undrawn: I8, dora: I8, draw: U8) -> None:
             draw[DrawColumn.OUTCOMES + state] += count
             hand[kind_of_face(face)] -= 1
     hand[kind_of_face(t.drawn)] += 1
-
-
-# One line of these numbers a game; everything reported is a ratio of two columns' sums.

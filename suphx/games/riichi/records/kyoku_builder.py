@@ -172,6 +172,13 @@ FACE_OF_ID = tuple(34 + tile // 36 if tile in RED_IDS else tile >> 2 for tile in
 
 STICK = 1000
 
+
+def dealt_places(seat: int, dealer: int) -> list[int]:
+    """Return where the 13 dealt tiles of a seat lie in the wall."""
+    first = (seat - dealer) % 4
+    return [16 * block + 4 * first + i for block in range(3) for i in range(4)] + [48 + first]
+
+
 # where a tile is: a seat 0-3 for its concealed hand, or
 _ON_TABLE = 4
 _UNSEEN = 5
@@ -257,11 +264,6 @@ class KyokuBuilder:
     def num_live_left(self) -> int:
         """Return how many tiles are left to draw before an exhaustive draw."""
         return LAST_DRAW - DEALT - len(self._live) - len(self._rinshan)
-
-    @property
-    def num_moves(self) -> int:
-        """Return how many moves are recorded so far (the step of an error's position)."""
-        return len(self._moves)
 
     def hand(self, seat: int) -> list[int]:
         """Return the concealed tile ids of a seat, ascending, the drawn tile included."""
@@ -448,14 +450,14 @@ class KyokuBuilder:
         self._where[tile] = where
 
     def _take_deal(self, hands: Sequence[Sequence[int]]) -> list[int]:
+        dealt = [0] * DEALT
         for seat, hand in enumerate(hands):
             if len(hand) != 13:
                 raise ValueError(f"seat {seat} is dealt {len(hand)} tiles instead of 13")
-            for tile in hand:
+            for place, tile in zip(dealt_places(seat, self.turn), hand, strict=True):
                 self._take_unseen(tile, seat)
-        order = [(self.turn + step) % 4 for step in range(4)]
-        blocks = (hands[seat][start : start + 4] for start in (0, 4, 8) for seat in order)
-        return [tile for block in blocks for tile in block] + [hands[seat][12] for seat in order]
+                dealt[place] = tile
+        return dealt
 
     def _is_last_move_discard(self) -> bool:
         return self._moves[-1] & (1 << ACTION_BITS) - 1 <= TSUMOGIRI

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, Meld
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, Meld, dealt_places
 from suphx.games.riichi.table import (
     ANKAN,
     CHI_RED,
@@ -165,12 +165,7 @@ def play_running_kyoku(log: KyokuLog, actor: int, *, is_own_turn: bool) -> Itera
 
 def dealt_hands(log: KyokuLog) -> list[list[int]]:
     """Return the 13 dealt tile ids of each seat, in drawing order."""
-    wall: list[int] = log.wall.tolist()
-    firsts = [(seat - log.kyoku) % _SEATS for seat in range(_SEATS)]
-    return [
-        [wall[16 * block + 4 * first + i] for block in range(3) for i in range(4)] + [wall[48 + first]]
-        for first in firsts
-    ]
+    return [log.wall[dealt_places(seat, log.kyoku % _SEATS)].tolist() for seat in range(_SEATS)]
 
 
 def _check_result(log: KyokuLog) -> None:

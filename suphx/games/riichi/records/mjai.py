@@ -1,23 +1,39 @@
-"""Reads the mjai protocol, one JSON object a line: one game text becomes a GameLog.
+"""Reads and writes the mjai protocol, one JSON object a line: one text is one game.
 
-mjai names faces, not tile ids, so every tile gets the lowest free id of its face. It has no han, fu and yaku: the
-results hold winners and score changes and say ``is_result_complete=False``. Several keys are optional in the dialects:
-the reason of a drawn kyoku, payments, final scores, the number of winds. Where they are missing they follow from what
-was played and from the other scores; where they do not follow (MissingFact), the game is set aside.
+mjai names faces, not tile ids, so every tile gets the lowest free id of its face. It has no han, fu and yaku, and no
+word for a seat that disconnects: the results hold winners and score changes and say ``is_result_complete=False``.
+Several keys are optional in the dialects: the reason of a drawn kyoku, payments, final scores, the number of winds.
+Where they are missing they follow from what was played and from the other scores; where they do not follow
+(MissingFact), the game is set aside. What is written has them all.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, EAST, KAKAN_MELD, MINKAN_MELD, NORTH, NUM_KINDS, PON_MELD
 from suphx.games.riichi.records.game_log import UNREADABLE_CHARACTERS, GameLog, KyokuLog, does_tenpai_end_game
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Meld, Win
+from suphx.games.riichi.records.kyoku_playback import (
+    Called,
+    CameBack,
+    DeclaredRiichi,
+    Discarded,
+    Drew,
+    Ended,
+    Event,
+    Left,
+    PaidStick,
+    TurnedDora,
+    dealt_hands,
+    play_kyoku,
+    play_running_kyoku,
+)
 from suphx.games.riichi.records.quarantine import (
     NO_END,
     NO_KYOKU,
@@ -30,9 +46,18 @@ from suphx.games.riichi.records.quarantine import (
     kind_of,
 )
 from suphx.games.riichi.records.replay import Replayer
-from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.rules import (
+    OPEN_TANYAO,
+    RIICHI_NEEDS_POINTS,
+    RULE_VALUES,
+    Rules,
+    UntoldRulesError,
+    apply_rules,
+    refuse_untold_game,
+)
 from suphx.games.riichi.shanten import find_waits
 from suphx.games.riichi.table import (
+    DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
@@ -40,9 +65,12 @@ from suphx.games.riichi.table import (
     NAGASHI_MANGAN,
     NINE_TERMINALS_DRAW,
     TRIPLE_RON_DRAW,
+    URA_POSITIONS,
+    WIN_RESULT,
 )
-from suphx.games.riichi.tile import NUM_TILES, RED_IDS, is_five, red_face
+from suphx.games.riichi.tile import NUM_TILES, RED_IDS, is_five, kind_of_face, red_face
 from suphx.json_text import parse_json
+from suphx.kernel.record import Records
 
 MAX_POINTS = 10_000_000
 """Of a seat, far above any game."""
@@ -98,6 +126,7 @@ FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
 _WINDS = "ESWN"
 _HIDDEN = "?"
 _SOUTH_4 = 7
+_KAMICHA = 3
 MAX_LINE_LENGTH = 1024 * 1024
 """Characters of one event; one with what a program thought of it has a few thousand."""
 
@@ -244,8 +273,7 @@ class _GameReader:
         if not isinstance(wind, str) or len(wind) != 1 or wind not in _WINDS[:3]:
             raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
         kyoku = _WINDS.index(wind) * 4 + read_integer(event, "kyoku", 1, 4) - 1
-        if "oya" in event and _seat(event, "oya") != kyoku % 4:
-            raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
+        check_dealer(event, kyoku)
         honba = read_integer(event, "honba", 0, MAX_STICKS)
         self.position = f"kyoku {kyoku} honba {honba}"
         kyotaku = read_integer(event, "kyotaku", 0, MAX_STICKS)
@@ -327,22 +355,29 @@ class _KyokuReader:
 
     def read(self, name: str, event: JsonObject) -> None:
         """Read one event of a running kyoku."""
-        if name in CALL_SIZES:
-            self._call(name, event)
-        elif name in _KYOKU_EVENTS:
-            _KYOKU_EVENTS[name](self, event)
-        else:
-            raise ValueError(f"unknown event {name!r:.40}")
+        match name:
+            case "tsumo":
+                self._last = self._take(_face(event.get("pai")))
+                self.builder.draw(seat_of(event), self._last)
+            case "dahai":
+                self._discard(seat_of(event), _face(event.get("pai")), event.get("tsumogiri"))
+            case "reach":
+                self.builder.declare_riichi(seat_of(event))
+            case "reach_accepted":
+                self.builder.pay_stick(seat_of(event))
+                self._num_riichi += 1
+            case "dora":
+                self.builder.reveal(self._take(_face(event.get("dora_marker"))))
+            case "hora":
+                self._win(event)
+            case "ryukyoku":
+                self._draw(event)
+            case "chi" | "pon" | "daiminkan" | "ankan" | "kakan":
+                self._call(name, event)
+            case _:
+                raise ValueError(f"unknown event {name!r:.40}")
 
-    def tsumo(self, event: JsonObject) -> None:
-        """Read a draw."""
-        self._last = self._take(_face(event.get("pai")))
-        self.builder.draw(_seat(event, "actor"), self._last)
-
-    def dahai(self, event: JsonObject) -> None:
-        """Read a discard."""
-        seat, face = _seat(event, "actor"), _face(event.get("pai"))
-        is_tsumogiri = event.get("tsumogiri")
+    def _discard(self, seat: int, face: int, is_tsumogiri: object) -> None:
         tile = self.builder.drawn
         is_drawn = tile >= 0 and FACE_OF_ID[tile] == face
         if is_tsumogiri is True and not is_drawn:
@@ -358,33 +393,17 @@ class _KyokuReader:
         self._last = tile
         self._discarded.append(face)
 
-    def reach(self, event: JsonObject) -> None:
-        """Read a riichi declaration."""
-        self.builder.declare_riichi(_seat(event, "actor"))
-
-    def reach_accepted(self, event: JsonObject) -> None:
-        """Read that the riichi is paid."""
-        self.builder.pay_stick(_seat(event, "actor"))
-        self._num_riichi += 1
-
-    def dora(self, event: JsonObject) -> None:
-        """Read a new dora indicator."""
-        self.builder.reveal(self._take(_face(event.get("dora_marker"))))
-
-    def hora(self, event: JsonObject) -> None:
-        """Read a win."""
-        seat = _seat(event, "actor")
+    def _win(self, event: JsonObject) -> None:
         win = Win(
-            seat=seat,
-            loser=_seat(event, "target"),
+            seat=seat_of(event),
+            loser=seat_of(event, "target"),
             tile=self._last,
             deltas=self._deltas(event),
             ura_indicators=self._ura(_ura_names(event)),
         )
         self.builder.win(win)
 
-    def ryukyoku(self, event: JsonObject) -> None:
-        """Read a drawn kyoku."""
+    def _draw(self, event: JsonObject) -> None:
         deltas = self._deltas(event)
         result = REASONS.get(str(event.get("reason")))
         if result is None:
@@ -443,17 +462,18 @@ class _KyokuReader:
         return EXHAUSTIVE_DRAW if is_noten_payment else NAGASHI_MANGAN
 
     def _call(self, name: str, event: JsonObject) -> None:
-        seat = _seat(event, "actor")
-        consumed = event.get("consumed")
-        if not isinstance(consumed, list) or len(consumed) != CALL_SIZES[name]:
+        seat, consumed = seat_of(event), event.get("consumed")
+        if not isinstance(consumed, list):
             raise ValueError(f"consumed of {name} is not a list of {CALL_SIZES[name]} tiles")
         faces = [_face(tile) for tile in consumed]
-        if name == "kakan":
-            meld = self._kakan(seat, _face(event.get("pai")))
-        elif name == "ankan":
-            meld = self._ankan(seat, faces)
+        called = None if name == "ankan" else _face(event.get("pai"))
+        check_call(name, faces, called)
+        if called is None:
+            meld = Meld(ANKAN_MELD, self._held_all(seat, faces), -1, 0)
+        elif name == "kakan":
+            meld = self._kakan(seat, called)
         else:
-            meld = self._claim(name, seat, faces, event)
+            meld = self._claim(name, seat, faces, called, (seat_of(event, "target") - seat) % 4)
         self.builder.call(seat, meld)
         self._num_melds += 1
         if name in ("kakan", "ankan", "daiminkan"):
@@ -468,25 +488,14 @@ class _KyokuReader:
             raise ValueError(f"seat {seat} adds {TILE_NAMES[face]} to a pon that it does not have")
         return Meld(KAKAN_MELD, tuple(sorted((*pon.tiles, added))), pon.called, pon.source, added)
 
-    def _ankan(self, seat: int, faces: list[int]) -> Meld:
-        tiles = self._held_all(seat, faces)
-        if len({tile >> 2 for tile in tiles}) != 1:
-            raise ValueError(f"seat {seat} makes a kan of different tiles")
-        return Meld(ANKAN_MELD, tiles, -1, 0)
-
-    def _claim(self, name: str, seat: int, faces: list[int], event: JsonObject) -> Meld:
-        face, source = _face(event.get("pai")), (_seat(event, "target") - seat) % 4
-        if self._last < 0 or FACE_OF_ID[self._last] != face:
-            raise ValueError(f"seat {seat} calls {TILE_NAMES[face]}, which is not the last discard")
-        tiles = tuple(sorted((*self._held_all(seat, faces), self._last)))
-        first = tiles[0] >> 2
-        steps = [(tile >> 2) - first for tile in tiles]
-        is_run = steps == [0, 1, 2] and first < EAST and first % 9 <= 6
-        if is_run != (name == "chi") or (name != "chi" and any(steps)) or (name == "chi" and source != 3):
-            raise ValueError(f"{name} of {', '.join(TILE_NAMES[FACE_OF_ID[tile]] for tile in tiles)} is impossible")
-        meld = Meld(_CLAIM_TYPES[name], tiles, self._last, source)
+    def _claim(self, name: str, seat: int, faces: list[int], called: int, source: int) -> Meld:
+        if self._last < 0 or FACE_OF_ID[self._last] != called:
+            raise ValueError(f"seat {seat} calls {TILE_NAMES[called]}, which is not the last discard")
+        if name == "chi" and source != _KAMICHA:
+            raise ValueError(f"seat {seat} calls chi, but not of the seat on its left")
+        meld = Meld(_CLAIM_TYPES[name], tuple(sorted((*self._held_all(seat, faces), self._last))), self._last, source)
         if name == "pon":
-            self._pons[seat, first] = meld
+            self._pons[seat, self._last >> 2] = meld
         return meld
 
     def _take(self, face: int) -> int:
@@ -521,15 +530,6 @@ class _KyokuReader:
 
 
 _CLAIM_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "daiminkan": MINKAN_MELD}
-_KYOKU_EVENTS = {
-    "tsumo": _KyokuReader.tsumo,
-    "dahai": _KyokuReader.dahai,
-    "reach": _KyokuReader.reach,
-    "reach_accepted": _KyokuReader.reach_accepted,
-    "dora": _KyokuReader.dora,
-    "hora": _KyokuReader.hora,
-    "ryukyoku": _KyokuReader.ryukyoku,
-}
 
 
 def _face(name: object) -> int:
@@ -562,5 +562,175 @@ def _shows_red_five(kyoku: KyokuLog) -> bool:
     return bool(np.isin([*kyoku.deal, *kyoku.draws], RED_IDS).any())
 
 
-def _seat(event: JsonObject, name: str) -> int:
+def seat_of(event: Mapping[str, Any], name: str = "actor") -> int:
+    """Return a seat of an event."""
     return read_integer(event, name, 0, 3)
+
+
+def check_dealer(event: Mapping[str, Any], kyoku: int) -> None:
+    """Check ``oya`` of start_kyoku, if it has one."""
+    if "oya" in event and seat_of(event, "oya") != kyoku % 4:
+        raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
+
+
+def check_call(name: str, faces: Sequence[int], called: int | None) -> None:
+    """Check the faces of ``consumed``; ``called``: the face of ``pai``, None for a closed kan.
+
+    ValueError if there are more or fewer tiles than the call has, or if together they are no run and no equal tiles.
+    """
+    if len(faces) != CALL_SIZES[name]:
+        raise ValueError(f"consumed of {name} is not a list of {CALL_SIZES[name]} tiles")
+    tiles = [*faces, *([] if called is None else [called])]
+    kinds = sorted(kind_of_face(face) for face in tiles)
+    steps = [kind - kinds[0] for kind in kinds]
+    is_run = steps == [0, 1, 2] and kinds[0] < EAST and kinds[0] % 9 <= 6
+    if not (is_run if name == "chi" else not any(steps)):
+        raise ValueError(f"{name} of {', '.join(TILE_NAMES[face] for face in tiles)} is impossible")
+
+
+_REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
+_CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
+
+JsonObject = dict[str, Any]
+
+
+def write_mjai(log: GameLog) -> str:
+    """Return the lines of a game, each ended by a newline.
+
+    ValueError if the log cannot be played, or its rules are not Tenhou's with open tanyao: mjai cannot say others.
+    """
+    read_back = Rules(num_winds=min(log.rules.num_winds, 2), tenpai_ends_game=does_tenpai_end_game(log))
+    refuse_untold_game(log.rules, read_back, log.id)
+    return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in _events(log))
+
+
+def refuse_untold_tables(tables: Records) -> None:
+    """Raise UntoldRulesError if deals of TABLE records follow other rules than Tenhou's with red fives.
+
+    Programs that follow a running game in mjai do not learn of them. When a game ends they need not know, nor that
+    riichi is legal without 1,000 points.
+    """
+    tenhou = np.zeros(1, RULE_VALUES)
+    apply_rules(tenhou, Rules())
+    flags = (tables["rule_flags"] ^ tenhou["rule_flags"]) & ~RIICHI_NEEDS_POINTS
+    is_told = (tables["num_winds"] <= 2) & (flags < OPEN_TANYAO)
+    for name in ("red_fives", "noten_payment", "max_rons", "riichi_min_tiles"):
+        is_told &= tables[name] == tenhou[name]
+    if not np.all(is_told):
+        raise UntoldRulesError(
+            "the deals do not follow Tenhou's rules with red fives, and mjai has no words for others: use "
+            "tenhou() or tonpuu() with programs"
+        )
+
+
+def _events(log: GameLog) -> Iterator[JsonObject]:
+    yield start_event(log.names, log.rules.num_winds)
+    for kyoku in log.kyokus:
+        yield from kyoku_events(kyoku)
+    if log.final_scores is not None:
+        yield {"type": "end_game", "scores": list(log.final_scores)}
+
+
+def start_event(names: Sequence[str], num_winds: int) -> JsonObject:
+    """Return the first event of a game of one wind (1) or two (2), with the names of the seats."""
+    kyoku_first = EAST_ONLY if num_winds == 1 else TWO_WINDS
+    return {"type": "start_game", "names": list(names), "kyoku_first": kyoku_first, "aka_flag": True}
+
+
+def kyoku_events(kyoku: KyokuLog) -> Iterator[JsonObject]:
+    """Yield the events of a finished kyoku, from start_kyoku to end_kyoku."""
+    yield _start(kyoku)
+    for event in play_kyoku(kyoku):
+        yield from _written(event, kyoku)
+    yield {"type": "end_kyoku"}
+
+
+def running_kyoku_events(kyoku: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[JsonObject]:
+    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide (play_running_kyoku)."""
+    yield _start(kyoku)
+    for event in play_running_kyoku(kyoku, actor, is_own_turn=is_own_turn):
+        yield from _written(event, kyoku)
+
+
+def seen_by(seat: int, event: JsonObject) -> JsonObject:
+    """Return an event as a seat sees it: hands and draws of the others are ``?``."""
+    if event["type"] == "start_kyoku":
+        hands = [hand if owner == seat else ["?"] * len(hand) for owner, hand in enumerate(event["tehais"])]
+        return event | {"tehais": hands}
+    if event["type"] == "tsumo" and event["actor"] != seat:
+        return event | {"pai": "?"}
+    return event
+
+
+def _start(kyoku: KyokuLog) -> JsonObject:
+    return {
+        "type": "start_kyoku",
+        "bakaze": "ESW"[kyoku.kyoku // 4],
+        "dora_marker": _name(int(kyoku.wall[DORA_POSITIONS[0]])),
+        "kyoku": kyoku.kyoku % 4 + 1,
+        "honba": kyoku.honba,
+        "kyotaku": kyoku.kyotaku,
+        "oya": kyoku.kyoku % 4,
+        "scores": list(kyoku.scores),
+        "tehais": [_names(hand) for hand in dealt_hands(kyoku)],
+    }
+
+
+def _written(event: Event, kyoku: KyokuLog) -> list[JsonObject]:
+    match event:
+        case Drew(seat, tile):
+            return [{"type": "tsumo", "actor": seat, "pai": _name(tile)}]
+        case Discarded(seat, tile, is_tsumogiri):
+            return [{"type": "dahai", "actor": seat, "pai": _name(tile), "tsumogiri": is_tsumogiri}]
+        case DeclaredRiichi(seat):
+            return [{"type": "reach", "actor": seat}]
+        case PaidStick(seat, _):
+            return [{"type": "reach_accepted", "actor": seat}]
+        case Called(seat, meld):
+            return [_call(seat, meld)]
+        case TurnedDora(tile):
+            return [{"type": "dora", "dora_marker": _name(tile)}]
+        case Left() | CameBack():
+            return []
+        case Ended():
+            return _end(event, kyoku)
+        case _:
+            assert_never(event)
+
+
+def _call(seat: int, meld: Meld) -> JsonObject:
+    event: JsonObject = {"type": _CALL_NAMES[meld.type], "actor": seat}
+    if meld.type == ANKAN_MELD:
+        return event | {"consumed": _names(meld.tiles)}
+    if meld.type == KAKAN_MELD:
+        pon = [tile for tile in meld.tiles if tile != meld.added]
+        return event | {"pai": _name(meld.added), "consumed": _names(pon)}
+    target = (seat + meld.source) % 4
+    return event | {"target": target, "pai": _name(meld.called), "consumed": _names(meld.hand_tiles())}
+
+
+def _end(end: Ended, kyoku: KyokuLog) -> list[JsonObject]:
+    result = kyoku.result
+    code = int(result["result"])
+    if code != WIN_RESULT:
+        draw = {"type": "ryukyoku", "reason": _REASON_OF_RESULT[code], "deltas": result["deltas"].tolist()}
+        return [draw | {"tenpais": [bool(value) for value in result["tenpai"]]}]
+    ura = [int(kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
+    return [
+        {
+            "type": "hora",
+            "actor": seat,
+            "target": int(result["win_loser"][index]),
+            "deltas": result["win_deltas"][index].tolist(),
+        }
+        | ({"ura_markers": _names(ura) if seat in end.riichi_seats else []} if kyoku.is_ura_known else {})
+        for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist())
+    ]
+
+
+def _name(tile: int) -> str:
+    return TILE_NAMES[FACE_OF_ID[tile]]
+
+
+def _names(tiles: list[int] | tuple[int, ...]) -> list[str]:
+    return [_name(tile) for tile in tiles]

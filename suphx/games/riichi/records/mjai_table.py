@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,16 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.mahjong.tile import ANKAN_MELD, EAST, HAKU, NUM_KINDS, PON_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD, HAKU, NUM_KINDS, PON_MELD
 from suphx.games.riichi.kyoku import start_kyoku, step
+from suphx.games.riichi.records.decisions import viewer_move
+from suphx.games.riichi.records.kyoku_builder import dealt_places
 from suphx.games.riichi.records.mjai import (
     CALL_SIZES,
     EAST_ONLY,
     MAX_STICKS,
     TILE_NAMES,
+    check_call,
+    check_dealer,
     face_of_name,
     read_integer,
     read_points,
+    seat_of,
 )
 from suphx.games.riichi.rules import Rules, apply_rules, tenhou, tonpuu
 from suphx.games.riichi.table import (
@@ -63,7 +68,6 @@ from suphx.games.riichi.table import (
     TSUMO,
     TSUMOGIRI,
     action_name,
-    lowest_of_chi,
 )
 from suphx.games.riichi.tile import RED_IDS, is_five, is_red, kind_of_face, num_red, red_bit, red_face
 from suphx.kernel.record import U8, Records
@@ -75,65 +79,37 @@ def reply_of_action(table: Any, action: int) -> dict[str, Any]:
     """Return the mjai event for a legal ``action`` (0-119) of the actor of a TABLE record."""
     if action == PASS:
         return dict(NO_REPLY)
-    seat = int(table["actor"])
-    if action <= TSUMOGIRI:
-        is_drawn = action == TSUMOGIRI
-        face = int(table["drawn"]) if is_drawn else action
-        return {"type": "dahai", "actor": seat, "pai": TILE_NAMES[face], "tsumogiri": is_drawn}
-    if action == RIICHI:
-        return {"type": "reach", "actor": seat}
-    if action == NINE_TERMINALS:
-        return {"type": "ryukyoku", "actor": seat, "reason": "kyushukyuhai"}
-    if action == TSUMO:
-        return {"type": "hora", "actor": seat, "target": seat, "pai": TILE_NAMES[int(table["drawn"])]}
-    if ANKAN <= action < TSUMO:
-        return _own_kan(table, seat, action)
-    return _claim(table, seat, action)
+    seat, move = int(table["actor"]), viewer_move(table, action)
+    faces: list[int] = move["faces"]
+    match move["move"]:
+        case "discard":
+            return {"type": "dahai", "actor": seat, "pai": TILE_NAMES[faces[0]], "tsumogiri": action == TSUMOGIRI}
+        case "riichi":
+            return {"type": "reach", "actor": seat}
+        case "nine terminals":
+            return {"type": "ryukyoku", "actor": seat, "reason": "kyushukyuhai"}
+        case "tsumo":
+            return {"type": "hora", "actor": seat, "target": seat, "pai": TILE_NAMES[faces[0]]}
+        case "ankan":
+            return {"type": "ankan", "actor": seat, "consumed": _names(faces)}
+        case "kakan":
+            kind = kind_of_face(faces[-1])
+            added = red_face(kind) if num_red(table["red"][seat], kind) else kind
+            faces.remove(added)
+            return {"type": "kakan", "actor": seat, "pai": TILE_NAMES[added], "consumed": _names(faces)}
+    claimed = int(table["claimed_face"])
+    faces.remove(claimed)
+    event = {"actor": seat, "target": int(table["turn"]), "pai": TILE_NAMES[claimed]}
+    name = _CLAIM_NAMES[move["move"]]
+    return {"type": name, **event} | ({} if action == RON else {"consumed": _names(faces)})
 
 
-def _own_kan(table: Any, seat: int, action: int) -> dict[str, Any]:
-    kind = (action - ANKAN) % (KAKAN - ANKAN)
-    is_red_held = has_red(table, seat, kind)
-    if action < KAKAN:
-        return {"type": "ankan", "actor": seat, "consumed": _names(kind, 4, is_red=is_red_held)}
-    melds = range(int(table["num_melds"][seat]))
-    pon = next(
-        i for i in melds if table["meld_type"][seat, i] == PON_MELD and table["meld_kind"][seat, i] == kind
-    )  # fmt: skip
-    consumed = _names(kind, 3, is_red=bool(table["meld_red"][seat, pon]))
-    return {"type": "kakan", "actor": seat, "pai": _names(kind, 1, is_red=is_red_held)[0], "consumed": consumed}
+_CLAIM_NAMES = {"ron": "hora", "chi": "chi", "pon": "pon", "minkan": "daiminkan"}
 
 
-def _claim(table: Any, seat: int, action: int) -> dict[str, Any]:
-    face = int(table["claimed_face"])
-    event = {"actor": seat, "target": int(table["turn"]), "pai": TILE_NAMES[face]}
-    if action == RON:
-        return {"type": "hora", **event}
-    kind = kind_of_face(face)
-    if action in (PON, PON_RED):
-        return {"type": "pon", **event, "consumed": _names(kind, 2, is_red=action == PON_RED)}
-    if action == MINKAN:
-        return {"type": "daiminkan", **event, "consumed": _names(kind, 3, is_red=has_red(table, seat, kind))}
-    if CHI <= action < PASS:
-        lowest = lowest_of_chi(kind, action)
-        consumed = [
-            _names(other, 1, is_red=action >= CHI_RED and is_five(other))[0]
-            for other in range(lowest, lowest + 3)
-            if other != kind
-        ]
-        return {"type": "chi", **event, "consumed": consumed}
-    raise ValueError(f"action {action} is no decision: use 0 to {PASS}")
-
-
-def has_red(table: Any, seat: int, kind: int) -> bool:
-    """Tell whether the hand of ``seat`` has the red five of a kind."""
-    return bool(num_red(table["red"][seat], kind))
-
-
-def _names(kind: int, count: int, *, is_red: bool) -> list[str]:
-    """Return the names of ``count`` tiles of a kind, the red five first if it is among them."""
-    red = [TILE_NAMES[red_face(kind)]] if is_red else []
-    return red + [TILE_NAMES[kind]] * (count - len(red))
+def _names(faces: list[int]) -> list[str]:
+    """Return the names of tiles, a red five before its equals."""
+    return [TILE_NAMES[face] for face in sorted(faces, key=lambda face: (kind_of_face(face), -face))]
 
 
 JsonObject = Mapping[str, Any]
@@ -203,39 +179,6 @@ def _consumed(reply: JsonObject) -> list[int]:
     return [face_of_name(tile) for tile in tiles]
 
 
-def check_call(event: Mapping[str, Any], faces: Sequence[int], called: int | None) -> None:
-    """Check the faces of ``consumed``; ``called``: the face of ``pai``, None for a closed kan.
-
-    ValueError if there are more or fewer tiles than the call has, or if together they are no run and no equal tiles.
-    """
-    name = event["type"]
-    if len(faces) != CALL_SIZES[name]:
-        raise ValueError(f"consumed of {name} has {len(faces)} tiles: it must have {CALL_SIZES[name]}")
-    tiles = [*faces, *([] if called is None else [called])]
-    kinds = sorted(kind_of_face(face) for face in tiles)
-    steps = [kind - kinds[0] for kind in kinds]
-    is_run = steps == [0, 1, 2] and kinds[0] < EAST and kinds[0] % 9 <= 6
-    if not (is_run if name == "chi" else not any(steps)):
-        raise ValueError(f"{name} of {', '.join(TILE_NAMES[face] for face in tiles)} is impossible")
-
-
-class SeenTiles:
-    """Consumes: faces (0-36) that a seat sees for the first time. Produces: an error once there are too many."""
-
-    def __init__(self, *, has_red_fives: bool = True) -> None:
-        self._counts = [0] * len(TILE_NAMES)
-        self._copies = [4] * NUM_KINDS + [0] * (len(TILE_NAMES) - NUM_KINDS)
-        if has_red_fives:
-            self._copies = [4 - is_five(kind) for kind in range(NUM_KINDS)] + [1] * (len(TILE_NAMES) - NUM_KINDS)
-
-    def add(self, faces: Iterable[int]) -> None:
-        """Count new tiles; ValueError if more of a face have been seen than there are."""
-        for face in faces:
-            self._counts[face] += 1
-            if self._counts[face] > self._copies[face]:
-                raise ValueError(f"tile {TILE_NAMES[face]} appears too often: there are {self._copies[face]} of it")
-
-
 UNKNOWN_TILE = "?"
 _WINDOWS = (CLAIM, ROB_KAN)
 _OWN = (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD)
@@ -265,7 +208,7 @@ class MjaiTable:
         self._deal: JsonObject | None = None
         self._moves: list[_Move] = []
         self._num_dora = 1
-        self._seen = SeenTiles()
+        self._num_seen = [0] * len(TILE_NAMES)
         self._has_red_fives = True
         self._is_running = False
 
@@ -282,9 +225,9 @@ class MjaiTable:
             elif name == "dora":
                 self._turn_dora(event)
             elif name == "tsumo":
-                self._draw(_seat(event), event.get("pai"))
+                self._draw(seat_of(event), event.get("pai"))
             elif name in _MOVES:
-                self._move(_seat(event), event)
+                self._move(seat_of(event), event)
         except (KeyError, TypeError, IndexError, OverflowError) as error:
             raise ValueError(f"the event {name!r} is incomplete: {type(error).__name__} {error}") from error
 
@@ -304,7 +247,7 @@ class MjaiTable:
         return tables
 
     def _start_game(self, event: JsonObject) -> None:
-        self.seat = self._given_seat if event.get("id") is None else _seat(event, "id")
+        self.seat = self._given_seat if event.get("id") is None else seat_of(event, "id")
         rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY else tenhou()
         self._has_red_fives = event.get("aka_flag", True) is not False
         self._tables = np.zeros(1, TABLE)
@@ -320,12 +263,10 @@ class MjaiTable:
         if event["bakaze"] not in (*"ESW",):
             raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r:.40}: use E, S or W")
         kyoku = "ESW".index(event["bakaze"]) * 4 + read_integer(event, "kyoku", 1, 4) - 1
-        dealer = kyoku % 4
-        if "oya" in event and _seat(event, "oya") != dealer:
-            raise ValueError(f"oya is not seat {dealer}, the dealer of this kyoku")
+        check_dealer(event, kyoku)
         own, indicator = _dealt_faces(event, self.seat), face_of_name(event["dora_marker"])
-        self._seen = SeenTiles(has_red_fives=self._has_red_fives)
-        self._seen.add([*own, indicator])
+        self._num_seen = [0] * len(TILE_NAMES)
+        self._see_tiles([*own, indicator])
         table = self._tables[0]
         table["kyoku"] = kyoku
         table["honba"] = read_integer(event, "honba", 0, MAX_STICKS)
@@ -336,7 +277,7 @@ class MjaiTable:
         table["wall_seed"] = zlib.crc32(json.dumps(event, sort_keys=True).encode())  # agents that draw lots use it
         table["wall"] = 0
         table["wall"][DORA_POSITIONS[0]] = _id(indicator)
-        table["wall"][_dealt_places(self.seat, dealer)] = [_id(face) for face in own]
+        table["wall"][dealt_places(self.seat, kyoku % 4)] = [_id(face) for face in own]
         self._deal, self._moves, self._num_dora, self._is_running = event, [], 1, True
 
     def _end(self, event: JsonObject) -> None:
@@ -344,11 +285,20 @@ class MjaiTable:
             self._tables[0]["scores"] = read_points(event, "scores")
         self._is_running = False
 
+    def _see_tiles(self, faces: Iterable[int]) -> None:
+        """Count tiles that the seat sees for the first time; ValueError if more of a face than there are."""
+        for face in faces:
+            num_reds = int(self._has_red_fives and is_five(kind_of_face(face)))
+            num_copies = num_reds if is_red(face) else 4 - num_reds
+            self._num_seen[face] += 1
+            if self._num_seen[face] > num_copies:
+                raise ValueError(f"tile {TILE_NAMES[face]} appears too often: there are {num_copies} of it")
+
     def _turn_dora(self, event: JsonObject) -> None:
         if not self._is_running or self._num_dora == _NUM_DORA:
             raise ValueError(f"a dora indicator is turned over outside a deal, or a sixth one: there are {_NUM_DORA}")
         indicator = face_of_name(event["dora_marker"])
-        self._seen.add([indicator])
+        self._see_tiles([indicator])
         wall = self._tables[0]["wall"]
         others = wall[list(DORA_POSITIONS[: self._num_dora])]
         wall[DORA_POSITIONS[self._num_dora]] = next(tile for tile in _ids(indicator) if tile not in others)
@@ -362,7 +312,7 @@ class MjaiTable:
         if not self._is_running or (self._deal is None and not self._moves):
             raise ValueError(f"seat {seat} draws, but it is not its turn")
         if seat == self.seat:
-            self._seen.add([face])
+            self._see_tiles([face])
         if self._deal is not None:
             table["wall"][DEALT] = _id(face)
             start_kyoku(self._tables[0], self._suits)
@@ -405,11 +355,11 @@ class MjaiTable:
         called = face_of_name(event["pai"]) if name in ("dahai", "kakan", *_CLAIMS) else None
         faces = tuple(face_of_name(tile) for tile in event.get("consumed", ()))
         if name in CALL_SIZES and (faces or name != "kakan"):
-            check_call(event, faces, called)
+            check_call(name, faces, called)
         if name in ("dahai", "kakan") and called is not None:
             faces = (called,)
         if seat != self.seat:
-            self._seen.add(faces)
+            self._see_tiles(faces)
         else:
             self._check_own(event, faces)
         return faces
@@ -527,16 +477,3 @@ def _dealt_faces(event: JsonObject, seat: int) -> list[int]:
     if len(hands[seat]) != _HAND_SIZE:
         raise ValueError(f"seat {seat} is dealt {len(hands[seat])} tiles instead of {_HAND_SIZE}")
     return [face_of_name(name) for name in hands[seat]]
-
-
-def _dealt_places(seat: int, dealer: int) -> list[int]:
-    """Return where the 13 dealt tiles of a seat lie in the wall."""
-    first = (seat - dealer) % 4
-    return [16 * block + 4 * first + i for block in range(3) for i in range(4)] + [48 + first]
-
-
-def _seat(event: JsonObject, key: str = "actor") -> int:
-    seat = event.get(key)
-    if not isinstance(seat, int) or isinstance(seat, bool) or not 0 <= seat <= 3:
-        raise ValueError(f"{key} of {event.get('type')!r} is {seat!r}: it must be 0 to 3")
-    return seat

@@ -1,28 +1,43 @@
-"""Reads Tenhou's mjlog XML: one game text becomes a GameLog (docs/rules.md).
+"""Reads and writes Tenhou's mjlog XML: one text is one game (docs/records.md).
 
 Strict about tags, tiles, turns and scores, indifferent to unknown attributes. Tags of the connection and of chat, and
 names that cannot be read, are left out and counted (``GameLog.ignored``). The wins of a triple ron are not
 in the record: ``ron3`` follows the discard with no AGARI, so the log has TRIPLE_RON_DRAW and no RON moves (all
 three others won). A seat that is absent when a kyoku starts has a LEAVE mark first of all.
 
-``SeededWalls`` has the walls that the seeds of a record give, kyoku by kyoku; a seed that cannot be used never costs
-the game.
+Three things of a real record are not in a GameLog and are written in one fixed form: the fu of a yakuman (0), which of
+several equal tiles a seat discards (the lowest id), and the fast bit and lobby of GO. The second numbers of ``owari``
+are computed: points against the target in thousands, plus 20, 10, -10, -20 by placement and the rest to the first.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
 
 import numpy as np
 
-from suphx.games.riichi.records.game_log import NO_SEED, GameLog, does_tenpai_end_game
-from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Win, decode_meld
+from suphx.games.mahjong.tile import ANKAN_MELD
+from suphx.games.riichi import yaku_number
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Win, decode_meld, encode_meld
+from suphx.games.riichi.records.kyoku_playback import (
+    Called,
+    CameBack,
+    DeclaredRiichi,
+    Discarded,
+    Drew,
+    Ended,
+    Event,
+    Left,
+    PaidStick,
+    TurnedDora,
+    dealt_hands,
+    play_kyoku,
+    shown_hands,
+)
 from suphx.games.riichi.records.mjlog_xml import (
     SCENE,
     Attributes,
@@ -33,8 +48,7 @@ from suphx.games.riichi.records.mjlog_xml import (
     numbers_in,
     points_in,
     ratings_in,
-    read_attributes,
-    read_tokens,
+    read_tags,
     seat_in,
     tiles_in,
 )
@@ -48,7 +62,8 @@ from suphx.games.riichi.records.quarantine import (
     RecordError,
     kind_of,
 )
-from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.records.shuffle_seed import SeededWalls
+from suphx.games.riichi.rules import Rules, refuse_untold_game, refuse_untold_rules
 from suphx.games.riichi.table import (
     DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
@@ -58,173 +73,11 @@ from suphx.games.riichi.table import (
     NAGASHI_MANGAN,
     NINE_TERMINALS_DRAW,
     TRIPLE_RON_DRAW,
+    URA_POSITIONS,
+    WIN_RESULT,
+    places_of_scores,
 )
-from suphx.games.riichi.tile import NUM_TILES
-from suphx.kernel.record import U8
-
-SEED_PREFIX = "mt19937ar-sha512-n288-base64,"
-HEX_SEED_PREFIX = "mt19937ar-sha512-n288,"
-KYOKU_SEED_PREFIX = "mt19937ar,"
-_MAX_WORDS = 624
-_SEED_BYTES = 4 * _MAX_WORDS
-_HEX_WORD = re.compile(r"[0-9A-Fa-f]{1,8}", re.ASCII)
-_DEAD_WALL = 14
-_BLOCK_BYTES = 128
-_NUM_BLOCKS = 9
-
-
-_Words: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
-
-
-@dataclass(frozen=True, slots=True)
-class Deal:
-    """What the shuffle gives for one kyoku."""
-
-    wall: U8
-    """136 tile ids in drawing order, as in table.py: Tenhou's ``yama`` read from its end."""
-    dice: tuple[int, int]
-    """Two dice, 0-5 each, as INIT shows them. They move no tile."""
-
-    def with_turned_pairs(self) -> Deal:
-        """Return the deal with the two tiles of every pair of the dead wall exchanged."""
-        wall = self.wall.copy()
-        wall[-_DEAD_WALL:] = wall[-_DEAD_WALL:].reshape(-1, 2)[:, ::-1].reshape(-1)
-        return Deal(wall, self.dice)
-
-
-def tenhou_deals(seed: str) -> Iterator[Deal]:
-    """Yield the deal of every kyoku of a game, without end, from its ``SHUFFLE`` seed.
-
-    ValueError, at the call, for a seed of another form than ``mt19937ar-sha512-n288-base64,`` or
-    ``mt19937ar-sha512-n288,``.
-    """
-    if seed.startswith(HEX_SEED_PREFIX):
-        return _deals(_generator(_hex_words(seed[len(HEX_SEED_PREFIX) :])))
-    return _deals(_generator(_base64_words(seed)))
-
-
-def kyoku_deal(shuffle: str) -> Deal:
-    """Return the deal of one kyoku from the ``shuffle`` of its INIT; ValueError if it is not ``mt19937ar,`` and words.
-
-    Checked against the records at hand: hands, dice, draws and all indicators of 3,095 kyoku.
-    """
-    if not shuffle.startswith(KYOKU_SEED_PREFIX):
-        raise ValueError(f"shuffle begins with {shuffle[:32]!r}: only {KYOKU_SEED_PREFIX!r} is known")
-    generator = _generator(_hex_words(shuffle[len(KYOKU_SEED_PREFIX) :]))
-    words = np.frombuffer(generator.bytes(4 * (NUM_TILES + 1)), "<u4").tolist()
-    return _deal(words).with_turned_pairs()
-
-
-def _generator(words: _Words) -> np.random.RandomState:
-    return np.random.RandomState(words)  # an array seeds by init_by_array, as the reference code does
-
-
-def _deals(generator: np.random.RandomState) -> Iterator[Deal]:
-    while True:
-        data = generator.bytes(_NUM_BLOCKS * _BLOCK_BYTES)
-        blocks = (data[start : start + _BLOCK_BYTES] for start in range(0, len(data), _BLOCK_BYTES))
-        digest = b"".join(hashlib.sha512(block).digest() for block in blocks)
-        yield _deal(np.frombuffer(digest, "<u4").tolist())
-
-
-def _deal(words: list[int]) -> Deal:
-    yama = list(range(NUM_TILES))
-    for i in range(NUM_TILES - 1):
-        j = i + words[i] % (NUM_TILES - i)
-        yama[i], yama[j] = yama[j], yama[i]
-    yama.reverse()
-    return Deal(np.array(yama, np.uint8), (words[NUM_TILES - 1] % 6, words[NUM_TILES] % 6))
-
-
-def _base64_words(seed: str) -> _Words:
-    if not seed.startswith(SEED_PREFIX):
-        raise ValueError(f"shuffle seed begins with {seed[:32]!r}: only {SEED_PREFIX!r} is known")
-    try:
-        data = base64.b64decode(seed[len(SEED_PREFIX) :], validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ValueError(f"shuffle seed is not base64: {error}") from error
-    if len(data) != _SEED_BYTES:
-        raise ValueError(f"shuffle seed has {len(data)} bytes: it must have {_SEED_BYTES}")
-    return np.frombuffer(data, "<u4").astype(np.uint32)
-
-
-def _hex_words(text: str) -> _Words:
-    words = text.split(",")
-    if len(words) > _MAX_WORDS or not all(map(_HEX_WORD.fullmatch, words)):
-        raise ValueError(f"shuffle seed {text[:40]!r} is not a list of at most {_MAX_WORDS} hexadecimal words")
-    return np.array([int(word, 16) for word in words], np.uint32)
-
-
-UNREADABLE_SEED = "the seed cannot be read"
-OTHER_SEED = "the seed gives other tiles"
-FROM_THE_MIDDLE = "the record starts in the middle of a game"
-
-
-class SeededWalls:
-    """The seeds of one game on their way to walls.
-
-    >>> walls = SeededWalls(seed)
-    >>> walls.start_kyoku(is_start_of_game=True, shuffle="")
-    >>> wall = walls.finish_kyoku(dealt, indicator)  # None if the draws of this kyoku cannot be checked
-    """
-
-    def __init__(self, seed: str | None) -> None:
-        self.problem = NO_SEED
-        """Why the draws cannot be checked; "" if they can."""
-        self._deals: Iterator[Deal] | None = None
-        self._deal: Deal | None = None
-        self._has_unknown_pairs = False
-        self._is_started = self._is_fitting = False
-        self.read_seed(seed or "")
-
-    def read_seed(self, seed: str) -> None:
-        """Read the seed of the game; only the first one counts."""
-        if not seed or self.problem != NO_SEED:
-            return
-        try:
-            self._deals = tenhou_deals(seed)
-        except ValueError:
-            self.problem = UNREADABLE_SEED
-            return
-        self.problem = ""
-        self._has_unknown_pairs = seed.startswith(HEX_SEED_PREFIX)
-
-    def start_kyoku(self, *, is_start_of_game: bool, shuffle: str) -> None:
-        """Begin a kyoku; ``shuffle`` is its own seed or "". Nobody knows how many walls came before a fragment."""
-        if not self._is_started and not is_start_of_game and self._deals is not None:
-            self._give_up(FROM_THE_MIDDLE)
-        self._is_started = True
-        if not shuffle or self.problem not in ("", NO_SEED) or self._deals is not None:
-            return
-        try:
-            self._deal = kyoku_deal(shuffle)
-        except ValueError:
-            self._give_up(UNREADABLE_SEED)
-        else:
-            self.problem = ""
-
-    def finish_kyoku(self, dealt: Sequence[int], indicator: int) -> U8 | None:
-        """Return the wall of the kyoku, or None; ``dealt`` and ``indicator`` are those of the record.
-
-        The first deal of a record decides whether the seed belongs to it; later ones are compared by the replay.
-        """
-        deal, self._deal = self._deal, None
-        if self._deals is not None:
-            deal = next(self._deals)
-        if deal is None:
-            return None
-        if self._has_unknown_pairs and deal.wall[DORA_POSITIONS[0]] != indicator:
-            deal = deal.with_turned_pairs()
-        if not self._is_fitting and not np.array_equal(deal.wall[: len(dealt)], dealt):
-            self._give_up(OTHER_SEED)
-            return None
-        self._is_fitting = True
-        return deal.wall
-
-    def _give_up(self, problem: str) -> None:
-        self.problem = problem
-        self._deals = self._deal = None
-
+from suphx.games.riichi.yaku import han_of
 
 DRAW_TYPES = {
     "": EXHAUSTIVE_DRAW,
@@ -245,9 +98,9 @@ NO_RED, NO_OPEN_TANYAO, HANCHAN, SANMA = 0x02, 0x04, 0x08, 0x10
 ROOM_MASK = 0xA0
 DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
 
+_TILE_TAG = re.compile(r"([DEFGTUVW])([0-9]{1,3})", re.ASCII)
 _LIVE_TAGS = frozenset((
-    SCENE, f"/{SCENE}", "CHAT", "FURITEN", "GOK", "HELO", "JOIN", "LN", "NEXTREADY", "PROF", "PXR", "RANKING", "REJOIN",
-    "Z",
+    SCENE, "CHAT", "FURITEN", "GOK", "HELO", "JOIN", "LN", "NEXTREADY", "PROF", "PXR", "RANKING", "REJOIN", "Z",
 ))  # fmt: skip
 """Tags that a game does not need: of programs that keep the live connection, and those that wrap each deal."""
 _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
@@ -269,21 +122,16 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
     ``is_fragment_allowed``: then its finished kyokus are returned.
     Raises RecordError with reason and position; ForeignRecord for three players, no red fives or chips.
     """
-    tokens = read_tokens(text)
     reader = _GameReader(game_id, seed, is_fragment_allowed)
-    index = 0
+    number = character = 0
     try:
-        for index, (_, letter, number, name, attributes, slash) in enumerate(tokens):  # noqa: B007 (for the position)
-            if letter:
-                reader.read_tile(letter, int(number), slash)
-            else:
-                reader.read_tag(name, attributes, slash)
+        for number, (character, name, attributes) in enumerate(read_tags(text), start=1):  # noqa: B007 (the position)
+            reader.read(name, attributes)
         return reader.finish()
     except RecordError:
         raise
     except ValueError as error:
-        offset = len(text) - sum(len(token[0]) for token in tokens[index:])
-        position = f"{reader.position}, tag {index + 1}, character {offset}"
+        position = f"{reader.position}, tag {number}, character {character}"
         raise RecordError(str(error), position, kind_of(error)) from error
 
 
@@ -300,35 +148,65 @@ class _GameReader:
         self._seen: set[str] = set()
         self._is_closed = False
 
-    def read_tile(self, letter: str, tile: int, slash: str) -> None:
-        """Read a draw (T U V W) or a discard (D E F G) of seats 0-3."""
-        builder = self._builder
-        if builder is None or self._is_closed or not slash:
-            raise ValueError(f"tag {letter}{tile} is outside a kyoku or is not closed")
-        if letter >= "T":
-            builder.draw(ord(letter) - 84, tile)
-        else:
-            builder.discard(ord(letter) - 68, tile)
-
-    def read_tag(self, name: str, text: str | Attributes, slash: str) -> None:
-        """Read any other tag."""
-        if name in _LIVE_TAGS and self._seen and not self._is_closed:
-            if not name.startswith("/"):
-                self._log.ignored[f"tag {name}"] += 1
+    def read(self, name: str, attributes: Attributes) -> None:
+        """Read one tag."""
+        if tile := _TILE_TAG.fullmatch(name):
+            self._read_tile(tile[1], int(tile[2]))
             return
-        read = _READERS.get(name)
-        if read is None:
-            raise ValueError(f"unknown tag {name:.40}")
-        if bool(slash) == (name in ("mjloggm", "/mjloggm")):
-            raise ValueError(f"tag {name} is not closed properly")
+        if name in _LIVE_TAGS and self._seen and not self._is_closed:
+            self._log.ignored[f"tag {name}"] += 1
+            return
         if self._is_closed or (name == "mjloggm") == bool(self._seen):
-            raise ValueError(f"tag {name} is outside the record")
+            raise ValueError(f"tag {name:.40} is outside the record")
         if name in _ONCE and name in self._seen:
             raise ValueError(f"tag {name} comes twice")
         if self._log.final_scores is not None and name not in ("BYE", "UN", "/mjloggm"):
-            raise ValueError(f"tag {name} follows the end of the game")
-        read(self, read_attributes(name, text))
+            raise ValueError(f"tag {name:.40} follows the end of the game")
+        self._read_named(name, attributes)
         self._seen.add(name)
+
+    def _read_tile(self, letter: str, tile: int) -> None:
+        """Read a draw (T U V W) or a discard (D E F G) of seats 0-3."""
+        if self._builder is None or self._is_closed:
+            raise ValueError(f"tag {letter}{tile} is outside a kyoku")
+        if letter >= "T":
+            self._builder.draw(ord(letter) - ord("T"), tile)
+        else:
+            self._builder.discard(ord(letter) - ord("D"), tile)
+
+    def _read_named(self, name: str, attributes: Attributes) -> None:
+        match name:
+            case "mjloggm":
+                pass  # its version does not matter
+            case "SHUFFLE":
+                self._walls.read_seed(attributes.get("seed", ""))
+            case "GO":
+                self._read_go(attributes)
+            case "UN":
+                self._read_un(attributes)
+            case "TAIKYOKU":
+                if number_in(attributes, "oya", 0, 3) != 0:
+                    raise ValueError("the first dealer is not seat 0")
+            case "BYE":
+                self._read_bye(seat_in(attributes, "who"))
+            case "INIT":
+                self._read_init(attributes)
+            case "N":
+                self._playing.call(seat_in(attributes, "who"), decode_meld(number_in(attributes, "m", 0, 0xFFFF)))
+            case "DORA":
+                self._playing.reveal(number_in(attributes, "hai", 0, 135))
+            case "REACH":
+                self._read_reach(attributes)
+            case "AGARI":
+                self._read_agari(attributes)
+                self._read_owari(attributes)
+            case "RYUUKYOKU":
+                self._read_ryuukyoku(attributes)
+                self._read_owari(attributes)
+            case "/mjloggm":
+                self._read_end()
+            case _:
+                raise ValueError(f"unknown tag {name:.40}")
 
     def finish(self) -> GameLog:
         """Return the game, or raise if it is not whole."""
@@ -342,16 +220,7 @@ class _GameReader:
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
 
-    # ---- the head
-
-    def read_root(self, attributes: Attributes) -> None:
-        """Read ``mjloggm``: its version does not matter."""
-
-    def read_shuffle(self, attributes: Attributes) -> None:
-        """Read SHUFFLE: the seed, unless it was given apart."""
-        self._walls.read_seed(attributes.get("seed", ""))
-
-    def read_go(self, attributes: Attributes) -> None:
+    def _read_go(self, attributes: Attributes) -> None:
         """Read GO: room and rules from the bits of the type."""
         kind = number_in(attributes, "type", 0, 0xFFFF)
         if kind & SANMA:
@@ -362,7 +231,7 @@ class _GameReader:
         self._log.room = ROOMS[kind & ROOM_MASK] if is_ranked else ""
         self._log.rules = Rules(num_winds=2 if kind & HANCHAN else 1, open_tanyao=not kind & NO_OPEN_TANYAO)
 
-    def read_un(self, attributes: Attributes) -> None:
+    def _read_un(self, attributes: Attributes) -> None:
         """Read UN: all players at the head, later the one who comes back."""
         if not self._seen & {"UN", "INIT"}:
             first, second, third, fourth = (self._name(attribute(attributes, name)) for name in _SEAT_NAMES)
@@ -386,14 +255,8 @@ class _GameReader:
             self._log.ignored["a name that is not UTF-8"] += 1
             return ""
 
-    def read_taikyoku(self, attributes: Attributes) -> None:
-        """Read TAIKYOKU: seat 0 deals first."""
-        if number_in(attributes, "oya", 0, 3) != 0:
-            raise ValueError("the first dealer is not seat 0")
-
-    def read_bye(self, attributes: Attributes) -> None:
-        """Read BYE: a seat disconnects; twice in a row happens and means nothing more."""
-        seat = seat_in(attributes, "who")
+    def _read_bye(self, seat: int) -> None:
+        """Read that a seat disconnects; twice in a row happens and means nothing more."""
         if seat in self._absent:
             return
         self._absent.append(seat)
@@ -407,9 +270,7 @@ class _GameReader:
         if self._builder is not None and not self._builder.is_over:
             self._builder.come_back(seat)
 
-    # ---- the kyoku
-
-    def read_init(self, attributes: Attributes) -> None:
+    def _read_init(self, attributes: Attributes) -> None:
         """Read INIT: the deal."""
         if "GO" not in self._seen:
             raise ValueError("tag INIT comes before GO, which has the rules of the game")
@@ -435,15 +296,7 @@ class _GameReader:
             absent=self._absent,
         )
 
-    def read_call(self, attributes: Attributes) -> None:
-        """Read N: a call."""
-        self._playing.call(seat_in(attributes, "who"), decode_meld(number_in(attributes, "m", 0, 0xFFFF)))
-
-    def read_dora(self, attributes: Attributes) -> None:
-        """Read DORA: a kan dora indicator."""
-        self._playing.reveal(number_in(attributes, "hai", 0, 135))
-
-    def read_reach(self, attributes: Attributes) -> None:
+    def _read_reach(self, attributes: Attributes) -> None:
         """Read REACH: step 1 before the discard, step 2 when the stick is paid."""
         seat = seat_in(attributes, "who")
         if number_in(attributes, "step", 1, 2) == 1:
@@ -453,7 +306,7 @@ class _GameReader:
         if "ten" in attributes:
             self._compare_scores(points_in(attributes, "ten"))
 
-    def read_agari(self, attributes: Attributes) -> None:
+    def _read_agari(self, attributes: Attributes) -> None:
         """Read AGARI: a win."""
         builder = self._running
         self._compare_table(attributes)
@@ -465,9 +318,8 @@ class _GameReader:
         if sorted(tiles_in(attributes, "hai")) != hand:
             raise ValueError(f"hai is not the hand of seat {seat}: {hand}")
         builder.win(win)
-        self._read_owari(attributes)
 
-    def read_ryuukyoku(self, attributes: Attributes) -> None:
+    def _read_ryuukyoku(self, attributes: Attributes) -> None:
         """Read RYUUKYOKU: a drawn kyoku; seats whose hand is shown are tenpai at an exhaustive draw."""
         builder = self._playing
         self._compare_table(attributes)
@@ -481,10 +333,8 @@ class _GameReader:
                 raise ValueError(f"{hand} is not the hand of seat {seat}: {builder.hand(seat)}")
         is_tenpai_shown = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
         builder.end_in_draw(result, changes_in(attributes), shown if is_tenpai_shown else (0, 0, 0, 0))
-        self._read_owari(attributes)
 
-    def read_end(self, attributes: Attributes) -> None:
-        """Read ``/mjloggm``: the record is complete."""
+    def _read_end(self) -> None:
         if self._builder is not None and not self._builder.is_over:
             if not self._is_fragment_allowed:
                 raise RecordError("the record ends before the game: the last kyoku has no end", self.position, NO_END)
@@ -535,23 +385,6 @@ class _GameReader:
         self._log.kyokus.append(self._builder.finish(wall))
 
 
-_READERS = {
-    "mjloggm": _GameReader.read_root,
-    "SHUFFLE": _GameReader.read_shuffle,
-    "GO": _GameReader.read_go,
-    "UN": _GameReader.read_un,
-    "TAIKYOKU": _GameReader.read_taikyoku,
-    "BYE": _GameReader.read_bye,
-    "INIT": _GameReader.read_init,
-    "N": _GameReader.read_call,
-    "DORA": _GameReader.read_dora,
-    "REACH": _GameReader.read_reach,
-    "AGARI": _GameReader.read_agari,
-    "RYUUKYOKU": _GameReader.read_ryuukyoku,
-    "/mjloggm": _GameReader.read_end,
-}
-
-
 def _win(attributes: Attributes, seat: int) -> Win:
     han, yaku, dora = _yaku(attributes)
     fu, points, _ = numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
@@ -594,3 +427,246 @@ def _yaku(attributes: Attributes) -> tuple[int, int, dict[int, int]]:
     if max(dora.values()) > _MAX_DORA:
         raise ValueError(f"a win with {max(dora.values())} dora is impossible")
     return sum(numbers[1::2]), bits, dora
+
+
+_RESULT_NAMES = {result: name for name, result in DRAW_TYPES.items()}
+_ROOM_BITS = {room: bits | PLAYED_BY_HUMANS for bits, room in ROOMS.items()} | {"": 0}
+
+# Yaku numbers about as Tenhou lists them, whose order depends on the year: riichi and chance first, dora last
+_YAKU_ORDER = (1, 21, 2, 3, 4, 5, 6, 0, 7, 36, 8, 9, *range(14, 18), *range(10, 14), 18, 19, 20, *range(22, 36))
+_RIICHI_YAKU = 1 << yaku_number.RIICHI | 1 << yaku_number.DOUBLE_RIICHI
+_FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
+
+
+def write_mjlog(log: GameLog, seed: str = "") -> str:
+    """Return the XML of a game; ``seed`` is its SHUFFLE seed if the walls come from one.
+
+    ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han, fu and yaku (read
+    from mjai or tenhou6), or if points are no multiples of 100.
+    """
+    rules = log.rules
+    refuse_untold_game(rules, _read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
+    tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>']
+    kind = _ROOM_BITS[log.room]
+    kind |= (HANCHAN if rules.num_winds == 2 else 0) | (0 if rules.open_tanyao else NO_OPEN_TANYAO)
+    tags += [f'<GO type="{kind}" lobby="0"/>', _players(log), '<TAIKYOKU oya="0"/>']
+    absent: list[int] = []
+    for index, kyoku in enumerate(log.kyokus):
+        final = log.final_scores if index == len(log.kyokus) - 1 else None
+        tags += _KyokuWriter(log, kyoku, final).tags(absent)
+    return "".join([*tags, "</mjloggm>"])
+
+
+def refuse_rules_of_records(rules: Rules) -> None:
+    """Raise UntoldRulesError if a match of ``rules`` cannot be written as mjlog, before it is played."""
+    read_back = _read_back(rules, tenpai_ends_game=True)  # a game whose id has no hour is read so
+    refuse_untold_rules(rules, read_back, "the match is played with", "leave out its records")
+
+
+def _read_back(rules: Rules, *, tenpai_ends_game: bool) -> Rules:
+    """Return the rules that a reader takes a game of ``rules`` for."""
+    return Rules(num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=tenpai_ends_game)
+
+
+def _players(log: GameLog) -> str:
+    text = " ".join(f'n{seat}="{_percent(name)}"' for seat, name in enumerate(log.names))
+    if log.dans:
+        text += f' dan="{_join(log.dans)}"'
+    if log.ratings:
+        text += f' rate="{",".join(_rating(rating) for rating in log.ratings)}"'
+    return f"<UN {text}/>"
+
+
+class _KyokuWriter:
+    def __init__(self, log: GameLog, kyoku: KyokuLog, final_scores: tuple[int, ...] | None) -> None:
+        if not kyoku.is_result_complete:
+            raise ValueError(f"game {log.id} has no han, fu and yaku (it came from mjai): mjlog needs them")
+        self._log = log
+        self._kyoku = kyoku
+        self._owari = "" if final_scores is None else f' owari="{_owari(final_scores, log.rules.target_points)}"'
+
+    def tags(self, absent: list[int]) -> Iterator[str]:
+        """Yield the tags of the kyoku; ``absent`` is the list of disconnected seats and is kept up to date."""
+        events = list(play_kyoku(self._kyoku))
+        carried = _leading_leaves(events)
+        stayed = [seat for seat in absent if seat in carried]
+        stayed = stayed if stayed == carried[: len(stayed)] else []
+        for seat in [seat for seat in absent if seat not in stayed]:
+            yield self._un(seat)
+        absent[:] = stayed
+        yield self._init()
+        for event in events[len(stayed) :]:
+            if isinstance(event, Left):
+                absent.append(event.seat)
+            elif isinstance(event, CameBack):
+                absent.remove(event.seat)
+            yield from self._event(event)
+
+    def _event(self, event: Event) -> Iterable[str]:
+        match event:
+            case Drew(seat, tile):
+                return [f"<{'TUVW'[seat]}{tile}/>"]
+            case Discarded(seat, tile, _):
+                return [f"<{'DEFG'[seat]}{tile}/>"]
+            case Called(seat, meld):
+                return [f'<N who="{seat}" m="{encode_meld(meld)}" />']
+            case DeclaredRiichi(seat):
+                return [f'<REACH who="{seat}" step="1"/>']
+            case PaidStick(seat, scores):
+                return [f'<REACH who="{seat}" ten="{_hundreds(scores)}" step="2"/>']
+            case TurnedDora(tile):
+                return [f'<DORA hai="{tile}" />']
+            case Left(seat):
+                return [f'<BYE who="{seat}" />']
+            case CameBack(seat):
+                return [self._un(seat)]
+            case Ended():
+                return self._end(event)
+            case _:
+                assert_never(event)
+
+    def _un(self, seat: int) -> str:
+        return f'<UN n{seat}="{_percent(self._log.names[seat])}" />'
+
+    def _init(self) -> str:
+        kyoku = self._kyoku
+        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, int(kyoku.wall[DORA_POSITIONS[0]])))
+        text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(dealt_hands(kyoku)))
+        return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
+
+    def _end(self, end: Ended) -> Iterator[str]:
+        result = self._kyoku.result
+        if int(result["result"]) != WIN_RESULT:
+            yield self._ryuukyoku(end)
+            return
+        scores = list(end.scores)
+        num_wins = int(result["num_wins"])
+        for index in range(num_wins):
+            deltas: list[int] = result["win_deltas"][index].tolist()
+            ba = f"{self._kyoku.honba},{0 if index else end.kyotaku}"
+            owari = self._owari if index == num_wins - 1 else ""
+            yield f'<AGARI ba="{ba}" {self._win(index, end)} sc="{_changes(scores, deltas)}"{owari} />'
+            scores = [score + delta for score, delta in zip(scores, deltas, strict=True)]
+
+    def _ryuukyoku(self, end: Ended) -> str:
+        result = self._kyoku.result
+        name = _RESULT_NAMES[int(result["result"])]
+        kind = f'type="{name}" ' if name else ""
+        shown = shown_hands(int(result["result"]), result["tenpai"], end.turn)
+        hands = "".join(f' hai{seat}="{_join(end.hands[seat])}"' for seat in shown)
+        sc = _changes(end.scores, result["deltas"].tolist())
+        return f'<RYUUKYOKU {kind}ba="{self._kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{self._owari} />'
+
+    def _win(self, index: int, end: Ended) -> str:
+        result = self._kyoku.result
+        seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
+        liable = int(result["win_liable"][index])
+        machi = end.winning_tile
+        hand = end.hands[seat] if seat == loser else sorted([*end.hands[seat], machi])
+        parts = [f'hai="{_join(hand)}"']
+        melds = end.melds[seat]
+        if melds:
+            parts.append(f'm="{_join(encode_meld(meld) for meld in reversed(melds))}"')
+        is_open = any(meld.type != ANKAN_MELD for meld in melds)
+        parts += [f'machi="{machi}" ten="{_ten(result, index, seat == self._kyoku.kyoku % 4)}"']
+        parts += [_yaku_text(result, index, is_open), f'doraHai="{_join(end.indicators)}"']
+        if seat in end.riichi_seats:
+            ura = [int(self._kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
+            parts.append(f'doraHaiUra="{_join(ura)}"')
+        parts.append(f'who="{seat}" fromWho="{loser}"' + (f' paoWho="{liable}"' if liable >= 0 else ""))
+        return " ".join(parts)
+
+
+def _leading_leaves(events: Sequence[Event]) -> list[int]:
+    """Return the seats that are absent when the kyoku starts."""
+    seats: list[int] = []
+    for event in events:
+        if not isinstance(event, Left):
+            break
+        seats.append(event.seat)
+    return seats
+
+
+def yaku_of_win(result: np.void, index: int, is_open: bool) -> list[tuple[int, int]]:
+    """Return number (mjlog's, dora too) and han of each yaku of a win; ValueError if they are not its han.
+
+    A yakuman has han 0. With riichi the ura dora are listed even if there are none.
+    """
+    bits = int(result["win_yaku"][index])
+    if result["win_yakuman"][index]:
+        return [(number, 0) for number in range(_FIRST_YAKUMAN, _LAST_YAKUMAN + 1) if bits >> number & 1]
+    pairs = [(number, int(han_of(number, not is_open))) for number in _YAKU_ORDER if bits >> number & 1]
+    dora = ((DORA_YAKU, "win_dora"), (RED_YAKU, "win_red"), (URA_YAKU, "win_ura"))
+    for number, name in dora:
+        han = int(result[name][index])
+        if han or (number == URA_YAKU and bits & _RIICHI_YAKU):
+            pairs.append((number, han))
+    total, recorded = sum(han for _, han in pairs), int(result["win_han"][index])
+    if total != recorded:
+        raise ValueError(f"a win has {recorded} han, but its yaku {bits:#x} and dora count {total}")
+    return pairs
+
+
+def _yaku_text(result: np.void, index: int, is_open: bool) -> str:
+    pairs = yaku_of_win(result, index, is_open)
+    if result["win_yakuman"][index]:
+        return f'yakuman="{_join(number for number, _ in pairs)}"'
+    return f'yaku="{_join(value for pair in pairs for value in pair)}"'
+
+
+def limit_of_win(result: np.void, index: int, is_dealer: bool) -> int:
+    """Return the limit that a win reaches: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman."""
+    points, han = int(result["win_points"][index]), int(result["win_han"][index])
+    mangan = 12_000 if is_dealer else 8_000
+    limits = (mangan, mangan * 3 // 2, mangan * 2, mangan * 3, mangan * 4)
+    return 0 if han < 5 and points < mangan else sum(points >= least for least in limits)
+
+
+def _ten(result: np.void, index: int, is_dealer: bool) -> str:
+    """Return fu, points, and the limit."""
+    fu = int(result["win_fu"][index])
+    if not fu and not result["win_yakuman"][index]:
+        raise ValueError("the fu of a limit hand is not known (tenhou6 does not have it): mjlog needs it")
+    return f"{fu},{int(result['win_points'][index])},{limit_of_win(result, index, is_dealer)}"
+
+
+def results_of_game(scores: Sequence[int], target_points: int) -> list[int]:
+    """Return what each seat has at the end in tenths of 1,000 points: against the target, and by placement."""
+    places: list[int] = places_of_scores(np.array([scores], np.int32))[0].tolist()
+    bonus = {1: 0, 2: 10_000, 3: -10_000, 4: -20_000}
+    tenths = [(score - target_points + bonus[place]) // 100 for score, place in zip(scores, places, strict=True)]
+    first = places.index(1)
+    tenths[first] -= sum(tenths)
+    return tenths
+
+
+def _owari(scores: Sequence[int], target_points: int) -> str:
+    tenths = results_of_game(scores, target_points)
+    return ",".join(f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(scores, tenths, strict=True))
+
+
+def _changes(scores: Sequence[int], deltas: Sequence[int]) -> str:
+    return ",".join(f"{_hundred(score)},{_hundred(delta)}" for score, delta in zip(scores, deltas, strict=True))
+
+
+def _hundreds(scores: Sequence[int]) -> str:
+    return _join(_hundred(score) for score in scores)
+
+
+def _hundred(points: int) -> int:
+    if points % 100:
+        raise ValueError(f"{points} points cannot be written: mjlog counts hundreds")
+    return points // 100
+
+
+def _join(values: Iterable[int]) -> str:
+    return ",".join(str(value) for value in values)
+
+
+def _rating(rating: float) -> str:
+    text = f"{rating:.2f}"
+    return text if float(text) == rating else repr(rating)
+
+
+def _percent(name: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in name.encode())

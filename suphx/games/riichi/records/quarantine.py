@@ -80,6 +80,8 @@ class ForeignRecord(RecordError):  # noqa: N818 (nothing is wrong with it)
     """A record of another kind of game; set it aside, nothing is damaged."""
 
 
+MAX_SHOWN = 10
+"""Entries that a command shows."""
 MAX_TEXT_LENGTH = 1000
 """Characters that an entry keeps of each of its texts: a damaged record can make any of them long."""
 
@@ -99,6 +101,14 @@ class QuarantinedRecord:
     def remedy(self) -> str:
         """Return what the owner of the record can do."""
         return RECORD_REMEDIES.get(self.kind, "")
+
+    @property
+    def place(self) -> str:
+        """Return the file, and where in it the record is."""
+        return f"{self.file}, {self.position}" if self.position else self.file
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}; {self.remedy}"
 
 
 class Quarantine:
@@ -139,6 +149,11 @@ class Quarantine:
         """Set aside a record that another process refused."""
         self.add(entry.file, entry.position, entry.reason, kind=entry.kind)
 
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that every command on records has, with the first entries."""
+        entries = [_shown(entry) for entry in self.entries[:MAX_SHOWN]]
+        return {"quarantined": self.count, "quarantined_by_reason": self.by_reason, "quarantine": entries}
+
     def write(self, path: Path) -> None:
         """Write the entries as JSON lines; a last line has the number of those not kept. OSError if that fails."""
         lines = [json.dumps({**asdict(entry), "remedy": entry.remedy}, ensure_ascii=False) for entry in self.entries]
@@ -146,6 +161,10 @@ class Quarantine:
         if omitted:
             lines.append(json.dumps({"omitted": omitted}))
         write_atomically(path, [f"{line}\n".encode() for line in lines])
+
+
+def _shown(entry: QuarantinedRecord) -> dict[str, str]:
+    return {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
 
 
 def _short(text: str) -> str:

@@ -178,6 +178,13 @@ def _replay_kyoku(t: Table, suits: Suits, moves: U16, draws: U8, result: int, cu
     return _SAME if cursor[NEXT] == len(moves) else _TOO_LONG
 
 
+def place_deal(tables: Records, log: KyokuLog) -> None:
+    """Put the wall and the start of a deal on ``tables`` (1,), for ``start_kyoku``."""
+    for name in ("kyoku", "honba", "kyotaku", "scores", "wall"):
+        tables[0][name] = getattr(log, name)
+    tables[0]["num_decisions"] = 0
+
+
 class Replayer:
     """Replays games one after another on one table.
 
@@ -191,8 +198,7 @@ class Replayer:
         self._table: Any = self._tables[0]
         self._cursor = np.zeros(4, np.int64)
         self.num_decisions = 0
-        self.last_decisions = 0
-        """Decisions of the last game."""
+        """Of the last game, like the numbers of draws."""
         self.num_draws_checked = 0
         """Draws compared with a wall that came from a shuffle seed."""
         self.num_draws_unchecked = 0
@@ -202,7 +208,7 @@ class Replayer:
         """Return the first difference of every deal of ``game``, and those between deals; empty when all agrees."""
         apply_rules(self._tables, game.rules)
         found: list[Difference] = []
-        before = self.num_decisions
+        self.num_decisions = self.num_draws_checked = self.num_draws_unchecked = 0
         for index, log in enumerate(game.kyokus):
             what = self._replay_kyoku(log)
             if what is None:
@@ -210,7 +216,6 @@ class Replayer:
                 what = self._compare_end(game, following)
             if what is not None:
                 found.append(Difference(game.id, index, int(self._table["num_decisions"]), what))
-        self.last_decisions = self.num_decisions - before
         return found
 
     def find_ura(self, game: GameLog) -> None:
@@ -240,8 +245,7 @@ class Replayer:
             what = self._replay_kyoku(log)
             if what is not None:
                 raise ValueError(f"deal {index + 1} has no han, fu and yaku, and differs from the rules: {what}")
-            for name in RESULT.names or ():
-                log.result[name] = self._table[name]
+            copy_result(self._table, log.result)
             log.is_result_complete = True
 
     def _walls_of_ura(self, wall: U8) -> Iterator[U8]:
@@ -283,11 +287,7 @@ class Replayer:
 
     def _play(self, log: KyokuLog) -> int:
         """Play a deal from its wall; return one of the codes above."""
-        table = self._table
-        table["scores"] = log.scores
-        table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
-        table["wall"] = log.wall
-        table["num_decisions"] = 0
+        place_deal(self._tables, log)
         result = int(log.result["result"])
         return int(_replay_kyoku(self._tables[0], self._suits, log.moves, log.draws, result, self._cursor))
 
@@ -338,6 +338,12 @@ class Replayer:
         recorded = (following.kyoku, following.honba, following.kyotaku, following.scores)
         ours = tuple(int(table[name]) for name in ("kyoku", "honba", "kyotaku"))
         return _unequal("next (kyoku, honba, kyotaku, scores)", recorded, (*ours, tuple(table["scores"].tolist())))
+
+
+def copy_result(table: Any, result: np.void) -> None:
+    """Copy the RESULT of a table at KYOKU_END into ``result``."""
+    for name in RESULT.names or ():
+        result[name] = table[name]
 
 
 def is_result_whole(log: KyokuLog) -> bool:
@@ -405,8 +411,7 @@ class GameRecorder:
         """Keep the finished deals of the tables ``indices``, which stand at KYOKU_END."""
         for i in indices.tolist():
             kyoku = self.running_kyoku(i)
-            for name in RESULT.names or ():
-                kyoku.result[name] = self._simulator.tables[i][name]
+            copy_result(self._simulator.tables[i], kyoku.result)
             self._kyokus[i].append(kyoku)
             self._num_moves[i] = 0
 

@@ -1,4 +1,4 @@
-"""Reads the JSON of Tenhou's log editor (tenhou.net/6), which many tools write: one game becomes a GameLog.
+"""Reads and writes the JSON of Tenhou's log editor (tenhou.net/6), which many tools write: one game is one object.
 
 Per kyoku it has what each seat was dealt, took and played, the indicators, and the result with its yaku. It has no tile
 ids, no shuffle seed and no mark of who disconnected: the moves are put in order (``moves_in_order``) and read as mjai,
@@ -11,15 +11,31 @@ So only one order fits, and it is found from the end.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import Any, NamedTuple, assert_never
 
-from suphx.games.riichi.records.game_log import GameLog, KyokuLog
-from suphx.games.riichi.records.mjai import EAST_ONLY, REASONS, TWO_WINDS, JsonObject, read_events
-from suphx.games.riichi.records.mjlog import DORA_YAKU, RED_YAKU, URA_YAKU
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, Meld
+from suphx.games.riichi.records.kyoku_playback import (
+    Called,
+    CameBack,
+    DeclaredRiichi,
+    Discarded,
+    Drew,
+    Ended,
+    Left,
+    PaidStick,
+    TurnedDora,
+    dealt_hands,
+    play_kyoku,
+)
+from suphx.games.riichi.records.mjai import EAST_ONLY, REASONS, TILE_NAMES, TWO_WINDS, JsonObject, read_events
+from suphx.games.riichi.records.mjlog import DORA_YAKU, RED_YAKU, URA_YAKU, limit_of_win, results_of_game, yaku_of_win
 from suphx.games.riichi.records.quarantine import (
     NO_END,
     NO_RED_FIVES,
@@ -28,7 +44,9 @@ from suphx.games.riichi.records.quarantine import (
     ForeignRecord,
     RecordError,
 )
+from suphx.games.riichi.rules import Rules, refuse_untold_game
 from suphx.games.riichi.table import (
+    DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
@@ -36,105 +54,11 @@ from suphx.games.riichi.table import (
     NAGASHI_MANGAN,
     NINE_TERMINALS_DRAW,
     TRIPLE_RON_DRAW,
+    URA_POSITIONS,
     WIN_RESULT,
 )
 from suphx.games.riichi.yaku_number import FIRST_YAKUMAN
 from suphx.json_text import parse_json
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """A seat draws a tile."""
-
-    face: str
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A seat takes the last discard, for a chi, pon or daiminkan (the names of mjai)."""
-
-    name: str
-    target: int
-    face: str
-    consumed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Discard:
-    """A seat discards a tile."""
-
-    face: str
-    is_tsumogiri: bool
-    is_riichi: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Kan:
-    """A seat makes an ankan or kakan (the names of mjai)."""
-
-    name: str
-    face: str
-    consumed: tuple[str, ...]
-
-
-Take: TypeAlias = Draw | Claim
-Play: TypeAlias = Discard | Kan
-
-
-class Move(NamedTuple):
-    """One move of a seat."""
-
-    seat: int
-    what: Take | Play
-
-
-class _Turn(NamedTuple):
-    """A take, what is played after it, and the seat whose turn was before; -1 for the first turn of the kyoku."""
-
-    take: Take
-    play: Play | None
-    before: int
-
-
-def moves_in_order(takes: Sequence[Sequence[Take]], plays: Sequence[Sequence[Play]], dealer: int) -> list[Move]:
-    """Return the moves of all seats in the order of the game, which begins with the first take of ``dealer``.
-
-    ``takes`` and ``plays``: by seat. The last take of a seat may be without a play: the kyoku ends with it. ValueError
-    if the moves do not fit together.
-    """
-    turns = [_turns(seat, takes[seat], plays[seat], dealer) for seat in range(4)]
-    followed = Counter(turn.before for own in turns for turn in own)
-    ends = [seat for seat, own in enumerate(turns) if len(own) > followed[seat]]
-    backwards: list[Move] = []
-    seat = ends[0] if len(ends) == 1 else -1
-    while seat >= 0 and turns[seat]:
-        take, play, before = turns[seat].pop()
-        backwards += [Move(seat, play), Move(seat, take)] if play is not None else [Move(seat, take)]
-        seat = before
-    if seat >= 0 or not backwards or any(turns):
-        raise ValueError("the draws, calls and discards of the seats do not fit together")
-    return backwards[::-1]
-
-
-def is_minkan(take: Take) -> bool:
-    """Return whether a seat takes a tile for an open kan: it takes another one before it plays."""
-    return isinstance(take, Claim) and take.name == "daiminkan"
-
-
-def _turns(seat: int, takes: Sequence[Take], plays: Sequence[Play], dealer: int) -> list[_Turn]:
-    """Return the turns of one seat; an open kan is a turn without a play."""
-    turns: list[_Turn] = []
-    rest = iter(plays)
-    for take in takes:
-        if turns and (is_minkan(turns[-1].take) or isinstance(turns[-1].play, Kan)):
-            before = seat
-        elif isinstance(take, Claim):
-            before = take.target
-        else:
-            before = (seat - 1) % 4 if turns or seat != dealer else -1
-        turns.append(_Turn(take, None if is_minkan(take) else next(rest, None), before))
-    return turns
-
 
 TSUMOGIRI = 60
 """Instead of a discarded tile: the one just drawn."""
@@ -189,6 +113,7 @@ FACE_NUMBERS = {name: number for number, name in _FACE_NAMES.items()}
 _CALL = re.compile(r"((?:[0-9]{2})*)([cpmka])((?:[0-9]{2})+)", re.ASCII)
 _RIICHI = re.compile(r"r([0-9]{2})", re.ASCII)
 _CALL_NAMES = {"c": "chi", "p": "pon", "m": "daiminkan", "k": "kakan", "a": "ankan"}
+_KANS = ("daiminkan", "kakan", "ankan")
 _NUM_TILES = {"c": 3, "p": 3, "m": 4, "k": 4, "a": 4}
 SOURCE_PLACES = {"c": {0: 3}, "p": {0: 3, 1: 2, 2: 1}, "m": {0: 3, 1: 2, 3: 1}}
 """Letter of a claim -> tiles before the letter -> relative seat that it came from."""
@@ -316,16 +241,73 @@ def _kyoku_events(row: Sequence[list[Any]]) -> Iterator[JsonObject]:
         "dora_marker": doras[0],
         "tehais": [[_face(number) for number in row[3 * seat + 4]] for seat in range(4)],
     }
-    takes = [[_take(seat, item) for item in row[3 * seat + 5]] for seat in range(4)]
-    plays = [_plays(seat, takes[seat], row[3 * seat + 6]) for seat in range(4)]
-    moves = moves_in_order(takes, plays, kyoku % 4)
-    riichi_seats = [seat for seat, what in moves if isinstance(what, Discard) and what.is_riichi]
+    moves = moves_in_order(row[5::3], row[6::3], kyoku % 4)
+    riichi_seats = [event["actor"] for event in moves if event["type"] == "reach"]
     ends = _ends(row[_RESULT], riichi_seats, [_face(number) for number in ura])
     is_claimed = ends[0]["type"] == "hora" or ends[0]["reason"] == _REASONS[TRIPLE_RON_DRAW]
-    yield from _move_events(moves, is_last_claimed=is_claimed)
+    yield from _with_payments(moves, is_last_claimed=is_claimed)
     yield from ({"type": "dora", "dora_marker": dora} for dora in doras[1:])  # when does not matter to a GameLog
     yield from ends
     yield {"type": "end_kyoku"}
+
+
+class _Turn(NamedTuple):
+    """What a seat takes and plays, as mjai events, and the seat whose turn was before; -1 for the first turn."""
+
+    before: int
+    events: list[JsonObject]
+
+
+def moves_in_order(takes: Sequence[list[Any]], plays: Sequence[list[Any]], dealer: int) -> list[JsonObject]:
+    """Return the moves of all seats as mjai events in the order of the game, which ``dealer`` begins.
+
+    ``takes`` and ``plays``: by seat. The last take of a seat may be without a play: the kyoku ends with it. ValueError
+    if the moves do not fit together.
+    """
+    turns = [_turns(seat, takes[seat], plays[seat], dealer) for seat in range(4)]
+    followed = Counter(turn.before for own in turns for turn in own)
+    ends = [seat for seat, own in enumerate(turns) if len(own) > followed[seat]]
+    backwards: list[list[JsonObject]] = []
+    seat = ends[0] if len(ends) == 1 else -1
+    while seat >= 0 and turns[seat]:
+        seat, events = turns[seat].pop()
+        backwards.append(events)
+    if seat >= 0 or not backwards or any(turns):
+        raise ValueError("the draws, calls and discards of the seats do not fit together")
+    return [event for events in reversed(backwards) for event in events]
+
+
+def _turns(seat: int, takes: list[Any], plays: list[Any], dealer: int) -> list[_Turn]:
+    """Return the turns of one seat; an open kan is a turn without a play."""
+    turns: list[_Turn] = []
+    rest = [item for item in plays if type(item) is not int or item != AFTER_MINKAN]
+    for item in takes:
+        take = _take(seat, item)
+        if turns and turns[-1].events[-1]["type"] in _KANS:
+            before = seat
+        elif take["type"] != "tsumo":
+            before = take["target"]
+        else:
+            before = (seat - 1) % 4 if turns or seat != dealer else -1
+        has_play = rest and take["type"] not in _KANS
+        turns.append(_Turn(before, [take, *_play(seat, take, rest.pop(0))] if has_play else [take]))
+    if rest:
+        raise ValueError(f"seat {seat} plays {len(rest)} tiles more than it takes")
+    return turns
+
+
+def _with_payments(moves: Sequence[JsonObject], *, is_last_claimed: bool) -> Iterator[JsonObject]:
+    """Yield the moves; a riichi stick is paid after its discard unless that is claimed for a win."""
+    unpaid = None
+    for event in moves:
+        if unpaid is not None and event["type"] != "dahai":
+            yield {"type": "reach_accepted", "actor": unpaid}
+            unpaid = None
+        yield event
+        if event["type"] == "reach":
+            unpaid = event["actor"]
+    if unpaid is not None and not is_last_claimed:
+        yield {"type": "reach_accepted", "actor": unpaid}
 
 
 def _face(number: object) -> str:
@@ -334,71 +316,44 @@ def _face(number: object) -> str:
     return _FACE_NAMES[number]
 
 
-def _take(seat: int, item: object) -> Take:
+def _take(seat: int, item: object) -> JsonObject:
+    """Return a draw, or a claim of the last discard."""
     if not isinstance(item, str):
-        return Draw(_face(item))
+        return {"type": "tsumo", "actor": seat, "pai": _face(item)}
     letter, before, tiles = _call(item, "cpm")
     source = SOURCE_PLACES[letter].get(before)
     if source is None:
         raise ValueError(f"{item:.40} does not tell from which seat the tile is")
-    consumed = (*tiles[:before], *tiles[before + 1 :])
-    return Claim(_CALL_NAMES[letter], (seat + source) % 4, tiles[before], consumed)
+    return _meld(seat, letter, before, tiles) | {"target": (seat + source) % 4}
 
 
-def _plays(seat: int, takes: Sequence[Take], items: Sequence[object]) -> list[Play]:
-    """Return what a seat plays; what it discards as drawn is the tile of the take before it."""
-    before = [take for take in takes if not is_minkan(take)]
-    rest = [item for item in items if type(item) is not int or item != AFTER_MINKAN]
-    if len(rest) > len(before):
-        raise ValueError(f"seat {seat} plays {len(rest)} tiles, but takes {len(before)}")
-    return [_play(seat, take, item) for take, item in zip(before, rest, strict=False)]
-
-
-def _play(seat: int, take: Take, item: object) -> Play:
+def _play(seat: int, take: JsonObject, item: object) -> list[JsonObject]:
+    """Return a discard, with its riichi, or a kan; what is discarded as drawn is the tile of the take before it."""
     riichi = _RIICHI.fullmatch(item) if isinstance(item, str) else None
     if isinstance(item, str) and riichi is None:
-        letter, before, tiles = _call(item, "ka")
-        consumed = tiles if letter == "a" else (*tiles[:before], *tiles[before + 1 :])
-        return Kan(_CALL_NAMES[letter], tiles[before], consumed)
+        return [_meld(seat, *_call(item, "ka"))]
     number = int(riichi[1]) if riichi else item
-    if type(number) is not int or number != TSUMOGIRI:
-        return Discard(_face(number), False, riichi is not None)
-    if not isinstance(take, Draw):
-        raise ValueError(f"seat {seat} discards the tile that it drew ({TSUMOGIRI}) after a {take.name}")
-    return Discard(take.face, True, riichi is not None)
+    is_tsumogiri = type(number) is int and number == TSUMOGIRI
+    if is_tsumogiri and take["type"] != "tsumo":
+        raise ValueError(f"seat {seat} discards the tile that it drew ({TSUMOGIRI}) after a {take['type']}")
+    face = take["pai"] if is_tsumogiri else _face(number)
+    discard = {"type": "dahai", "actor": seat, "pai": face, "tsumogiri": is_tsumogiri}
+    return [{"type": "reach", "actor": seat}, discard] if riichi else [discard]
 
 
-def _call(item: str, letters: str) -> tuple[str, int, tuple[str, ...]]:
+def _meld(seat: int, letter: str, before: int, tiles: list[str]) -> JsonObject:
+    consumed = tiles if letter == "a" else [*tiles[:before], *tiles[before + 1 :]]
+    return {"type": _CALL_NAMES[letter], "actor": seat, "pai": tiles[before], "consumed": consumed}
+
+
+def _call(item: str, letters: str) -> tuple[str, int, list[str]]:
     """Return the letter of a call, how many tiles come before it, and all tiles in order."""
     match = _CALL.fullmatch(item)
     if match is None or match[2] not in letters or len(match[1] + match[3]) != 2 * _NUM_TILES[match[2]]:
         raise ValueError(f"{item!r:.40} is not a call")
     digits = match[1] + match[3]
-    tiles = tuple(_face(int(digits[start : start + 2])) for start in range(0, len(digits), 2))
+    tiles = [_face(int(digits[start : start + 2])) for start in range(0, len(digits), 2)]
     return match[2], len(match[1]) // 2, tiles
-
-
-def _move_events(moves: Sequence[Move], *, is_last_claimed: bool) -> Iterator[JsonObject]:
-    """Yield the moves; a riichi stick is paid after its discard unless that is claimed for a win."""
-    unpaid: list[JsonObject] = []
-    for seat, what in moves:
-        if isinstance(what, Draw | Claim):
-            yield from unpaid
-            unpaid = []
-        match what:
-            case Draw(face):
-                yield {"type": "tsumo", "actor": seat, "pai": face}
-            case Claim(name, target, face, consumed):
-                yield {"type": name, "actor": seat, "target": target, "pai": face, "consumed": [*consumed]}
-            case Discard(face, is_tsumogiri, is_riichi):
-                if is_riichi:
-                    unpaid = [{"type": "reach_accepted", "actor": seat}]
-                    yield {"type": "reach", "actor": seat}
-                yield {"type": "dahai", "actor": seat, "pai": face, "tsumogiri": is_tsumogiri}
-            case Kan(name, face, consumed):
-                yield {"type": name, "actor": seat, "pai": face, "consumed": [*consumed]}
-    if not is_last_claimed:
-        yield from unpaid
 
 
 def _ends(result: Sequence[Any], riichi_seats: Sequence[int], ura: Sequence[str]) -> list[JsonObject]:
@@ -468,3 +423,150 @@ def _points(match: re.Match[str], *, is_tsumo: bool) -> int:
     if match[4]:
         return 3 * first
     return 2 * first + second if is_tsumo else first
+
+
+_RESULT_NAMES = {result: name for name, result in DRAW_NAMES.items()}
+_LETTERS = {CHI_MELD: "c", PON_MELD: "p", MINKAN_MELD: "m"}
+_PLACES = {letter: {source: place for place, source in places.items()} for letter, places in SOURCE_PLACES.items()}
+_LIMITS = ("", "満貫", "跳満", "倍満", "三倍満", "数え役満")
+
+
+def write_tenhou6(log: GameLog) -> str:
+    """Return the JSON of a game, on one line that is ended by a newline.
+
+    ValueError if the log cannot be played, if its rules are not Tenhou's, or if a result has no han, fu and yaku (read
+    from mjai).
+    """
+    rules = log.rules
+    num_winds = min(rules.num_winds, 2)
+    read_back = Rules(num_winds=num_winds, open_tanyao=rules.open_tanyao, tenpai_ends_game=does_tenpai_end_game(log))
+    refuse_untold_game(rules, read_back, log.id)
+    disp = ROOM_LETTERS[log.room] + "東南"[num_winds - 1] + ("喰" if rules.open_tanyao else "") + "赤"
+    game: dict[str, Any] = {
+        "title": ["", ""],
+        "name": list(log.names),
+        "rule": {"disp": disp, "aka51": 1, "aka52": 1, "aka53": 1},
+        "ref": log.id,
+        "lobby": 0,
+    }
+    if log.dans and max(log.dans) < len(DAN_NAMES):
+        game["dan"] = [DAN_NAMES[dan] for dan in log.dans]
+    if log.ratings:
+        game["rate"] = list(log.ratings)
+    game["log"] = [_kyoku(kyoku, log.id) for kyoku in log.kyokus]
+    if log.final_scores is not None:
+        tenths = results_of_game(log.final_scores, rules.target_points)
+        game["sc"] = [
+            value for score, tenth in zip(log.final_scores, tenths, strict=True) for value in (score, tenth / 10)
+        ]
+    return json.dumps(game, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _kyoku(kyoku: KyokuLog, game_id: str) -> list[Any]:
+    """Return the 17 parts of a kyoku."""
+    if not kyoku.is_result_complete:
+        raise ValueError(f"game {game_id} has no han, fu and yaku (it came from mjai): tenhou6 needs them")
+    takes: list[list[int | str]] = [[], [], [], []]
+    plays: list[list[int | str]] = [[], [], [], []]
+    indicators = [_number(int(kyoku.wall[DORA_POSITIONS[0]]))]
+    result: list[Any] = []
+    ura: list[int] = []
+    is_riichi = False
+    for event in play_kyoku(kyoku):
+        match event:
+            case Drew(seat, tile):
+                takes[seat].append(_number(tile))
+            case Discarded(seat, tile, is_tsumogiri):
+                number = TSUMOGIRI if is_tsumogiri else _number(tile)
+                plays[seat].append(f"r{number}" if is_riichi else number)
+                is_riichi = False
+            case DeclaredRiichi():
+                is_riichi = True
+            case Called(seat, meld):
+                (plays if meld.type in (ANKAN_MELD, KAKAN_MELD) else takes)[seat].append(_call_text(meld))
+                if meld.type == MINKAN_MELD:
+                    plays[seat].append(AFTER_MINKAN)
+            case TurnedDora(tile):
+                indicators.append(_number(tile))
+            case PaidStick() | Left() | CameBack():
+                pass
+            case Ended():
+                result, ura = _result_parts(kyoku, event), _ura(kyoku, event)
+            case _:
+                assert_never(event)
+    start = [[kyoku.kyoku, kyoku.honba, kyoku.kyotaku], list(kyoku.scores), indicators, ura]
+    hands = [[_number(tile) for tile in sorted(hand)] for hand in dealt_hands(kyoku)]
+    return [*start, *(part for parts in zip(hands, takes, plays, strict=True) for part in parts), result]
+
+
+def _number(tile: int) -> int:
+    return FACE_NUMBERS[TILE_NAMES[FACE_OF_ID[tile]]]
+
+
+def _call_text(meld: Meld) -> str:
+    """Return a call; where its letter stands tells which seat gave the tile behind it."""
+    if meld.type == ANKAN_MELD:
+        first, second, third, fourth = map(_number, meld.tiles)
+        return f"{first}{second}{third}a{fourth}"
+    if meld.type == KAKAN_MELD:
+        hand = [tile for tile in meld.tiles if tile not in (meld.called, meld.added)]
+        place = _PLACES["p"][meld.source]
+        return _joined(hand[:place]) + f"k{_number(meld.added)}{_number(meld.called)}" + _joined(hand[place:])
+    letter, hand = _LETTERS[meld.type], list(meld.hand_tiles())
+    place = _PLACES[letter][meld.source]
+    return _joined(hand[:place]) + f"{letter}{_number(meld.called)}" + _joined(hand[place:])
+
+
+def _joined(tiles: list[int]) -> str:
+    return "".join(str(_number(tile)) for tile in tiles)
+
+
+def _ura(kyoku: KyokuLog, end: Ended) -> list[int]:
+    result = kyoku.result
+    winners = set(result["win_seat"][: int(result["num_wins"])].tolist())
+    if not winners & end.riichi_seats:
+        return []
+    return [_number(int(kyoku.wall[position])) for position in URA_POSITIONS[: len(end.indicators)]]
+
+
+def _result_parts(kyoku: KyokuLog, end: Ended) -> list[Any]:
+    result = kyoku.result
+    code = int(result["result"])
+    if code == WIN_RESULT:
+        wins = [[result["win_deltas"][w].tolist(), _win_parts(kyoku, end, w)] for w in range(int(result["num_wins"]))]
+        return [WIN, *(part for win in wins for part in win)]
+    tenpai = result["tenpai"].tolist()
+    if code == EXHAUSTIVE_DRAW and len(set(tenpai)) == 1:
+        return [ALL_TENPAI if tenpai[0] else ALL_NOTEN]
+    has_payments = code in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
+    return [_RESULT_NAMES[code], *([result["deltas"].tolist()] if has_payments else [])]
+
+
+def _win_parts(kyoku: KyokuLog, end: Ended, index: int) -> list[int | str]:
+    result = kyoku.result
+    seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
+    liable = int(result["win_liable"][index])
+    is_open = any(meld.type != ANKAN_MELD for meld in end.melds[seat])
+    yaku = [
+        f"{YAKU_NAMES[number]}({f'{han}飜' if han else '役満'})"
+        for number, han in yaku_of_win(result, index, is_open)
+        if han or result["win_yakuman"][index]
+    ]
+    return [seat, loser, liable if liable >= 0 else seat, _points_text(kyoku, index), *yaku]
+
+
+def _points_text(kyoku: KyokuLog, index: int) -> str:
+    """Return the points as Tenhou words them: fu and han or the limit, and what one payer gives."""
+    result, dealer = kyoku.result, kyoku.kyoku % 4
+    seat, points = int(result["win_seat"][index]), int(result["win_points"][index])
+    limit = limit_of_win(result, index, seat == dealer)
+    grade = _LIMITS[limit] or f"{result['win_fu'][index]}符{result['win_han'][index]}飜"
+    if result["win_yakuman"][index]:
+        grade = "役満"
+    if seat != int(result["win_loser"][index]):
+        return f"{grade}{points}点"
+    if seat == dealer:
+        return f"{grade}{points // 3}点∀"
+    base = int(result["win_fu"][index]) << 2 + int(result["win_han"][index])
+    low = points // 4 if limit else -(-base // 100) * 100  # points are paid in whole hundreds
+    return f"{grade}{low}-{points - 2 * low}点"

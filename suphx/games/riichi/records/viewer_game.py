@@ -6,11 +6,7 @@ A deal is its first state and its steps; each step has the keys of the state tha
 >>> values = viewer_game(game, opinions)  # keys: viewer_game
 >>> json.dumps(values)
 
-``sample_game`` is a shorter form, from which a report draws a game: hands, melds, rivers and results, deal by deal.
-``{"names": [4], "deals": [{"name", "dealer", "sticks", "dora": [face], "ura": [face], "scores": [4], "deltas": [4],
-"result", "seats": [{"hand": [face], "won_with": face or null, "melds": [{"faces": [face], "taken": place or null,
-"is_hidden"}], "river": [[face, flags]], "has_riichi"}]}], "final_scores": [4] or null}``. Faces are those of
-tile.py, flags those of table.py. Ura dora indicators are given where somebody won with riichi.
+Faces are those of tile.py, flags those of table.py.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.archive import archive
-from suphx.games.riichi.archive.archive import iter_records, map_records, parse_all
+from suphx.games.riichi.archive.archive import find_record, iter_records, map_records
 from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
-from suphx.games.riichi.records.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.quarantine import NO_END, NO_KYOKU, THREE_PLAYERS, Quarantine
+from suphx.games.riichi.records.mjai import write_mjai
+from suphx.games.riichi.records.mjlog import write_mjlog
+from suphx.games.riichi.records.quarantine import DAMAGED, NO_END, NO_KYOKU, NOT_A_RECORD, THREE_PLAYERS, Quarantine
 from suphx.worker_interrupt import WorkerDiedError
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
@@ -58,8 +58,8 @@ def test_fragments_count_when_allowed(mixed: Path) -> None:
 def test_processes_give_the_same_games_in_the_same_order(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "_CHUNK_RECORDS", 2)
     alone, shared = Quarantine(), Quarantine()
-    one = list(parse_all([mixed], 1, quarantine=alone))
-    two = list(parse_all([mixed], 2, quarantine=shared))
+    one = list(iter_records([mixed], workers=1, quarantine=alone))
+    two = list(iter_records([mixed], workers=2, quarantine=shared))
     assert [log.id for log in two] == [log.id for log in one] == IDS
     assert [k.moves.tolist() for k in two[0].kyokus] == [k.moves.tolist() for k in one[0].kyokus]
     assert shared.entries == alone.entries
@@ -77,9 +77,9 @@ def test_a_worker_that_dies_is_reported_with_a_remedy(mixed: Path) -> None:
 
 def test_workers_under_one_and_missing_paths_are_refused_at_the_call(mixed: Path) -> None:
     with pytest.raises(ValueError, match="workers is 0"):
-        parse_all([mixed], 0, quarantine=Quarantine())
+        iter_records([mixed], workers=0, quarantine=Quarantine())
     with pytest.raises(ValueError, match="does not exist"):
-        parse_all([mixed / "no"], 2, quarantine=Quarantine())
+        iter_records([mixed / "no"], workers=2, quarantine=Quarantine())
 
 
 def test_a_name_in_another_encoding_costs_the_name(tmp_path: Path) -> None:
@@ -94,6 +94,37 @@ def test_a_name_in_another_encoding_costs_the_name(tmp_path: Path) -> None:
     assert [log.names for log in logs] == [("", *game.names[1:])] * 2
     assert [log.ignored.total() for log in logs] == [1, 1]
     assert quarantine.count == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "kind", "reason"),
+    [
+        ("editor.json", b'{"log":[[[0,0,0]]],"sc":[25000,0,25000,0,25000,0,25000,0]}', DAMAGED, "17 lists"),
+        ("notes.json", b'{"hello": 1}', NOT_A_RECORD, "start_game"),
+        ("page.xml", b"<!DOCTYPE html><html><body>Not found</body></html>", NOT_A_RECORD, "web page"),
+        ("bomb.xml", b'<!DOCTYPE x [<!ENTITY a "aaaa">]><mjloggm>&a;</mjloggm>', DAMAGED, "document type"),
+        ("japan.xml", "<!-- 天鳳 -->".encode("shift_jis") + b"<mjloggm/>", DAMAGED, "not UTF-8"),
+    ],
+)
+def test_a_refused_record_has_file_kind_reason_and_remedy(
+    tmp_path: Path, file: str, data: bytes, kind: str, reason: str
+) -> None:
+    (tmp_path / file).write_bytes(data)
+    (tmp_path / "sound.mjlog").write_text(write_mjlog(random_game(0)))
+    quarantine = Quarantine()
+    assert len(list(iter_records([tmp_path], quarantine=quarantine))) == 1
+    (entry,) = quarantine.entries
+    assert (Path(entry.file).name, entry.kind) == (file, kind)
+    assert reason in entry.reason
+    assert entry.remedy
+
+
+def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
+    for name in ("1", "2", "10"):  # in the order of the files: 1, 10, 2
+        (tmp_path / f"{name}.mjlog").write_text(write_mjlog(random_game(int(name))), encoding="utf-8")
+    assert [find_record(tmp_path, wanted).id for wanted in ("", "1", "2", "10", "3")] == ["1", "1", "2", "10", "2"]
+    with pytest.raises(ValueError, match="has no game '4': give the id of a game or a number from 1 to 3"):
+        find_record(tmp_path, "4")
 
 
 @pytest.mark.records

@@ -5,7 +5,6 @@ import io
 import json
 import lzma
 import os
-import random
 import tarfile
 from pathlib import Path
 from urllib.parse import quote
@@ -57,6 +56,28 @@ def test_plain_and_packed_files_of_a_folder_are_read_by_name(tmp_path: Path) -> 
     raws, quarantine = read(tmp_path)
     assert summary(raws) == [("a", "<a/>"), ("b", "<b/>"), ("c", "<c/>"), ("d", START), ("e", "<mjloggm/>")]
     assert quarantine.count == 0
+
+
+ID = "2010091009gm-00a9-0000-83af2648"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ID,
+        f"{ID}.txt",
+        f"{ID}.html",
+        f"{ID}&tw=2.mjlog",
+        f"index.html?log={ID}&tw=2",
+        f"log?{ID}",
+        f"http%3A%2F%2Ftenhou.net%2F0%2F%3Flog%3D{ID}%26tw%3D2",
+    ],
+)
+def test_a_name_with_the_id_of_a_game_is_that_of_an_mjlog_record(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("<mjloggm/>")
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(b"<mjloggm/>"))
+    assert summary(read(tmp_path)[0]) == [(ID, "<mjloggm/>")] * 2
+    assert summary(read(tmp_path / name)[0]) == [(ID, "<mjloggm/>")]
 
 
 def test_files_that_a_desktop_leaves_in_a_folder_are_not_read(tmp_path: Path) -> None:
@@ -322,20 +343,6 @@ def test_a_truncated_archive_gives_what_is_whole(tmp_path: Path) -> None:
     raws, quarantine = read(tmp_path)
     assert raws[-1].id == "b"
     assert "cannot be read further" in quarantine.entries[-1].reason
-
-
-def test_random_bytes_never_crash(tmp_path: Path) -> None:
-    rng = random.Random(1)
-    whole = tar_of(MEMBERS)
-    for number in range(60):
-        data = bytearray(whole)
-        for _ in range(20):
-            data[rng.randrange(3000)] = rng.randrange(256)
-        (tmp_path / f"{number}.tar").write_bytes(data if number % 3 else rng.randbytes(2000))
-        (tmp_path / f"{number}.tsv.gz").write_bytes(b"\x1f\x8b\x08" + rng.randbytes(100))
-        (tmp_path / f"{number}.mjlog").write_bytes(b"\xfd7zXZ\x00" + rng.randbytes(100))
-    _, quarantine = read(tmp_path)
-    assert quarantine.count >= 120
 
 
 def test_a_missing_path_and_an_empty_folder_are_refused_at_the_call(tmp_path: Path) -> None:

@@ -13,12 +13,10 @@ import pytest
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import RecordForm, write_records
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, move
-from suphx.games.riichi.records.mjai import parse_mjai
-from suphx.games.riichi.records.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
+from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import ILLEGAL_RECORD, NOT_WRITABLE, Quarantine
-from suphx.games.riichi.records.tenhou6 import parse_tenhou6
-from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.records.tenhou6 import parse_tenhou6, write_tenhou6
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.table import LEAVE, RETURN
 from suphx_cli import cli

@@ -2,21 +2,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from suphx.games.riichi.archive.store import GAME, KYOKU, KyokuStore, StoreWriter, is_playable
+from suphx.games.riichi.archive.store import GAME, KYOKU, KyokuStore, is_playable, write_store
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.rules import tonpuu
 from tests.games.riichi.builders.games import random_game
 
 
 def write(folder: Path, games: list[GameLog]) -> Path:
-    with StoreWriter(folder) as writer:
-        for game in games:
-            writer.add(game)
+    write_store(games, folder)
     return folder
 
 
@@ -65,28 +64,25 @@ def test_a_missing_store_is_refused(tmp_path: Path) -> None:
         KyokuStore.open(tmp_path / "nowhere")
 
 
-def test_a_store_whose_writer_failed_is_unfinished(tmp_path: Path) -> None:
+def test_a_store_is_there_once_it_is_whole(tmp_path: Path) -> None:
     class PowerCutError(Exception):
         pass
 
-    def write_and_fail() -> None:
-        with StoreWriter(tmp_path) as writer:
-            writer.add(random_game(0))
-            raise PowerCutError
-
-    with pytest.raises(PowerCutError):
-        write_and_fail()
-    with pytest.raises(ValueError, match="is no finished game store"):
-        KyokuStore.open(tmp_path)
-
-
-def test_writing_anew_makes_the_old_store_invalid_at_once(tmp_path: Path) -> None:
-    write(tmp_path, [random_game(0)])
-    with StoreWriter(tmp_path) as writer:
+    def games() -> Iterator[GameLog]:
+        yield random_game(1)
         with pytest.raises(ValueError, match="is no finished game store"):
             KyokuStore.open(tmp_path)
-        writer.add(random_game(1))
-    assert KyokuStore.open(tmp_path).game_ids == ["game-1"]
+        if fails:
+            raise PowerCutError
+
+    write(tmp_path, [random_game(0)])
+    fails = True
+    with pytest.raises(PowerCutError):
+        write_store(games(), tmp_path)
+    with pytest.raises(ValueError, match="is no finished game store"):
+        KyokuStore.open(tmp_path)
+    fails = False
+    assert write_store(games(), tmp_path).game_ids == ["game-1"]
 
 
 @pytest.mark.parametrize("name", ["games.bin", "kyokus.bin", "moves.bin"])
@@ -169,5 +165,5 @@ def test_damaged_ids_and_games_of_deals_are_refused(tmp_path: Path) -> None:
 
 def test_an_id_that_is_too_long_is_refused(tmp_path: Path) -> None:
     game = dataclasses.replace(random_game(0), id="x" * 49)
-    with StoreWriter(tmp_path) as writer, pytest.raises(ValueError, match="longer than 48 bytes"):
-        writer.add(game)
+    with pytest.raises(ValueError, match="longer than 48 bytes"):
+        write_store([game], tmp_path)

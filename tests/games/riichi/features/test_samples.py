@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.planes import Samples
-from suphx.games.riichi.archive.store import KYOKU, KyokuStore, StoreWriter
+from suphx.games.riichi.archive.store import KYOKU, KyokuStore, write_store
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
@@ -35,10 +35,7 @@ def store_of(folder: Path, hands: Sequence[str], draws: str, moves: Sequence[int
 
 
 def store_games(folder: Path, games: Sequence[GameLog]) -> KyokuStore:
-    with StoreWriter(folder) as writer:
-        for game in games:
-            writer.add(game)
-    return KyokuStore.open(folder)
+    return write_store(games, folder)
 
 
 def labels(store: KyokuStore) -> dict[int, list[int]]:

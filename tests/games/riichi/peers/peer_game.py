@@ -24,7 +24,7 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.legal import tiles_left
-from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import Simulator

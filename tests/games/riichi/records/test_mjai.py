@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import random
 import re
 import sys
 from pathlib import Path
@@ -10,13 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, Win
-from suphx.games.riichi.records.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
-from suphx.games.riichi.records.mjai_writer import start_event, write_mjai
+from suphx.games.riichi.records.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai, start_event, write_mjai
 from suphx.games.riichi.records.quarantine import INCOMPLETE, ForeignRecord, MissingFact, RecordError
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules, tenhou_no_red
@@ -48,7 +44,7 @@ def assert_mjai_keeps(game: GameLog) -> None:
     assert_same_game(parse_mjai(write_mjai(read), game.id, is_fragment_allowed=True), read)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_game_of_our_engine_survives_writing_and_reading(seed: int) -> None:
     assert_mjai_keeps(random_game(seed))
 
@@ -370,7 +366,7 @@ def test_a_discard_that_can_only_be_the_drawn_tile_is_one_whatever_tsumogiri_say
         elif event["type"] == "dahai":
             event["tsumogiri"] = False
     expected, log = parse_mjai(SHORT, "x"), parse_mjai(text_of(events), "x")
-    assert log == expected
+    assert_same_game(log, expected)
     assert num_unclear
     for event in events:
         event.pop("tsumogiri", None)
@@ -387,7 +383,7 @@ def test_payments_that_a_record_does_not_show_follow_from_later_points(seed: int
     events = events_of(write_mjai(game))
     expected = parse_mjai(write_mjai(game), game.id)
     log = parse_mjai(text_of(without(events, "deltas")), game.id)
-    assert log == expected
+    assert_same_game(log, expected)
     assert Replayer().replay(log) == []
     refused_as_incomplete([*without(events[:-1], "deltas"), {"type": "end_game"}], "neither deltas nor later scores")
     refused_as_incomplete(without(events, "deltas", "reason"), "how the kyoku is drawn")
@@ -409,7 +405,7 @@ def test_payments_follow_from_the_points_that_the_original_mjai_writes_with_each
         if event["type"] == "ryukyoku":
             event["deltas"] = draws.pop(0)
     log = parse_mjai(text_of(lines), "x")
-    assert log.kyokus == parse_mjai(write_mjai(random_game(2)), "x").kyokus
+    assert_same_game(log, parse_mjai(write_mjai(random_game(2)), "x"))
 
 
 def test_the_payments_of_two_rons_are_told_apart_unless_a_third_seat_pays() -> None:
@@ -526,32 +522,6 @@ def test_truncation_anywhere_is_refused() -> None:
     for end in range(0, len(RICH) - 2, 701):
         with pytest.raises(RecordError):
             parse_mjai(RICH[:end], "x")
-
-
-def test_flipped_bits_and_shuffled_lines_never_raise_anything_else() -> None:
-    rng = random.Random(4)
-    data = RICH.encode()
-    lines = RICH.splitlines()
-    num_readable = num_shuffled = 0
-    for _ in range(120):
-        place = rng.randrange(len(data))
-        flipped = data[:place] + bytes([data[place] ^ 1 << rng.randrange(7)]) + data[place + 1 :]
-        num_readable += is_readable(flipped.decode("utf-8", "replace"))
-        i, j = sorted(rng.sample(range(len(lines)), 2))
-        num_shuffled += is_readable("\n".join([*lines[:i], lines[j], *lines[i + 1 : j], lines[i], *lines[j + 1 :]]))
-    assert 0 < num_readable < 120, "bits of names do not matter, all others do"
-    assert num_shuffled < 120
-
-
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=3), st.lists, max_leaves=5)
-
-
-@given(st.data())
-def test_strange_values_never_raise_anything_else(data: st.DataObject) -> None:
-    events = events_of(SHORT)[:60]
-    event = data.draw(st.sampled_from(events))
-    event[data.draw(st.sampled_from(sorted(event)))] = data.draw(JSON)
-    is_readable(text_of(events))  # returns, whatever the value is
 
 
 @pytest.mark.records

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.encoder import encode_batch, find_encoder
+from suphx.games.riichi.features.encoder import encode_rows, find_encoder
 from suphx.games.riichi.names import RIICHI_HEAD
+from suphx.games.riichi.records.mjai import kyoku_events, running_kyoku_events, seen_by
 from suphx.games.riichi.records.mjai_table import MjaiTable, action_of_reply, reply_of_action
-from suphx.games.riichi.records.mjai_writer import kyoku_events, running_kyoku_events, seen_by
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
@@ -92,10 +92,7 @@ def assert_same_sight(ours: Any, theirs: Any) -> None:
 
 
 def planes(tables: Records) -> bytes:
-    encoder = find_encoder("suphx")
-    rows = np.zeros((1, encoder.layout(RIICHI_HEAD).observation_bytes), np.uint8)
-    encode_batch(encoder, RIICHI_HEAD, tables, ONLY, np.full(1, -1), rows)
-    return rows.tobytes()
+    return encode_rows(find_encoder("suphx"), RIICHI_HEAD, tables, ONLY, np.full(1, -1)).tobytes()
 
 
 def test_a_seat_sees_the_same_and_its_answers_mean_the_same() -> None:
@@ -176,7 +173,7 @@ def test_a_discard_is_a_decision_until_something_else_happens() -> None:
     [
         ([DEAL | {"bakaze": "X"}], "start_kyoku has the bakaze 'X': use E, S or W"),
         ([{key: value for key, value in DEAL.items() if key != "tehais"}], "'start_kyoku' is incomplete: KeyError"),
-        ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor of 'dahai' is 4: it must be 0 to 3"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor=4 is not a whole number from 0 to 3"),
         ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is not a tile"),
         ([DEAL, DRAWN, {"type": "dahai", "actor": 2, "pai": "1m"}, DRAWN], "seat 2 plays 'discard 1m', which"),
         ([DEAL, DRAWN, DRAWN], "seat 0 draws, but it is not its turn"),
@@ -222,7 +219,7 @@ OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "
         ([DEAL, *[{"type": "dora", "dora_marker": f"{number}s"} for number in "12345"]], "there are 5"),
         ([DEAL, DRAWN, discard(0, "5sr"), claim("pon", 2, "5sr", "5s", "5sr")], "tile 5sr appears too often"),
         ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "W")], "pon of S, W, S is impossible"),
-        ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "S", "S")], "consumed of pon has 3 tiles"),
+        ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "S", "S")], "consumed of pon is not a list"),
         ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "W", "W", "W")], "W, which is not the last discard"),
         ([DEAL, DRAWN, claim("pon", 2, "W", "W", "W")], "W, which is not the last discard"),
         ([DEAL, DRAWN, discard(0, "1s"), claim("chi", 2, "1s", "2s", "3s"), DRAWN], "'chi low', which the rules"),

@@ -14,23 +14,15 @@ import pytest
 
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID
-from suphx.games.riichi.records.mjai import parse_mjai
-from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
 from suphx.games.riichi.records.quarantine import INCOMPLETE, NO_END, ForeignRecord, RecordError
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.records.tenhou6 import (
     YAKU_NAMES,
-    Claim,
-    Discard,
-    Draw,
-    Kan,
-    Move,
-    Play,
-    Take,
     moves_in_order,
     parse_tenhou6,
+    write_tenhou6,
 )
-from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.rules import Rules, tenhou_no_red
 from suphx.games.riichi.table import LEAVE, RESULT
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
@@ -226,7 +218,7 @@ CHANGES: dict[str, tuple[int, Any, str]] = {
     "no indicator": (2, [], "no dora indicator"),
     "a call of nobody": (5, ["11p11"], "is not a call"),
     "an impossible place": (5, ["1111m1111"], "from which seat"),
-    "a discard without a draw": (6, [60] * 40, "plays 40 tiles"),
+    "a discard without a draw": (6, [11] * 40, "more than it takes|not in its hand"),
     "an unknown result": (16, ["終局"], "is not 和了"),
     "a win without winner": (16, ["和了", [0, 0, 0, 0]], "score changes and a list"),
     "scores of three": (1, [1, 2, 3], "four numbers"),
@@ -251,51 +243,37 @@ def test_what_is_no_game_is_refused(text: str) -> None:
         parse_tenhou6(text, "x")
 
 
-def test_strange_values_anywhere_never_raise_anything_else() -> None:
-    rng = random.Random(5)
-    strange: list[Any] = [None, True, -1, 10**20, 0.5, "", "r60", "c111213", "x", [], [[]], {}, "和了", 60, 51]
-    for _ in range(400):
-        game = changed(lambda _: None)
-        value: Any = game
-        while isinstance(value, dict | list) and value:
-            parent, key = value, rng.choice(sorted(value) if isinstance(value, dict) else range(len(value)))
-            value = parent[key]
-            if rng.random() < 0.1:
-                break
-        parent[key] = rng.choice(strange)
-        try:
-            read(game)
-        except RecordError:
-            continue
+PON_CALLS = {3: "p111111", 2: "11p1111", 1: "1111p11"}
+KAN_CALLS = {3: "m11111111", 2: "11m111111", 1: "111111m11"}
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_one_order_fits_even_where_all_discards_are_equal(seed: int) -> None:
     rng = random.Random(seed)
-    takes: list[list[Take]] = [[], [], [], []]
-    plays: list[list[Play]] = [[], [], [], []]
+    takes: list[list[Any]] = [[], [], [], []]
+    plays: list[list[Any]] = [[], [], [], []]
     seat, order = 0, []
     for turn in range(40):
+        is_turn = False
         if turn and rng.random() < 0.3:
             target = seat
             seat = rng.choice([other for other in range(4) if other != target])
-            name = rng.choice(["pon", "daiminkan"])
-            takes[seat].append(Claim(name, target, "1m", ()))
-            order.append(Move(seat, takes[seat][-1]))
-            is_turn = name == "pon"
+            is_turn = rng.random() < 0.5
+            takes[seat].append((PON_CALLS if is_turn else KAN_CALLS)[(target - seat) % 4])
+            order.append((seat, "pon" if is_turn else "daiminkan"))
+            plays[seat] += [] if is_turn else [0]
         else:
             seat = (seat + 1) % 4 if turn else 0
-            is_turn = False
         if not is_turn:
-            takes[seat].append(Draw(str(turn)))
-            order.append(Move(seat, takes[seat][-1]))
+            takes[seat].append(12)
+            order.append((seat, "tsumo"))
         if rng.random() < 0.1:
-            plays[seat].append(Kan("ankan", "9p", ()))
-            takes[seat].append(Draw(f"kan {turn}"))
-            order += [Move(seat, plays[seat][-1]), Move(seat, takes[seat][-1])]
-        plays[seat].append(Discard("1m", False, False))
-        order.append(Move(seat, plays[seat][-1]))
-    assert moves_in_order(takes, plays, 0) == order
-    takes[2] += [Draw("one too many")] * 3
+            plays[seat].append("292929a29")
+            takes[seat].append(13)
+            order += [(seat, "ankan"), (seat, "tsumo")]
+        plays[seat].append(11)
+        order.append((seat, "dahai"))
+    assert [(event["actor"], event["type"]) for event in moves_in_order(takes, plays, 0)] == order
+    takes[2] += [12] * 3
     with pytest.raises(ValueError, match="do not fit together"):
         moves_in_order(takes, plays, 0)

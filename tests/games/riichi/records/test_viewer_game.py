@@ -22,8 +22,7 @@ from suphx.games.riichi.records.decisions import (
     recorded_decisions,
 )
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.mjai import parse_mjai
-from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.viewer_game import RESULT_NAMES, UNKNOWN, State, shown_ura, viewer_game, viewer_state
 from suphx.games.riichi.rules import Rules, apply_rules
