@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.games.registry import candidate_game
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.agent_stages import last_agent
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_kind import RunRecipe
 from suphx_pipelines.report import report, report_decks
@@ -41,15 +39,6 @@ from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
-FILES: Mapping[str, str] = {
-    "report.html": "one self-contained page",
-    "game.html, game_best_<n>.html, game_worst_<n>.html": (
-        "copies of the pages in `sample_game/`, to which the report links"
-    ),
-    "<figure>.svg": "the report's figures",
-}
-"""What the stage ``report`` writes into its folder (docs/result_files.md)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineResult:
@@ -57,12 +46,6 @@ class PipelineResult:
 
     run: RunResult
     report: Path
-    agent: Path | None = None
-    """Folder of the nets that the run made last; None if it made none."""
-    opponent: str = "ukeire"
-    """An agent to compare these nets with."""
-    play_note: str = "--length tonpuu: a short game, --terminal: without a browser"
-    """What a person who wants to play against these nets with ``suphx play`` should know."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: run_id, verdict, warnings, stages, (match,) report, tracking_uri."""
@@ -152,7 +135,6 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             recipe_keys=everything,
             needs=needs,
             artifacts=(REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
-            files=FILES,
             is_about_run=True,
             is_summary=True,
         ),
@@ -173,12 +155,7 @@ def run_recipe(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
-    about = {}
-    if isinstance(recipe, MonteCarloRecipe):
-        seats = len(candidate_game(recipe.game).seat_names)
-        note = f"in the terminal, --seat 1 to {seats}: your seat"
-        about = {"opponent": recipe.match.opponents[-1], "play_note": note}
-    else:
+    if isinstance(recipe, Recipe):
         records = _records(recipe, stages, records, console)
 
     def verdict(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
@@ -201,13 +178,7 @@ def run_recipe(
         max_wait_hours=max_wait_hours,
     )
     result = runner.run()
-    agent = last_agent([stage.name for stage in stages])
-    return PipelineResult(
-        run=result,
-        report=result.folder / "report" / REPORT_NAME,
-        agent=None if agent is None else result.folder / agent,
-        **about,
-    )
+    return PipelineResult(run=result, report=result.folder / "report" / REPORT_NAME)
 
 
 def _records(recipe: Recipe, stages: Sequence[Stage[Any]], records: Path | None, console: Console) -> Path | None:

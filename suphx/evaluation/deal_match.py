@@ -61,10 +61,6 @@ class DealReport:
         """None: agents that must follow whole games, such as programs, play no deals."""
         return Forfeits()
 
-    def renamed(self, candidate: str, opponent: str) -> DealReport:
-        """Return the same with other names of the agents."""
-        return replace(self, candidate=candidate, opponent=opponent)
-
     def verdict(self) -> str:
         """Return one sentence that says who wins more points, as far as the deals can tell."""
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
@@ -86,12 +82,7 @@ class DealReport:
             "hanchans": self.hanchans,
             "seed": self.seed,
             "changed_share": self.changed_share,
-            "paired_difference": {
-                "points_per_kyoku": self.difference.mean,
-                "interval": [self.difference.interval.low, self.difference.interval.high],
-                "is_widened": self.difference.interval.is_widened,
-                "is_significant": self.difference.is_significant,
-            },
+            "paired_difference": self.difference.to_json("points_per_kyoku"),
         }
 
 
@@ -117,8 +108,8 @@ def play_deal_match(setup: MatchSetup, num_deals: int, *, runner: GameRunner = O
     own, other, differs = columns.reshape(len(columns), 3, SEATS).swapaxes(0, 1)
     clusters = np.repeat(np.arange(len(deals)), [SEATS * len(game) for game in deals])
     return DealReport(
-        candidate=setup.candidate,
-        opponent=setup.opponent,
+        candidate=setup.names[0],
+        opponent=setup.names[1],
         deals=len(columns),
         hanchans=len(walls),
         seed=setup.seed,

@@ -55,7 +55,7 @@ class Cost:
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts and pages read."""
-        return {"mean": self.mean, "interval": [self.interval.low, self.interval.high]}
+        return {"mean": self.mean, "interval": self.interval.ends}
 
 
 class CostJudge:

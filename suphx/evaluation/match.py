@@ -41,6 +41,7 @@ from suphx.evaluation.match_config import (
     check_hanchans,
     check_side_deals,
     chosen_seatings,
+    few_decks_note,
     few_games_note,
     widened_note,
 )
@@ -93,6 +94,13 @@ class MatchSetup:
     """The same of the match on new deals after a sequential match."""
     deals_per_task: int = field(kw_only=True, default=0)
     """Deals of a task, at most, for agents with games of minutes: a task is kept when its games end. 0: many."""
+    typed_names: tuple[str, str] | None = field(kw_only=True, default=None)
+    """What people call the agents; None: their addresses."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of both agents in reports."""
+        return self.typed_names or (self.candidate, self.opponent)
 
     def deals(self, number: int) -> range:
         """Return the seeds of the first ``number`` deals. ValueError if ``seed`` is out of range."""
@@ -230,10 +238,6 @@ class MatchReport:
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and OPPONENT: games that they could not play to the end, which count as last place."""
 
-    def renamed(self, candidate: str, opponent: str) -> MatchReport:
-        """Return the same with other names of the agents."""
-        return replace(self, candidate=candidate, opponent=opponent)
-
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
         note, widened = few_games_note(self.hanchans), widened_note(self.difference.interval.is_widened)
@@ -244,6 +248,15 @@ class MatchReport:
         figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
         return f"{claim}: {figures} over {self.hanchans:,} hanchans{note}{widened}"
 
+    def figures_text(self) -> str:
+        """Return both differences in words."""
+        places, points = self.difference, self.points_difference
+        return (
+            f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
+            f"{points.mean:+.1f} points per hanchan ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
+            f"over {self.hanchans:,} hanchans{widened_note(places.interval.is_widened)}"
+        )
+
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
         return {
@@ -253,18 +266,8 @@ class MatchReport:
             "walls": self.walls,
             "seed": self.seed,
             **{name: value for name, value in self.statistics.to_json().items() if name not in ("player", "games")},
-            "paired_difference": {
-                "average_placement": self.difference.mean,
-                "interval": [self.difference.interval.low, self.difference.interval.high],
-                "is_widened": self.difference.interval.is_widened,
-                "is_significant": self.difference.is_significant,
-            },
-            "points_difference": {
-                "points": list(self.points),
-                "per_hanchan": self.points_difference.mean,
-                "interval": [self.points_difference.interval.low, self.points_difference.interval.high],
-                "is_widened": self.points_difference.interval.is_widened,
-            },
+            "paired_difference": self.difference.to_json("average_placement"),
+            "points_difference": {"points": list(self.points), **self.points_difference.to_json("per_hanchan")},
             "seating": self.seating,
             "forfeits": self.forfeits.to_json(AGENT_NAMES),
             "opponent_statistics": self.opponent_statistics.to_json(),
@@ -293,10 +296,6 @@ class SeatingsReport:
         """Return the keys of the first match, and in ``other_seatings`` those of the others."""
         first, *others = self.matches
         return first.to_json() | {"other_seatings": {match.seating: match.to_json() for match in others}}
-
-    def renamed(self, candidate: str, opponent: str) -> SeatingsReport:
-        """Return the same with other names of the agents."""
-        return SeatingsReport(tuple(match.renamed(candidate, opponent) for match in self.matches))
 
 
 def play_match(
@@ -329,8 +328,8 @@ def play_match(
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_walls), SEATS)
     return MatchReport(
-        candidate=setup.candidate,
-        opponent=setup.opponent,
+        candidate=setup.names[0],
+        opponent=setup.names[1],
         hanchans=num_hanchans,
         walls=num_walls,
         seed=setup.seed,
@@ -403,8 +402,7 @@ class SideFigure:
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read."""
-        bounds = [self.interval.low, self.interval.high]
-        return {"mean": self.mean, "interval": bounds, "is_widened": self.interval.is_widened}
+        return {"mean": self.mean, "interval": self.interval.ends, "is_widened": self.interval.is_widened}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -425,6 +423,24 @@ class SideReport:
             return "undecided"
         interval = self.figures["share"].interval
         return "better" if interval.low > 0.5 else "worse" if interval.high < 0.5 else "undecided"
+
+    def verdict(self) -> str:
+        """Return one sentence that says who is stronger, as far as the match can tell."""
+        words = {
+            "better": "The candidate is stronger: it wins",
+            "worse": "The candidate is weaker: it wins",
+            "undecided": "Neither agent is clearly stronger: the candidate wins",
+        }
+        return f"{words[self.outcome]} {self.figures_text()}."
+
+    def figures_text(self) -> str:
+        """Return the share of games won in words."""
+        share = self.figures["share"]
+        low, high = share.interval.low, share.interval.high
+        return (
+            f"{share.mean:.1%} of the games on both sides together over {self.deals:,} decks (95 % interval "
+            f"{low:.1%} to {high:.1%}{few_decks_note(self.deals)}{widened_note(share.interval.is_widened, 'decks')})"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return all figures by name, and who forfeited games."""

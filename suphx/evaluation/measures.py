@@ -16,7 +16,6 @@ import numpy as np
 
 from suphx.evaluation.match_config import (
     MAX_HANCHANS,
-    MAX_SIDE_DECKS,
     MIN_CLUSTERS,
     PHOENIX_POINTS,
     SEATS,
@@ -119,6 +118,19 @@ class PlaceGain:
         """Return the interval of a gain as that of the difference."""
         return gain if self.measure.sign > 0 else replace(gain, low=-gain.high, high=-gain.low)
 
+    @property
+    def unit(self) -> str:
+        """What differences are counted in."""
+        return "places" if self.name == "placement" else "points per hanchan"
+
+    def amount(self, difference: float) -> str:
+        """Return in words how much better somebody is."""
+        return f"{difference:g} {self.unit}"
+
+    def text(self, interval: Interval) -> str:
+        """Return the interval of the difference in words."""
+        return f"{interval.low:+.3f} to {interval.high:+.3f} {self.unit}"
+
 
 @dataclass(frozen=True, slots=True)
 class ShareGain:
@@ -139,6 +151,14 @@ class ShareGain:
     def shown(self, gain: Interval) -> Interval:
         """Return the interval of a gain as that of the share."""
         return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
+
+    def amount(self, difference: float) -> str:
+        """Return in words how much better somebody is."""
+        return f"{100 * difference:g} % of the games won"
+
+    def text(self, interval: Interval) -> str:
+        """Return the interval of the share in words."""
+        return f"{interval.low:.1%} to {interval.high:.1%} of the games won"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,8 +252,8 @@ def check_budget(hanchans: int) -> None:
         )
 
 
-def check_decks(decks: int, fresh_decks: int) -> None:
-    """Raise ValueError for numbers of decks that allow no decision, or have no interval."""
-    for name, number, least in (("decks", decks, FIRST_LOOK), ("fresh_decks", fresh_decks, MIN_CLUSTERS)):
-        if not least <= number <= MAX_SIDE_DECKS:
-            raise ValueError(f"{name} is {number}: use {least} to {MAX_SIDE_DECKS:,}")
+def check_deals(deals: int, fresh_deals: int, name: str = "deal") -> None:
+    """Raise ValueError for numbers of deals of a sequential match that allow no decision, or have no interval."""
+    for what, number, least in ((f"{name}s", deals, FIRST_LOOK), (f"fresh_{name}s", fresh_deals, MIN_CLUSTERS)):
+        if number < least:
+            raise ValueError(f"{what} is {number}: use at least {least}")

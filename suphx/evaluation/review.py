@@ -219,6 +219,6 @@ def cost_summary(decisions: Sequence[ReviewedDecision], unit: str, samples: int)
         "samples": samples,
         "differences": len(costs),
         "total": total,
-        "interval": [interval.low, interval.high],
+        "interval": interval.ends,
         "per_game": total / max(len({one.game for one in decisions}), 1),
     }

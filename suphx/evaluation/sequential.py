@@ -26,16 +26,8 @@ from suphx.evaluation.match import (
     play_seatings,
     play_side_match,
 )
-from suphx.evaluation.match_config import SEATS, check_hanchans, widened_note
-from suphx.evaluation.measures import (
-    PlaceGain,
-    SequentialConfig,
-    ShareGain,
-    SideTestConfig,
-    TestConfig,
-    check_budget,
-    check_decks,
-)
+from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.measures import PlaceGain, ShareGain, SideTestConfig, TestConfig, check_deals
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     Decision,
@@ -167,101 +159,71 @@ class MatchWatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialReport:
-    """The outcome of a sequential match of four seats, with the match on new walls if the candidate has passed."""
+    """The outcome of a sequential match, with the match on new deals if the candidate has passed."""
 
     candidate: str
     opponent: str
     seed: int
-    config: SequentialConfig
+    config: TestConfig
     outcome: SequentialOutcome
-    fresh: MatchReport | None
+    fresh: MatchReport | SideReport | None
     """Played only after a pass, in the seating that decided: its difference is the one to publish."""
     other_seatings: tuple[MatchReport, ...] = ()
     """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of candidate (0) and opponent (1), on the walls that decided and on the new ones."""
-
-    def renamed(self, candidate: str, opponent: str) -> SequentialReport:
-        """Return the same with other names of the agents."""
-        return replace(
-            self,
-            candidate=candidate,
-            opponent=opponent,
-            fresh=None if self.fresh is None else self.fresh.renamed(candidate, opponent),
-            other_seatings=tuple(match.renamed(candidate, opponent) for match in self.other_seatings),
-        )
+    """Of candidate (0) and opponent (1), on the deals that decided and on the new ones."""
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
-        outcome, config = self.outcome, self.config
-        unit = "places" if config.decides == "placement" else "points per hanchan"
+        outcome, decides = self.outcome, self.config.gains[0]
+        is_sides = isinstance(self.config, SideTestConfig)
+        unit, factor = ("decks", 1) if is_sides else ("hanchans", SEATS)
+        number, left = factor * outcome.deals, factor * outcome.expected_deals
         claim = {
             "better": f"{self.candidate} is better than {self.opponent}",
-            "not_better": f"{self.candidate} is not better than {self.opponent} by {config.difference:g} {unit}",
+            "not_better": (
+                f"{self.candidate} is not better than {self.opponent} by {decides.amount(self.config.difference)}"
+            ),
             "undecided": f"undecided whether {self.candidate} is better than {self.opponent}",
         }[outcome.decision]
-        low, high = outcome.intervals[config.decides].low, outcome.intervals[config.decides].high
-        interval = f"always-valid 95 % interval {low:+.3f} to {high:+.3f} {unit}"
-        text = f"{claim}: decided after {outcome.hanchans:,} hanchans ({interval})"
+        interval = f"always-valid 95 % interval {decides.text(outcome.intervals[decides.name])}"
+        text = f"{claim}: decided after {number:,} {unit} ({interval})"
         if outcome.decision == "undecided":
-            text = f"{claim}: {outcome.hanchans:,} hanchans played, about {outcome.expected_hanchans:,.0f} more needed"
-            text += f" ({interval})"
+            text = f"{claim}: {number:,} {unit} played, about {left:,.0f} more needed ({interval})"
         if self.fresh is None:
             return text
-        others = "".join(f"; {match.seating}: {_fresh_text(match)}" for match in self.other_seatings)
-        return f"{text}; on new walls {_fresh_text(self.fresh)}{others}"
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read."""
-        outcome, config = self.outcome, self.config
-        intervals = {name: [interval.low, interval.high] for name, interval in outcome.intervals.items()}
-        return {
-            "candidate": self.candidate,
-            "opponent": self.opponent,
-            "seed": self.seed,
-            "verdict": outcome.decision,
-            "hanchans": outcome.hanchans,
-            "walls": outcome.deals,
-            "difference": config.difference,
-            "error": config.error,
-            "decides": config.decides,
-            "seating": config.seating,
-            "points": list(config.points),
-            "log_likelihood_ratio": outcome.log_likelihood_ratio,
-            "bound": outcome.bound,
-            "expected_hanchans": outcome.expected_hanchans,
-            "always_valid_interval": intervals[config.decides],
-            "always_valid_intervals": intervals,
-            "forfeits": self.forfeits.to_json(AGENT_NAMES),
-            "fresh_match": None if self.fresh is None else self.fresh.to_json(),
-            "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideSequentialReport:
-    """The outcome of a sequential match of two sides, with the match on new decks if the candidate has passed."""
-
-    config: SideTestConfig
-    outcome: SequentialOutcome
-    fresh: SideReport | None
-    forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of the candidate (0) and the opponent (1), on the decks that decided and on the new ones."""
+        others = "".join(f"; {match.seating}: {match.figures_text()}" for match in self.other_seatings)
+        return f"{text}; on new {'decks' if is_sides else 'walls'} {self.fresh.figures_text()}{others}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
-        outcome, config, share = self.outcome, self.config, self.outcome.intervals["share"]
-        return {
+        outcome, config = self.outcome, self.config
+        intervals = {name: interval.ends for name, interval in outcome.intervals.items()}
+        values: dict[str, Any] = {
             "verdict": outcome.decision,
-            "decks": outcome.deals,
             "difference": config.difference,
             "error": config.error,
             "log_likelihood_ratio": outcome.log_likelihood_ratio,
             "bound": outcome.bound,
-            "expected_decks": outcome.expected_deals,
-            "always_valid_interval": [share.low, share.high],
+            "always_valid_interval": intervals[config.gains[0].name],
             "forfeits": self.forfeits.to_json(AGENT_NAMES),
-            "fresh_match": None if self.fresh is None else {"decks": self.fresh.deals, **self.fresh.to_json()},
+        }
+        if isinstance(config, SideTestConfig):
+            fresh = {"decks": self.fresh.deals, **self.fresh.to_json()} if isinstance(self.fresh, SideReport) else None
+            return values | {"decks": outcome.deals, "expected_decks": outcome.expected_deals, "fresh_match": fresh}
+        return values | {
+            "candidate": self.candidate,
+            "opponent": self.opponent,
+            "seed": self.seed,
+            "hanchans": outcome.hanchans,
+            "walls": outcome.deals,
+            "decides": config.decides,
+            "seating": config.seating,
+            "points": list(config.points),
+            "expected_hanchans": outcome.expected_hanchans,
+            "always_valid_intervals": intervals,
+            "fresh_match": None if self.fresh is None else self.fresh.to_json(),
+            "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
         }
 
 
@@ -270,31 +232,36 @@ Look = Callable[[SequentialOutcome], None]
 
 def play_sequential_match(
     setup: MatchSetup,
-    config: SequentialConfig,
+    config: TestConfig,
     *,
-    max_hanchans: int,
-    fresh_hanchans: int,
+    max_deals: int,
+    fresh_deals: int,
     runner: GameRunner = ONE_PROCESS,
     tell: Look = lambda outcome: None,
 ) -> SequentialReport:
-    """Play until ``config`` decides, at most ``max_hanchans`` games, and after a pass ``fresh_hanchans`` on new walls.
+    """Play until ``config`` decides, at most ``max_deals`` deals, and after a pass ``fresh_deals`` new ones.
 
-    With the seating ``all`` the games on new walls are played in each of the three seatings.
+    ``config`` fits the scoring of the game: ``SequentialConfig`` for four seats, ``SideTestConfig`` for two sides. With
+    the seating ``all`` the new deals are played in each of the three seatings.
     The result does not depend on the workers, nor on kills if ``runner.kept`` has the finished parts. ``tell`` gets the
     state after each look; ``runner.records`` may also get games that had begun before the decision.
-    Errors as for ``play_match``. ValueError for a budget that allows no decision.
+    Errors as for ``play_match``. ValueError for numbers that ``check_deals`` refuses.
     """
-    check_budget(max_hanchans)
-    check_hanchans(fresh_hanchans)
-    outcome, forfeits = _decide(setup, config, max_hanchans // SEATS, runner, tell, config.deciding_seating)
-    fresh: tuple[MatchReport, ...] = ()
+    scoring = load_game(setup.game).scoring
+    check_deals(max_deals, fresh_deals, scoring.deal)
+    seating = "" if isinstance(config, SideTestConfig) else config.deciding_seating
+    outcome, forfeits = _decide(setup, config, max_deals, runner, tell, seating)
+    fresh: tuple[Any, ...] = ()
     if outcome.decision == "better":
-        fresh = play_seatings(
-            setup.on_fresh_deals(), fresh_hanchans, config.seating, points=config.points, runner=_beside(runner)
-        ).matches
+        new, beside = setup.on_fresh_deals(), _beside(runner)
+        if isinstance(config, SideTestConfig):
+            fresh = (play_side_match(new, fresh_deals, deals_per_task=scoring.deals_per_look, runner=beside),)
+        else:
+            number = SEATS * fresh_deals
+            fresh = play_seatings(new, number, config.seating, points=config.points, runner=beside).matches
     return SequentialReport(
-        candidate=setup.candidate,
-        opponent=setup.opponent,
+        candidate=setup.names[0],
+        opponent=setup.names[1],
         seed=setup.seed,
         config=config,
         outcome=outcome,
@@ -302,29 +269,6 @@ def play_sequential_match(
         other_seatings=fresh[1:],
         forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
     )
-
-
-def play_sequential_side_match(
-    setup: MatchSetup,
-    config: SideTestConfig,
-    *,
-    max_decks: int,
-    fresh_decks: int,
-    runner: GameRunner = ONE_PROCESS,
-    tell: Look = lambda outcome: None,
-) -> SideSequentialReport:
-    """Play until ``config`` decides, at most ``max_decks`` decks, and after a pass ``fresh_decks`` new ones.
-
-    The rest as in ``play_sequential_match``; ValueError for numbers that ``check_decks`` refuses.
-    """
-    check_decks(max_decks, fresh_decks)
-    outcome, forfeits = _decide(setup, config, max_decks, runner, tell)
-    fresh = None
-    if outcome.decision == "better":
-        size = load_game(setup.game).scoring.deals_per_look
-        fresh = play_side_match(setup.on_fresh_deals(), fresh_decks, deals_per_task=size, runner=_beside(runner))
-    parts = [forfeits] if fresh is None else [forfeits, fresh.forfeits]
-    return SideSequentialReport(config=config, outcome=outcome, fresh=fresh, forfeits=Forfeits.together(parts))
 
 
 def _decide(
@@ -360,13 +304,4 @@ def _beside(runner: GameRunner) -> GameRunner:
         runner,
         kept=None if runner.kept is None else runner.kept.part(FRESH_FOLDER),
         records=None if runner.records is None else runner.records / FRESH_FOLDER,
-    )
-
-
-def _fresh_text(fresh: MatchReport) -> str:
-    places, points = fresh.difference, fresh.points_difference
-    return (
-        f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
-        f"{points.mean:+.1f} points per hanchan ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
-        f"over {fresh.hanchans:,} hanchans{widened_note(places.interval.is_widened)}"
     )

@@ -36,6 +36,11 @@ class Interval:
     is_widened: bool = False
     """It was extended to "no difference", because too few of the units differ (``reaching``)."""
 
+    @property
+    def ends(self) -> list[float]:
+        """Both ends, for JSON."""
+        return [self.low, self.high]
+
     def excludes(self, value: float) -> bool:
         """Tell whether ``value`` lies outside; nothing does if the ends are nan."""
         return value < self.low or value > self.high
@@ -49,6 +54,15 @@ class PairedDifference:
     interval: Interval
     num_pairs: int
     num_clusters: int
+
+    def to_json(self, mean: str) -> dict[str, object]:
+        """Return the keys that scripts read; ``mean``: that of the mean."""
+        return {
+            mean: self.mean,
+            "interval": self.interval.ends,
+            "is_widened": self.interval.is_widened,
+            "is_significant": self.is_significant,
+        }
 
     @property
     def is_significant(self) -> bool:

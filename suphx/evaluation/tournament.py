@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from suphx.evaluation.game_runner import ONE_PROCESS, GamePlan, GameRunner, GameTask, LoadAgent, PlayedTask
+from suphx.evaluation.game_runner import ONE_PROCESS, GamePlan, GameRunner, GameTask, PlayedTask
 from suphx.evaluation.rating import RatedGame, Standing
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import PairedDifference, paired_difference
@@ -24,8 +24,6 @@ from suphx.games.game import Game
 from suphx.games.registry import DEFAULT_GAME, load_game
 from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I8, I64
-from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.rollouts.rollout import play_games
 
 ROUNDS = 4
 """Times that lineups are chosen: each begins the processes again, and the later ones know more."""
@@ -272,34 +270,6 @@ def _agents_of_seats(scoring: SeatScoring | SideScoring, parties: Sequence[str])
     """Return the agent of each seat."""
     sides = scoring.side_of_seat if isinstance(scoring, SideScoring) else scoring.party_seats
     return [parties[party] for party in sides]
-
-
-def replay_game(
-    players: Sequence[Player],
-    game: RatedGame,
-    *,
-    options: Mapping[str, Any] | None = None,
-    load: LoadAgent = load_agent,
-    progress: Callable[[float], None] | None = None,
-) -> Any:
-    """Play one game of a tournament of riichi again and return its record; agents that depend on time may play it
-    differently.
-
-    ``players`` have the digests of all who played; ``progress`` is called with parts of the game, whose sum is 1.
-    ValueError for an unknown agent.
-    """
-    by_digest = {player.digest: player for player in players}
-    riichi: Game = load_game(DEFAULT_GAME)
-    (record,) = play_games(
-        [load(by_digest[digest].address) for digest in game.seats],
-        np.arange(len(game.seats))[np.newaxis],
-        (game.wall,),
-        riichi.new_rules({}),
-        options={**riichi.scoring.table_options, **(options or {})},
-        names=[by_digest[digest].name for digest in game.seats],
-        progress=progress,
-    )
-    return record
 
 
 def placements_of(games: Iterable[RatedGame], agent: str) -> I8:

@@ -84,18 +84,6 @@ def test_a_killed_match_continues_with_the_deals_that_were_kept(
     assert sum(counts) == pytest.approx(6)
 
 
-def test_a_match_of_which_everything_is_kept_is_not_played_again(tmp_path: Path) -> None:
-    kept = KeptResults(tmp_path)
-
-    def play_kept(progress: Callable[[float], None]) -> DealReport:
-        return play("ukeire", "tsumogiri", num_deals=20, runner=GameRunner(kept=kept, progress=progress))
-
-    first = play_kept(lambda games: None)
-    counts: list[float] = []
-    assert play_kept(counts.append) == first
-    assert counts == [2], "the kept games of the only task"
-
-
 def test_too_few_deals_are_refused() -> None:
     with pytest.raises(ValueError, match="19 deals: use at least 20"):
         play("ukeire", "random", num_deals=19)
@@ -137,12 +125,3 @@ def test_an_agent_against_itself_wins_half_of_the_games_of_every_deck() -> None:
     share = report.figures["share"]
     assert (share.mean, share.interval.low, share.interval.high) == (0.5, 0.5, 0.5)
     assert report.outcome == "undecided"
-
-
-def test_few_deals_decide_nothing() -> None:
-    assert [sides("rule", "random", number).outcome for number in (5, 40)] == ["undecided", "better"]
-
-
-def test_one_deal_has_no_interval() -> None:
-    with pytest.raises(ValueError, match="1 deals have no interval: play at least 2"):
-        sides("random", "random", 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
 
 import numpy as np
@@ -73,19 +72,6 @@ def test_the_strength_of_two_agents_is_the_logarithm_of_their_wins() -> None:
     assert ratings["net"].games == 1000
 
 
-def test_the_order_of_the_games_changes_no_digit() -> None:
-    games = play_night(20, is_chosen=False)
-    mixed = list(games)
-    random.Random(1).shuffle(mixed)
-    assert rate_agents(mixed, anchor=ANCHOR) == rate_agents(games, anchor=ANCHOR)
-    chosen, again = (
-        choose_lineups(each, NAMES, 9, size=2, games_per_lineup=GAMES_PER_PAIR, anchor=ANCHOR)
-        for each in (games, mixed)
-    )
-    assert chosen == again
-    assert all(first < second for first, second in chosen)
-
-
 def test_chosen_pairs_show_sooner_who_is_the_best_and_nobody_is_unknown() -> None:
     chosen, alike = (play_night(100, is_chosen=is_chosen) for is_chosen in (True, False))
     assert uncertainty_of_the_second(chosen) < 0.7 * uncertainty_of_the_second(alike), "twice as many games otherwise"
@@ -113,8 +99,3 @@ def test_every_second_pair_of_a_night_has_the_agent_with_the_fewest_games_howeve
     assert pairs[0] == pairs[2]
     assert pairs[1] == pairs[3] != pairs[0]
     assert rare in pairs[0]
-
-
-def test_one_agent_is_no_pair() -> None:
-    with pytest.raises(ValueError, match="1 agents: at least 2 are needed, add scripted agents"):
-        choose_lineups([], [ANCHOR], 1, size=2, games_per_lineup=2, anchor=ANCHOR)

@@ -89,12 +89,6 @@ def test_a_double_ron_is_two_wins_and_two_deal_ins_of_one_kyoku() -> None:
     assert (ben.deal_in_rate, anna.win_rate) == (0, 0)
 
 
-def test_a_self_drawn_win_is_nobodys_deal_in() -> None:
-    log = game(kyoku(result_of(WIN_RESULT, [(BEN, BEN, 12_000)])))
-    assert player_statistics([log], "Ben").win_rate == 1
-    assert [player_statistics([log], name).deal_in_rate for name in NAMES] == [0, 0, 0, 0]
-
-
 def test_a_liable_seat_that_did_not_discard_the_tile_does_not_deal_in() -> None:
     result = result_of(WIN_RESULT, [(BEN, CLEO, 32_000)])
     result["win_liable"][0] = ANNA
@@ -136,11 +130,6 @@ def test_wins_without_known_points_are_in_the_rates_but_not_in_the_averages() ->
     assert (ben.deal_in_rate, ben.average_deal_in) == (1, 3_900)
 
 
-def test_unfinished_games_are_set_aside_and_counted() -> None:
-    found = player_statistics([game(kyoku(DRAW)), game(kyoku(DRAW), kyoku(DRAW), final=None)], "Anna")
-    assert (found.games, found.kyoku, found.unfinished_games) == (1, 1, 1)
-
-
 def test_a_name_at_two_seats_is_one_player_who_played_twice() -> None:
     log = game(kyoku(result_of(WIN_RESULT, [(CLEO, ANNA, 1_000)])), names=("bot", "Ben", "bot", "Dan"))
     found = player_statistics([log], "bot")
@@ -157,16 +146,6 @@ def test_intervals_hold_the_numbers_and_come_from_whole_games() -> None:
     # Ten equal kyoku a game are one observation: the half width is that of 60, not of 600.
     assert (interval.high - interval.low) / 2 == pytest.approx(1.96 * math.sqrt(2 / 9 / 60), rel=0.15)
     assert player_statistics(logs, "Anna").to_json() == found.to_json()
-
-
-def test_games_of_one_wall_are_drawn_together() -> None:
-    rows = [game_row(game(kyoku(DRAW), final=(1 + i % 5, 2, 3, 4)), "Anna") for i in range(100)]
-    fourfold = np.repeat(np.array(rows, np.int64), 4, axis=0)
-    halves = []
-    for clusters in (None, np.arange(400) // 4):
-        interval = summarise_rows(fourfold, "Anna", clusters=clusters).intervals["average_placement"]
-        halves.append(interval.high - interval.low)
-    assert halves[1] / halves[0] == pytest.approx(2, abs=0.3)
 
 
 def test_intervals_of_six_walls_hold_the_truth_as_often_as_they_promise() -> None:

@@ -48,9 +48,3 @@ def test_one_candidate_is_compared_with_the_mean_place() -> None:
     counts = np.array([[3, 1, 0, 0]])  # places 1, 1, 1, 2
     assert PLACEMENT.wall_sums(counts, "1v3")[0] * float(wall_unit("1v3")) == 1.25 - 2.5
     assert points_measure((90, 45, 0, -135)).wall_sums(counts, "1v3").tolist() == [315]
-
-
-@pytest.mark.parametrize("points", [(90, 45, 0), (0, 45, 90, -135), (1, 1, 1, 1)])
-def test_points_that_do_not_fall_are_refused(points: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="give four whole numbers"):
-        points_measure(points)

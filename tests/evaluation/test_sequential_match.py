@@ -9,7 +9,7 @@ import pytest
 
 from suphx.evaluation.game_runner import FORFEITS, ONE_PROCESS, GamePlan, GameRunner, GameTask, Summary
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.match import MatchSetup
+from suphx.evaluation.match import MatchReport, MatchSetup
 from suphx.evaluation.match_config import MeasureName, Seating, SeatingChoice
 from suphx.evaluation.measures import SequentialConfig, check_budget
 from suphx.evaluation.sequential import MatchWatch, SequentialReport, play_sequential_match
@@ -30,8 +30,8 @@ def play(
     return play_sequential_match(
         MatchSetup(candidate, opponent, seed=1),
         SequentialConfig(difference=difference, error=0.05, seating=seating, decides=decides),
-        max_hanchans=320,
-        fresh_hanchans=24,
+        max_deals=80,
+        fresh_deals=6,
         runner=runner,
     )
 
@@ -41,7 +41,7 @@ def test_a_clear_match_ends_early_and_new_walls_give_the_figure() -> None:
     assert report.outcome.decision == "better"
     assert report.outcome.hanchans < 320
     assert report.outcome.log_likelihood_ratio >= report.outcome.bound
-    assert report.fresh is not None
+    assert isinstance(report.fresh, MatchReport)
     assert report.fresh.seed != report.seed
     assert report.fresh.difference.mean < 0 < report.fresh.points_difference.mean
     assert report.verdict().startswith("ukeire is better than tsumogiri: decided after")
@@ -106,7 +106,7 @@ def test_the_better_agent_passes_in_all_seatings_by_points_too(seating: Seating)
 def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -> None:
     alone, report = play(), play(seating="all", runner=GameRunner(kept=KeptResults(tmp_path)))
     assert report.outcome == alone.outcome, "one against three decides"
-    assert report.fresh is not None
+    assert isinstance(report.fresh, MatchReport)
     assert report.fresh.to_json() == alone.to_json()["fresh_match"]
     assert [match.seating for match in report.other_seatings] == ["2v2", "3v1"]
     assert all(match.difference.mean < 0 and match.hanchans == 24 for match in report.other_seatings)

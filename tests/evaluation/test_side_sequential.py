@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.sequential import MeasuredWalls, simulate_matches
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
-from suphx.evaluation.measures import SideTestConfig, check_decks
-from suphx.evaluation.sequential import MatchWatch, SequentialOutcome, SideSequentialReport, play_sequential_side_match
-from suphx.evaluation.sequential_test import FIRST_LOOK, MeasuredWalls, simulate_matches
+from suphx.evaluation.measures import SideTestConfig, check_deals
+from suphx.evaluation.sequential import MatchWatch, SequentialOutcome, SequentialReport, play_sequential_match
+from suphx.evaluation.sequential_test import FIRST_LOOK
 from suphx.games.doudizhu.table import Rules
 
 FIRST, FIRST_FRESH = 5_000, 50_000
@@ -26,7 +27,7 @@ def refuse(address: str) -> Any:
     raise AssertionError(f"{address} is loaded although all blocks are kept")
 
 
-def play(candidate: str, opponent: str, runner: GameRunner, told: list[SequentialOutcome]) -> SideSequentialReport:
+def play(candidate: str, opponent: str, runner: GameRunner, told: list[SequentialOutcome]) -> SequentialReport:
     setup = MatchSetup(
         candidate,
         opponent,
@@ -37,7 +38,7 @@ def play(candidate: str, opponent: str, runner: GameRunner, told: list[Sequentia
         first_fresh_deal=FIRST_FRESH,
     )
     config = SideTestConfig(difference=0.2, error=0.05)
-    return play_sequential_side_match(setup, config, max_decks=400, fresh_decks=30, runner=runner, tell=told.append)
+    return play_sequential_match(setup, config, max_deals=400, fresh_deals=30, runner=runner, tell=told.append)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -109,8 +110,8 @@ def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
             "difference is 0.5: use more than 0, less than 0.5",
         ),
         (partial(SideTestConfig, error=0.5), "error is 0.5: use more than 0, less than 0.5"),
-        (partial(check_decks, 23, 100), "decks is 23: use 24 to 131,072"),
-        (partial(check_decks, 24, 5), "fresh_decks is 5: use 6 to 131,072"),
+        (partial(check_deals, 23, 100), "deals is 23: use at least 24"),
+        (partial(check_deals, 24, 5), "fresh_deals is 5: use at least 6"),
     ],
 )
 def test_settings_that_decide_nothing_are_refused(make: partial[object], message: str) -> None:

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from suphx.evaluation.game_runner import GameRunner, LoadAgent
@@ -14,9 +13,7 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, play_tournament
-from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.table import Rules
-from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 
@@ -25,12 +22,14 @@ GAME = candidate_game("doudizhu")
 FIRST_DEAL = 77_000
 
 
-class LongestMove(CandidateAgent):
+class LongestMove:
     """Plays the last of the legal moves, which are listed by type."""
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        last: I64 = np.asarray(seen.offsets[1:] - 1, np.int64)
-        return last
+    name = "last"
+
+    def act(self, tables: Any, indices: I64) -> Any:
+        offsets, legal = tables.legal(indices)
+        return legal[offsets[1:] - 1]
 
 
 def load(address: str) -> Any:
@@ -86,12 +85,6 @@ def test_games_are_those_of_any_order_of_players() -> None:
     }
 
 
-@pytest.mark.slow
-def test_games_are_those_of_any_number_of_processes(tmp_path: Path) -> None:
-    expected = play(tmp_path / "one", "rule", "random", "last")
-    assert play(tmp_path / "two", "rule", "random", "last", workers=2) == expected
-
-
 def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
     expected = play(tmp_path / "games", "rule", "random", "last")
     files = {path.name: path.read_bytes() for path in (tmp_path / "games").iterdir()}
@@ -103,10 +96,3 @@ def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
     assert play(tmp_path / "games", "rule", "random", "last", load=refusing) == expected
     with pytest.raises(AssertionError, match="is loaded although"):
         play(tmp_path / "empty", "rule", "random", "last", load=refusing)
-
-
-def test_one_deck_or_one_agent_is_too_few() -> None:
-    with pytest.raises(ValueError, match="1 decks: use at least 2, one has no interval"):
-        play_tournament(setup("rule", "random"), 1, runner=GameRunner(load=load))
-    with pytest.raises(ValueError, match="1 agents: at least 2 are needed"):
-        play_tournament(setup("rule"), 40, runner=GameRunner(load=load))

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, get_args
 from suphx.evaluation.match_config import (
     MIN_DEALS,
     PHOENIX_POINTS,
+    SEATS,
     MeasureName,
     SeatingChoice,
     check_hanchans,
     check_side_deals,
     chosen_seatings,
-    few_decks_note,
-    widened_note,
 )
 from suphx.games.registry import GAMES, find_decisions, find_game, game_of_agents
 from suphx_cli.arguments import (
@@ -44,14 +43,16 @@ if TYPE_CHECKING:
     from suphx.evaluation.game_runner import GameRunner
     from suphx.evaluation.kept_results import KeptResults
     from suphx.evaluation.match import MatchReport, MatchSetup, SeatingsReport, SideReport
-    from suphx.evaluation.measures import SequentialConfig, SideTestConfig
-    from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, SideSequentialReport
+    from suphx.evaluation.measures import TestConfig
+    from suphx.evaluation.sequential import SequentialOutcome, SequentialReport
     from suphx.evaluation.statistics import Interval
     from suphx_cli.arguments import Subparsers
     from suphx_platform.agents.agent_loading import MatchAgents
     from suphx_platform.console.console import Console
     from suphx_platform.console.progress import Progress
 
+_DEAL_OPTIONS = ("sequential", "points", "seating", "keep_games")
+"""Without a meaning for single deals."""
 _SEAT_OPTIONS = ("hanchans", "deals", "decides", "points", "seating", "no_draw_lanes", "workers", "ray")
 """Without a meaning in games of two sides."""
 _OF_SEQUENTIAL = ("error", "decides")
@@ -128,7 +129,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "takes one of its CPUs. Riichi only",
     )
     add_runs(parser)
-    parser.set_defaults(execute=execute, seat_options={name: parser.get_default(name) for name in _SEAT_OPTIONS})
+    names = {*_SEAT_OPTIONS, *_DEAL_OPTIONS}
+    parser.set_defaults(execute=execute, default_options={name: parser.get_default(name) for name in names})
 
 
 def _add_length(parser: argparse.ArgumentParser) -> None:
@@ -226,10 +228,12 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent, UsageError for options that do not fit."""
     name = game_of_agents(args.game, (args.candidate, args.opponent))
     has_sides = find_game(name).has_sides
-    (_check_side_options if has_sides else _check_seat_options)(args, name)
+    with checked_options():
+        (_check_side_options if has_sides else _check_seat_options)(args, name)
+    _check_places(args, name)
     with console.activity("importing"):
         from suphx.evaluation.game_runner import GameRunner
-        from suphx.evaluation.match import MatchSetup
+        from suphx.evaluation.match import MatchSetup, SideReport
         from suphx.games.registry import load_game
         from suphx_pipelines.kept_match import kept_match, saved_text
         from suphx_platform.agents.agent_loading import match_agents
@@ -261,6 +265,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             rules=agents.rules,
             options={"has_draw_lanes": False} if args.no_draw_lanes else {},
             deals_per_task=agents.deals_per_task,
+            typed_names=(args.candidate, args.opponent),
         )
         runner = GameRunner(
             workers=workers,
@@ -270,19 +275,26 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             progress=lambda games: bar.advance(games / games_per_unit),
             note_kept=lambda games: bar.skip(games / games_per_unit),
         )
-        play = _play_sides if has_sides else _play_seats
-        verdict, values, forfeits = play(args, setup, runner, bar, is_json=console.is_json)
+        report = _play(args, setup, runner, bar, has_sides=has_sides)
         seconds = round(time.perf_counter() - started, 1)
         if args.keep_games is not None:
             game.join_records(args.keep_games)
-    console.say(verdict)
+    console.say(report.verdict())
     counts_as = "lost" if has_sides else "last place"
-    for sentence in forfeits.sentences(("the candidate", "the opponent"), counts_as):
+    for sentence in report.forfeits.sentences(("the candidate", "the opponent"), counts_as):
         console.warn(sentence)
     if args.keep_games is not None:
         console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
-    figures = {} if console.is_json else {key: values.pop(key) for key in ("figures",) if key in values}
-    return {**values, "seconds": seconds, **figures}
+    head: dict[str, Any] = {}
+    if has_sides:
+        head = {"game": name, "candidate": args.candidate, "opponent": args.opponent, "seed": args.seed}
+    if isinstance(report, SideReport):
+        head |= {"decks": report.deals, "outcome": report.outcome}
+    if console.is_json:
+        return {**head, **report.to_json(), "seconds": seconds}
+    values = _shown(report)
+    figures = {key: values.pop(key) for key in ("figures",) if key in values}  # a table, below the single values
+    return {**head, **values, "seconds": seconds, **figures}
 
 
 def _match(args: argparse.Namespace, name: str, agents: MatchAgents) -> dict[str, Any]:
@@ -305,68 +317,79 @@ def _length(args: argparse.Namespace, has_sides: bool) -> int:
     return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
 
 
-def _note_look(bar: Progress, num_fresh: int, outcome: SequentialOutcome) -> None:
-    """Show a look at a sequential match; after a pass there are games on new deals instead of what is left."""
-    bar.advance(0, outcome.note())
-    if outcome.decision == "better":
-        bar.expect(num_fresh)
-
-
-# Games of four seats.
-
-
 def _check_seat_options(args: argparse.Namespace, name: str) -> None:
-    """Raise UsageError for options that are wrong or do not fit, ValueError for the folder and the agents."""
-    with checked_options():
-        if args.decks is not None:
-            raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
-        check_hanchans(args.hanchans)
-        _check_seat_sequential(args)
-        _check_deals(args)
-    check_new_folder(args.keep_games)
-    if args.runs.exists():  # the parts of a match that is stopped are kept there
-        check_source_of_runs(args.runs)
-    for agent in (args.candidate, args.opponent):
-        if find_decisions(name):
-            check_agent(agent)
-        if args.deals is not None and follows_whole_games(agent):
-            raise UsageError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
-
-
-def _check_seat_sequential(args: argparse.Namespace) -> None:
-    """Raise ValueError for settings of a sequential match that are wrong or do not apply."""
+    """Raise ValueError for options that are wrong or do not fit a game of four seats."""
     from suphx.evaluation.measures import check_budget, points_measure
 
+    if args.decks is not None:
+        raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
+    check_hanchans(args.hanchans)
     points_measure(_points(args))
+    if args.deals is not None:
+        for option in _changed(args, _DEAL_OPTIONS):
+            raise ValueError(f"{option} is for whole games, and --deals plays single deals: use --hanchans")
+        if args.deals < MIN_DEALS:
+            raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
+        for agent in (args.candidate, args.opponent):
+            if follows_whole_games(agent):
+                raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
     if args.sequential is not None:
-        if args.deals is not None:
-            raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
-        _sequential_config(args)
+        _test(args, has_sides=False)
         check_budget(args.hanchans)
-        return
-    for name in _OF_SEQUENTIAL:
+    _check_sequential(args)
+
+
+def _check_side_options(args: argparse.Namespace, name: str) -> None:
+    """Raise ValueError for options that are wrong, do not fit a game of two sides, or belong to other games."""
+    for option in _changed(args, _SEAT_OPTIONS):
+        raise ValueError(f"{option} has no meaning for {name}: leave it out")
+    number = _length(args, has_sides=True)
+    check_side_deals(number)
+    if number > _MOST_DECKS:
+        raise ValueError(f"--decks is {number:,}: use at most {_MOST_DECKS:,}")
+    if args.seed > _MAX_DECK_SEED:
+        raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_DECK_SEED:,}")
+    if args.sequential is not None:
+        if args.keep_games is not None:
+            raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
+        from suphx.evaluation.measures import check_deals
+
+        check_deals(number, _FRESH_DECKS, "deck")
+        _test(args, has_sides=True)
+    _check_sequential(args)
+
+
+def _check_sequential(args: argparse.Namespace) -> None:
+    """Raise ValueError for settings of a sequential match without one."""
+    for name in _OF_SEQUENTIAL if args.sequential is None else ():
         if getattr(args, name) is not None:
             raise ValueError(f"--{name} is for a match that stops once it is decided: add --sequential DIFFERENCE")
 
 
-def _check_deals(args: argparse.Namespace) -> None:
-    """Raise ValueError for a number of deals, other options or agents that cannot be compared deal by deal."""
-    if args.deals is None:
+def _changed(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Return those of these options that do not have their defaults."""
+    changed = [name for name in names if getattr(args, name) != args.default_options[name]]
+    return [f"--{name.replace('_', '-')}" for name in changed]
+
+
+def _check_places(args: argparse.Namespace, name: str) -> None:
+    """Raise ValueError for a folder of records that has others, and for names that no agent can have."""
+    check_new_folder(args.keep_games)
+    if find_game(name).has_sides:
         return
-    if args.points is not None:
-        raise ValueError("--points are for the places of whole games: use --hanchans instead of --deals")
-    if args.seating != "1v3":
-        raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
-    if args.keep_games is not None:
-        raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
-    if args.deals < MIN_DEALS:
-        raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
+    if args.runs.exists():  # the parts of a match that is stopped are kept there
+        check_source_of_runs(args.runs)
+    for agent in (args.candidate, args.opponent) if find_decisions(name) else ():
+        check_agent(agent)
 
 
-def _sequential_config(args: argparse.Namespace) -> SequentialConfig:
-    from suphx.evaluation.measures import SequentialConfig
+def _test(args: argparse.Namespace, *, has_sides: bool) -> TestConfig:
+    """Return what the sequential match decides; ValueError for settings that it cannot have."""
+    from suphx.evaluation.measures import SequentialConfig, SideTestConfig
 
     given = {name: getattr(args, name) for name in _OF_SEQUENTIAL if getattr(args, name) is not None}
+    if has_sides:
+        return SideTestConfig(difference=args.sequential, **given)
     return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
 
 
@@ -375,74 +398,81 @@ def _points(args: argparse.Namespace) -> tuple[int, ...]:
     return PHOENIX_POINTS if args.points is None else tuple(args.points)
 
 
-def _play_seats(
-    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, *, is_json: bool
-) -> tuple[str, dict[str, Any], Any]:
-    """Play hanchans, deals, or hanchans until they decide; return the verdict, what is shown, and the forfeits."""
-    from suphx.evaluation.deal_match import DealReport, play_deal_match
-    from suphx.evaluation.match import play_seatings
-    from suphx.evaluation.sequential import SequentialReport, play_sequential_match
+def _play(
+    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, *, has_sides: bool
+) -> SeatingsReport | SideReport | SequentialReport | DealReport:
+    """Play games, single deals, or games until they decide."""
+    from suphx.evaluation.deal_match import play_deal_match
+    from suphx.evaluation.match import play_seatings, play_side_match
+    from suphx.evaluation.sequential import play_sequential_match
 
-    report: SeatingsReport | SequentialReport | DealReport
+    number, tell = _length(args, has_sides), partial(bar.advance, 0)
     if args.deals is not None:
-        report = play_deal_match(setup, args.deals, runner=runner)
-    elif args.sequential is None:
-        tell = partial(bar.advance, 0)
-        report = play_seatings(setup, args.hanchans, args.seating, points=_points(args), runner=runner, tell=tell)
-    else:
-        num_fresh = _FRESH_HANCHANS * len(chosen_seatings(args.seating))
-        report = play_sequential_match(
-            setup,
-            _sequential_config(args),
-            max_hanchans=args.hanchans,
-            fresh_hanchans=_FRESH_HANCHANS,
-            runner=runner,
-            tell=partial(_note_look, bar, num_fresh),
-        )
-    report = report.renamed(args.candidate, args.opponent)
-    if is_json:
-        values = report.to_json()
-    elif isinstance(report, DealReport):
-        values = _shown_deals(report)
-    elif isinstance(report, SequentialReport):
-        values = _shown_sequential(report)
-    else:
-        first, *others = report.matches
-        values = _shown_match(first) | _other_seatings(others)
-    return report.verdict(), values, report.forfeits
+        return play_deal_match(setup, args.deals, runner=runner)
+    if args.sequential is not None:
+        most, fresh = (number, _FRESH_DECKS) if has_sides else (number // SEATS, _FRESH_HANCHANS // SEATS)
+        num_fresh = _FRESH_DECKS if has_sides else _FRESH_HANCHANS * len(chosen_seatings(args.seating))
+
+        def note_look(outcome: SequentialOutcome) -> None:
+            """Show a look; after a pass there are games on new deals instead of what is left."""
+            bar.advance(0, outcome.note())
+            if outcome.decision == "better":
+                bar.expect(num_fresh)
+
+        config = _test(args, has_sides=has_sides)
+        return play_sequential_match(
+            setup, config, max_deals=most, fresh_deals=fresh, runner=runner, tell=note_look
+        )  # fmt: skip
+    if has_sides:
+        return play_side_match(setup, number, runner=runner, tell=tell)
+    return play_seatings(setup, args.hanchans, args.seating, points=_points(args), runner=runner, tell=tell)
+
+
+# What people see
+
+
+def _shown(report: SeatingsReport | SideReport | SequentialReport | DealReport) -> dict[str, Any]:
+    from suphx.evaluation.deal_match import DealReport
+    from suphx.evaluation.match import SideReport
+    from suphx.evaluation.sequential import SequentialReport
+
+    if isinstance(report, DealReport):
+        return {
+            "deals": report.deals,
+            "hanchans": report.hanchans,
+            "seed": report.seed,
+            "changed_share": report.changed_share,
+            "points_per_kyoku_difference": report.difference.mean,
+            "interval": report.difference.interval.ends,
+            **_widened(interval=report.difference.interval),
+        }
+    if isinstance(report, SequentialReport):
+        return _shown_sequential(report)
+    if isinstance(report, SideReport):
+        return {"figures": _side_figures(report)}
+    first, *others = report.matches
+    return _shown_match(first) | _other_seatings(others)
 
 
 def _shown_sequential(report: SequentialReport) -> dict[str, object]:
-    outcome = report.outcome
+    from suphx.evaluation.match import SideReport
+
+    outcome, values = report.outcome, report.to_json()
+    unit = "hanchans" if "hanchans" in values else "decks"
     rows: dict[str, object] = {
         "verdict": outcome.decision,
-        "hanchans": outcome.hanchans,
+        unit: values[unit],
         "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
         "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
-        "expected_hanchans": math.ceil(outcome.expected_hanchans),
-        "always_valid_placement_interval": _ends(outcome.intervals["placement"]),
-        "always_valid_points_interval": _ends(outcome.intervals["points"]),
+        f"expected_{unit}": math.ceil(values[f"expected_{unit}"]),
+        **{f"always_valid_{name}_interval": interval.ends for name, interval in outcome.intervals.items()},
     }
     if report.fresh is None:
         return rows
+    if isinstance(report.fresh, SideReport):
+        return rows | {"new_decks": report.fresh.deals, "figures": _side_figures(report.fresh)}
     rows["fresh_match"] = "the figures below are those of new walls"
     return rows | _shown_match(report.fresh) | _other_seatings(report.other_seatings)
-
-
-def _shown_deals(report: DealReport) -> dict[str, object]:
-    return {
-        "deals": report.deals,
-        "hanchans": report.hanchans,
-        "seed": report.seed,
-        "changed_share": report.changed_share,
-        "points_per_kyoku_difference": report.difference.mean,
-        "interval": _ends(report.difference.interval),
-        **_widened(interval=report.difference.interval),
-    }
-
-
-def _ends(interval: Interval) -> list[float]:
-    return [interval.low, interval.high]
 
 
 def _widened(**intervals: Interval) -> dict[str, object]:
@@ -451,19 +481,20 @@ def _widened(**intervals: Interval) -> dict[str, object]:
     return {"widened_to_include_0": names} if names else {}
 
 
+def _differences(match: MatchReport) -> dict[str, object]:
+    places, points = match.difference, match.points_difference
+    return {
+        "average_placement_difference": places.mean,
+        "interval": places.interval.ends,
+        "points_difference": points.mean,
+        "points_interval": points.interval.ends,
+        **_widened(interval=places.interval, points_interval=points.interval),
+    }
+
+
 def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
     """Return what people see of the matches in the other seatings, if there are any."""
-    rows = [
-        {
-            "seating": match.seating,
-            "average_placement_difference": match.difference.mean,
-            "interval": _ends(match.difference.interval),
-            "points_difference": match.points_difference.mean,
-            "points_interval": _ends(match.points_difference.interval),
-            **_widened(interval=match.difference.interval, points_interval=match.points_difference.interval),
-        }
-        for match in matches
-    ]
+    rows = [{"seating": match.seating, **_differences(match)} for match in matches]
     return {"other_seatings": rows} if rows else {}
 
 
@@ -472,16 +503,11 @@ def _shown_match(report: MatchReport) -> dict[str, object]:
     candidate, opponent = report.statistics.to_json(), report.opponent_statistics.to_json()
     intervals = candidate["intervals"]
     assert isinstance(intervals, dict)
-    difference = report.difference
     return {
         "hanchans": report.hanchans,
         "walls": report.walls,
         "seed": report.seed,
-        "average_placement_difference": difference.mean,
-        "interval": _ends(difference.interval),
-        "points_difference": report.points_difference.mean,
-        "points_interval": _ends(report.points_difference.interval),
-        **_widened(interval=difference.interval, points_interval=report.points_difference.interval),
+        **_differences(report),
         "figures": [
             {
                 "": label(key),
@@ -494,74 +520,11 @@ def _shown_match(report: MatchReport) -> dict[str, object]:
     }
 
 
-# Games of two sides.
-
-
-def _check_side_options(args: argparse.Namespace, name: str) -> None:
-    """Raise UsageError for options that are wrong, do not fit, or belong to other games; ValueError for the folder."""
-    with checked_options():
-        for option, default in args.seat_options.items():
-            if getattr(args, option) != default:
-                raise ValueError(f"--{option.replace('_', '-')} has no meaning for {name}: leave it out")
-        number = _length(args, has_sides=True)
-        check_side_deals(number)
-        if number > _MOST_DECKS:
-            raise ValueError(f"--decks is {number:,}: use at most {_MOST_DECKS:,}")
-        if args.seed > _MAX_DECK_SEED:
-            raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_DECK_SEED:,}")
-        if args.sequential is not None:
-            if args.keep_games is not None:
-                raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
-            from suphx.evaluation.measures import check_decks
-
-            check_decks(number, _FRESH_DECKS)
-            _side_test(args)
-        elif args.error is not None:
-            raise ValueError("--error is for a match that stops once it is decided: add --sequential DIFFERENCE")
-    check_new_folder(args.keep_games)
-
-
-def _side_test(args: argparse.Namespace) -> SideTestConfig:
-    from suphx.evaluation.measures import SideTestConfig
-
-    return SideTestConfig(difference=args.sequential, **({} if args.error is None else {"error": args.error}))
-
-
-def _play_sides(
-    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, *, is_json: bool
-) -> tuple[str, dict[str, Any], Any]:
-    """Play decks, or decks until they decide; return the verdict, what is shown, and the forfeits."""
-    from suphx.evaluation.match import play_side_match
-    from suphx.evaluation.sequential import play_sequential_side_match
-    from suphx.games.registry import load_game
-
-    head = {"game": setup.game, "candidate": args.candidate, "opponent": args.opponent}
-    scoring: Any = load_game(setup.game).scoring
-    number, sides = _length(args, has_sides=True), scoring.sides
-    if args.sequential is None:
-        match = play_side_match(setup, number, runner=runner, tell=partial(bar.advance, 0))
-        head |= {"decks": number, "seed": args.seed, "outcome": match.outcome}
-        rows = match.to_json() if is_json else {"figures": _side_figures(match, sides)}
-        return _side_verdict(match), {**head, **rows}, match.forfeits
-    report = play_sequential_side_match(
-        setup,
-        _side_test(args),
-        max_decks=number,
-        fresh_decks=_FRESH_DECKS,
-        runner=runner,
-        tell=partial(_note_look, bar, _FRESH_DECKS),
-    )
-    rows = report.to_json() if is_json else _shown_side_sequential(report, sides)
-    return _side_sequential_verdict(report), {**head, "seed": args.seed, **rows}, report.forfeits
-
-
-def _side_figures(report: SideReport, sides: Sequence[str]) -> list[dict[str, str]]:
+def _side_figures(report: SideReport) -> list[dict[str, str]]:
     """Return what people see: WP (share of games won) and ADP (points per game), a line for each side."""
+    sides = [name.removeprefix("wp_") for name in report.figures if name.startswith("wp_")]
     rows = []
-    for name, names in (
-        *((side, (f"wp_{side}", f"adp_{side}")) for side in sides),
-        ("both", ("share", "points")),
-    ):
+    for name, names in (*((side, (f"wp_{side}", f"adp_{side}")) for side in sides), ("both", ("share", "points"))):
         wins, points = (report.figures[each] for each in names)
         rows.append(
             {
@@ -573,52 +536,3 @@ def _side_figures(report: SideReport, sides: Sequence[str]) -> list[dict[str, st
             }
         )
     return rows
-
-
-def _side_verdict(report: SideReport) -> str:
-    share = report.figures["share"]
-    words = {
-        "better": "The candidate is stronger: it wins",
-        "worse": "The candidate is weaker: it wins",
-        "undecided": "Neither agent is clearly stronger: the candidate wins",
-    }
-    low, high = share.interval.low, share.interval.high
-    return (
-        f"{words[report.outcome]} {share.mean:.1%} of the games on both sides together "
-        f"(95 % interval {low:.1%} to {high:.1%}{few_decks_note(report.deals)}"
-        f"{widened_note(share.interval.is_widened, 'decks')})."
-    )
-
-
-def _side_sequential_verdict(report: SideSequentialReport) -> str:
-    outcome, share = report.outcome, report.outcome.intervals["share"]
-    words = {
-        "better": "The candidate is stronger",
-        "not_better": "The candidate is not stronger by this difference",
-        "undecided": "Undecided, more decks are needed",
-    }
-    text = (
-        f"{words[outcome.decision]}, after {outcome.deals:,} decks (always-valid 95 % interval {share.low:.1%} to "
-        f"{share.high:.1%} of the games won)."
-    )
-    if report.fresh is None:
-        return text
-    found = report.fresh.figures["share"]
-    bounds = f"95 % interval {found.interval.low:.1%} to {found.interval.high:.1%}"
-    bounds += widened_note(found.interval.is_widened, "decks")
-    return f"{text} On {report.fresh.deals:,} new decks it wins {found.mean:.1%} of the games ({bounds})."
-
-
-def _shown_side_sequential(report: SideSequentialReport, sides: Sequence[str]) -> dict[str, object]:
-    outcome, share = report.outcome, report.outcome.intervals["share"]
-    rows: dict[str, object] = {
-        "verdict": outcome.decision,
-        "decks": outcome.deals,
-        "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
-        "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
-        "expected_decks": math.ceil(outcome.expected_deals),
-        "always_valid_interval": _ends(share),
-    }
-    if report.fresh is None:
-        return rows
-    return rows | {"new_decks": report.fresh.deals, "figures": _side_figures(report.fresh, sides)}

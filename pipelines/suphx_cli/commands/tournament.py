@@ -6,7 +6,7 @@ Like ``suphx run`` it starts a pipeline: the command line is where everything is
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suphx_cli.arguments import (
     add_code_change,
@@ -51,13 +51,16 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the tournament; ValueError for a bad recipe or unknown agents."""
+    from suphx.games.registry import DEFAULT_GAME, agent_names
     from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
     from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 
-    recipe = load_tournament_recipe(args.recipe, args.overrides)
+    recipe: Any = load_tournament_recipe(args.recipe, args.overrides)
     if isinstance(recipe, TournamentRecipe):
+        scripted = agent_names(recipe.game or DEFAULT_GAME)
         for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
-            check_agent(agent)
+            if agent not in scripted:
+                check_agent(agent)
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}
     check_runs(args.runs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suphx_pipelines.charts.plot import HEIGHT, Plot, Unit, span, tick_texts
+from suphx_pipelines.charts.plot import HEIGHT, Figure, Plot, Unit, span, tick_texts
 
 MIN_SMOOTHED = 12
 _SMOOTHED_SHARE = 20
@@ -84,6 +84,15 @@ def line_chart(
     for curve in drawn:
         _draw(plot, curve, x_title, y_unit)
     return plot.drawn(label)
+
+
+def curve_figure(
+    title: str, curves: Sequence[Curve], note: str = "", *, label: str = "", has_legend: bool | None = None, **axes: Any
+) -> Figure:
+    """Return curves as a figure; ``axes``: of ``line_chart``. Several curves have a legend, unless ``has_legend``."""
+    shown = [(f"k{curve.colour}", curve.name) for curve in curves if curve.is_shown]
+    is_named = len(curves) > 1 if has_legend is None else has_legend
+    return Figure(line_chart(curves, label or title, **axes), title, note, shown if is_named else ())
 
 
 def reliability_chart(groups: Sequence[Sequence[float]], label: str, *, x_title: str, unit: Unit = "percent") -> str:

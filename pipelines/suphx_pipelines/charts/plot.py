@@ -94,8 +94,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 _HEAD = re.compile(r'<svg viewBox="0 0 (\S+) (\S+)" ([^>]*)class="chart">')
-_TITLE, _ROW, _EDGE = 26.0, 18.0, 14.0
-_FIGURE_LETTER, _KEY, _KEY_GAP = 6.4, 16.0, 22.0  # widths of a letter, of a line in the legend, of the space behind it
+_TITLE, _ROW, _EDGE, _KEY = 26.0, 18.0, 14.0, 16.0
 
 
 class Figure(NamedTuple):
@@ -115,15 +114,17 @@ def files(figures: Mapping[str, Figure]) -> dict[str, bytes]:
 
 
 def _content(figure: Figure) -> str:
+    """Return the picture with its title above, its legend below, and its style."""
     picture, title, _, legend = figure
     head = _HEAD.match(picture)
     assert head is not None, "all pictures are made by svg.drawing"
     width, height = float(head[1]), float(head[2])
-    rows = _legend_rows(legend, width)
     parts = [svg.words(_EDGE, -_TITLE + 17, title, kind="strong")]
-    for number, row in enumerate(rows):
-        parts += _legend_row(row, height + _ROW * (number + 1) - 4)
-    whole = height + _TITLE + _ROW * len(rows) + (8.0 if rows else 0.0)
+    for number, (kind, text) in enumerate(legend, 1):
+        base = height + _ROW * number - 4
+        parts.append(svg.path([(_EDGE, base - 4), (_EDGE + _KEY, base - 4)], f"line {kind}"))
+        parts.append(svg.words(_EDGE + _KEY + 5, base, text))
+    whole = height + _TITLE + _ROW * len(legend) + (8.0 if legend else 0.0)
     size = f"0 {svg.coordinate(-_TITLE)} {svg.coordinate(width)} {svg.coordinate(whole)}"
     opened = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{svg.coordinate(2 * width)}" '
@@ -131,28 +132,6 @@ def _content(figure: Figure) -> str:
     )
     style = svg.element("style", svg.chart_style())
     return opened + style + picture[head.end() :].removesuffix("</svg>") + "".join(parts) + "</svg>"
-
-
-def _legend_rows(legend: Sequence[tuple[str, str]], width: float) -> list[list[tuple[float, str, str]]]:
-    """Return (left end, class, text) of the entries by row; entries that do not fit begin the next row."""
-    rows: list[list[tuple[float, str, str]]] = []
-    left = width
-    for kind, text in legend:
-        taken = _KEY + _KEY_GAP + _FIGURE_LETTER * len(text)
-        if left + taken > width:
-            rows.append([])
-            left = _EDGE
-        rows[-1].append((left, kind, text))
-        left += taken
-    return rows
-
-
-def _legend_row(row: Sequence[tuple[float, str, str]], base: float) -> list[str]:
-    parts = []
-    for left, kind, text in row:
-        parts.append(svg.path([(left, base - 4), (left + _KEY, base - 4)], f"line {kind}"))
-        parts.append(svg.words(left + _KEY + 5, base, text))
-    return parts
 
 
 WIDTH, HEIGHT = 400.0, 230.0

@@ -51,8 +51,3 @@ def _attribute_name(key: str) -> str:
 
 def _attribute(value: object) -> str:
     return coordinate(value) if isinstance(value, float) else html.escape(str(value))
-
-
-def drawing_style() -> str:
-    """Return the CSS of tiles and cards; it needs the colours --tile, --tile-edge, --tile-back, --ink, --red, …"""
-    return files("suphx_pipelines.charts").joinpath("drawing_style.css").read_text(encoding="utf-8")

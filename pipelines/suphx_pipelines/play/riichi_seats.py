@@ -16,7 +16,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
@@ -184,12 +184,6 @@ class SeatedAgents:
         return move_hint(tables[0], int(opinions.actions[0]), opinions.probabilities[0])
 
 
-def save_record(log: GameLog, folder: Path) -> Path:
-    """Write the record as mjlog into ``folder`` and return its path; OSError if that fails."""
-    write_records([log], folder, "mjlog")
-    return folder / f"{log.id}.mjlog"
-
-
 def finished_page(log: GameLog, seat: int, agents: SeatedAgents) -> str:
     """Return the viewer's page of the game, seen from ``seat``, with the agent's choices if it can be asked."""
     opinions = None
@@ -312,28 +306,21 @@ def _line(content: object) -> bytes:
 
 
 def _read(path: Path, file: BinaryIO) -> tuple[GameSettings, list[int], int]:
-    """Return settings, actions and the length of the lines that are whole."""
+    """Return settings, actions and the length of the lines that are whole; ValueError if the file is damaged."""
     content = file.read(_MAX_BYTES)
     length = content.rfind(b"\n") + 1
     try:
         first, *rest = (parse_json(line) for line in content[:length].splitlines())
         settings = GameSettings(**first)
-        is_right = all(_is(getattr(settings, each.name), _KINDS.get(each.name, str)) for each in fields(settings))
-        is_right = is_right and 0 <= settings.seed < MAX_SEED and settings.game >= 0
         actions = [action for line in rest for action in line]
-        is_right = is_right and settings.id == path.stem and all(_is(action, int) for action in actions)
+        kinds = [type(value) for value in (*astuple(settings), *actions)]
+        is_right = kinds == [str, str, str, int, str, int, int, *[int] * len(actions)]
+        is_right = is_right and settings.id == path.stem and 0 <= settings.seed < MAX_SEED and settings.game >= 0
     except (ValueError, TypeError, RecursionError):
         is_right = False
     if not is_right or len(content) == _MAX_BYTES:
         raise ValueError(f"{path} is damaged: remove it")
     return settings, actions, length
-
-
-_KINDS: dict[str, type] = {"seat": int, "seed": int, "game": int}
-
-
-def _is(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 class SeatedGame:
@@ -413,10 +400,11 @@ class SeatedGame:
     def finish(self) -> Path:
         """End what the agents have started, write the record and return its path; OSError if that fails."""
         self.agents.leave()
-        record = save_record(self.session.log(), self._config.out)
+        log = self.session.log()
+        write_records([log], self._config.out, "mjlog")
         if self._unfinished is not None:
             self._unfinished.remove()
-        return record
+        return self._config.out / f"{log.id}.mjlog"
 
     def close(self) -> None:
         """End what the agents have started; the game can go on in another command."""
@@ -426,11 +414,10 @@ class SeatedGame:
 
     def _settings(self) -> GameSettings:
         session, config = self.session, self._config
-        name = session.names[session.seat]
         return GameSettings(
             id=session.id,
             agent=config.agent,
-            name=name,
+            name=session.names[session.seat],
             seat=session.seat,
             length=config.length,
             seed=session.seed,

@@ -63,6 +63,7 @@ from suphx_platform.kernels.kernel_warmup import compile_kernels
 from suphx_platform.local_web import LocalServer
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
+_KINDS = {"number": int, "action": int, "discard": int, "table": str}
 _NEEDED = {"sit": (), "move": ("number", "action"), "next": ("number",), "hint": ("number",), "new": ()}
 
 
@@ -87,19 +88,11 @@ def read_message(text: str) -> ClientMessage:
     kind = values.get("type") if isinstance(values, dict) else None
     if not isinstance(kind, str) or kind not in _NEEDED:
         raise ValueError(f"the message has no known type: use one of {', '.join(_NEEDED)}")
-    for key in _NEEDED[kind]:
-        if not _is_number(values.get(key)):
-            raise ValueError(f"{key} of the message {kind} is not a whole number: reload the page")
-    discard, table = values.get("discard"), values.get("table")
-    if not (discard is None or _is_number(discard)) or not (table is None or isinstance(table, str)):
-        raise ValueError(f"the message {kind} has a wrong discard or table: reload the page")
-    return ClientMessage(
-        type=kind, number=values.get("number", 0), action=values.get("action", 0), discard=discard, table=table
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    given = {key: values[key] for key in _KINDS if values.get(key) is not None}
+    for key in (*_NEEDED[kind], *given):
+        if type(given.get(key)) is not _KINDS[key]:
+            raise ValueError(f"{key} of the message {kind} is missing or wrong: reload the page")
+    return ClientMessage(type=kind, **given)
 
 
 Message = dict[str, Any]

@@ -96,6 +96,8 @@ class AnyTournamentRecipe(AnyRecipe):
     """What the recipe of every tournament has."""
 
     free_keys: ClassVar[tuple[str, ...]] = (*AnyRecipe.free_keys, "on_ray", "registry.max_lost_versions", "workers")
+    game: str | None = None
+    """The game; recipes without this key are for riichi."""
     night: str = ""
     """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
     (UTC)."""
@@ -119,8 +121,6 @@ class AnyTournamentRecipe(AnyRecipe):
 class TournamentRecipe(AnyTournamentRecipe):
     """All settings of a tournament in a game of four seats."""
 
-    game: str | None = None
-    """The game; recipes without this key are for riichi."""
     draw_lanes: bool = True
     """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     pool: PoolConfig = field(default_factory=PoolConfig)

@@ -11,29 +11,27 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.registry import decision_names
+from suphx.games.registry import find_decisions
+from suphx.json_text import parse_json
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.plot import files
-from suphx_pipelines.charts.riichi_tiles import tile_symbols
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
-from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import (
     report_matches,
     report_nets,
     report_page,
-    report_riichi_game,
     report_self_play,
 )
-from suphx_pipelines.report.report_page import decimal, difference, escape, number, percent
-from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.report.report_page import Run, decimal, difference, escape, number, percent
 from suphx_pipelines.runs.run_page import agent_commands
-from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Verdict, find_verdict, stage_metrics
@@ -77,7 +75,8 @@ class Results:
     """By head that learned in self-play."""
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """By head: points of the training (``read_curve``)."""
-    game: Mapping[str, Any] = field(default_factory=dict)
+    has_game: bool = False
+    """Whether a game of the nets is in the viewer."""
     match_games: Mapping[str, Any] = field(default_factory=dict)
     """The best and the worst games of the last match, and their pages."""
     initial_agent: Mapping[str, Any] = field(default_factory=dict)
@@ -87,21 +86,6 @@ class Results:
     def has_later_nets(self) -> bool:
         """Whether nets came after the supervised ones, whose match this is."""
         return bool(self.playouts or self.self_play or self.agents or any(self.oracle))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What the report shows about the run itself."""
-
-    title: str
-    verdict: Verdict
-    recipe: str
-    """As TOML."""
-    machine: Mapping[str, str]
-    """Versions and the machine (provenance.py)."""
-    summary: RunSummary | None = None
-    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What a person may do next: what it does -> the command."""
 
 
 _ORACLE_TITLES = (
@@ -125,23 +109,18 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Write ``report.html``, the pages of games that it links to, and pictures for MLflow into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
-    absolute = {head: entropy.target_of(decision_names().index(head)) for head in self_play.heads}
+    absolute = {kind.name: entropy.target_of(kind) for kind in find_decisions() if kind.name in self_play.heads}
     targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
     if riichi_sample_game.STAGE_NAME in context.upstream:
         for name in (PAGE_FILE, *(game["page"] for game in results.match_games.get("games", ()))):
             shutil.copyfile(context.upstream[riichi_sample_game.STAGE_NAME] / name, context.folder / name)
     path = context.folder / REPORT_NAME
-    about = Run(
-        title=f"Suphx: {context.recipe.name}",
-        verdict=find_verdict(context.recipe, stage_metrics(context.upstream)),
-        recipe=to_toml(context.recipe),
-        machine=environment(),
-        summary=RunSummary.read(context.folder.parent),
-        commands=agent_commands(context.folder.parent, context.recipe.storage.address),
-    )
+    verdict = find_verdict(context.recipe, stage_metrics(context.upstream))
+    commands = agent_commands(context.folder.parent, context.recipe.storage.address)
+    about = Run.of(context.folder.parent, context.recipe, verdict, commands)
     write_atomically(path, [render(about, results).encode()])
-    for name, content in pictures(about.verdict, results).items():
+    for name, content in pictures(verdict, results).items():
         write_atomically(context.folder / name, [content])
     return {"bytes": path.stat().st_size}
 
@@ -159,7 +138,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
         curves={head: read_curve(folders[stage]) for head, stage in SUPERVISED_STAGES.items() if stage in folders},
-        game=_read(folders.get(riichi_sample_game.STAGE_NAME), riichi_sample_game.GAME_FILE),
+        has_game=riichi_sample_game.STAGE_NAME in folders,
         match_games=_read(folders.get(riichi_sample_game.STAGE_NAME), riichi_sample_game.MATCH_GAMES_FILE),
         initial_agent=_read(folders.get(INITIAL_STAGE), initial_agent.SOURCE_FILE),
         playouts=_read(folders.get("playouts"), METRICS_FILE),
@@ -212,17 +191,11 @@ def render(run: Run, results: Results) -> str:
         ("What the planes bring", report_nets.ablation(results.ablation)),
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
-        ("A game to look at", report_riichi_game.section(results.game, PAGE_FILE, results.match_games)),
+        ("Games to look at", _games(results)),
         ("Data", _initial(results.initial_agent) + _data(results.records)),
-        ("Settings", _settings(run)),
     ]
-    head = report_page.verdict_card(run.verdict)
-    head += report_page.flags("Needs attention", _warnings(results, run.summary))
-    head += report_page.run_facts(run.summary, run.machine)
-    head += report_page.tiles(main_figures(results))
-    head += report_page.next_steps(run.commands)
-    sections = explained(sections)
-    return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if results.game.get("deals") else "")
+    told = run.summary.warnings if run.summary else ()
+    return run.page(explained(sections), warnings=_warnings(results, told), figures=main_figures(results))
 
 
 def pictures(verdict: Verdict, results: Results) -> dict[str, bytes]:
@@ -238,14 +211,13 @@ def pictures(verdict: Verdict, results: Results) -> dict[str, bytes]:
     )
 
 
-def _warnings(results: Results, summary: RunSummary | None) -> list[str]:
-    """Return a sentence for everything that needs attention: what the stages warned of, and what the results show."""
-    found = list(summary.warnings) if summary else []
+def _warnings(results: Results, told: Sequence[str]) -> list[str]:
+    """Return a sentence for each result that needs attention, beside what the stages have ``told``."""
+    found: list[str] = []
     for head, metrics in results.supervised.items():
         balanced = metrics["test"].get("balanced_accuracy")
-        is_named = any(head in text for text in found)
         has_answers = metrics["test"].get("recall_yes") is not None and balanced is not None
-        if has_answers and balanced < _FEWEST_LEARNED and not is_named:
+        if has_answers and balanced < _FEWEST_LEARNED and not any(head in text for text in told):
             found.append(f"The {head} net nearly always gives the same answer (balanced accuracy {percent(balanced)}).")
     aside = results.records.get("quarantined")
     if aside:
@@ -303,9 +275,12 @@ def _oracle(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _settings(run: Run) -> str:
-    recipe = report_page.folded("The whole recipe", report_page.preformatted(run.recipe))
-    return report_page.facts(run.machine) + recipe
+def _games(results: Results) -> str:
+    """Return links to pages of games in the viewer."""
+    if not results.has_game:
+        return ""
+    text = "Watch a game of the nets that this run made last step by step, with their probabilities at each decision"
+    return report_page.link(text, PAGE_FILE) + report_matches.match_links(results.match_games)
 
 
 def _read(folder: Path | None, name: str) -> dict[str, Any]:
@@ -341,27 +316,12 @@ def _data(records: Mapping[str, Any]) -> str:
     return body
 
 
-_WORDS = {
-    "placement": "Place at the end of a game, 1 to 4; lower is better, and 2.5 is the average of equal players.",
-    "interval": "The true value lies in a 95 % interval in 95 of 100 cases. If 0 is in it, nobody is clearly better.",
-    "hanchan": "One whole game: East and South rounds.",
-    "wall": "The shuffled tiles that are drawn. On shared walls each agent plays the same tiles at every seat, so that "
-    "a part of the luck cancels.",
-    "riichi": "To declare that a closed hand is one tile away from complete: it costs 1,000 points, and the hand no "
-    "longer changes.",
-    "chow": "To take another player's discard for a run (chi).",
-    "pong": "To take another player's discard for three equal tiles (pon).",
-    "kong": "Four equal tiles (kan).",
-    "deal-in": "To discard the tile with which another player wins, and pay for it.",
-    "dora": "Kinds of tiles that are worth a han each, which doubles a small hand. Ura dora are turned over after a "
-    "win with riichi.",
-    "tenpai": "A hand that is one tile away from complete.",
-    "shanten": "Number of tiles to exchange until tenpai; 0 = tenpai.",
-    "ukeire": "Tiles that bring a hand closer to tenpai; also the scripted agent that always keeps most of them.",
-    "entropy": "How undecided a policy is, in nats; 0 = it always does the same.",
-    "calibration": "Whether of the decisions to which a net gives 70 % also 70 % come true.",
-}
-"""In the order in which they are explained; a word may have an ending in the text."""
+@cache
+def _words() -> dict[str, str]:
+    """Return words of the game and their meanings, in the order in which they are explained."""
+    text = resources.files("suphx_pipelines.report").joinpath("template", "words.json").read_text(encoding="utf-8")
+    words: dict[str, str] = parse_json(text)
+    return words
 
 
 def explained(sections: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -370,13 +330,13 @@ def explained(sections: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     shown = []
     for heading, body in sections:
         text = html.unescape(re.sub(r"<[^>]*>", " ", f"{heading} {body}")) if body else ""
-        own = [word for word in _WORDS if re.search(rf"\b{word}", text, re.IGNORECASE)]
+        own = [word for word in _words() if re.search(rf"\b{word}", text, re.IGNORECASE)]
         found.update(own)
         links = ", ".join(f'<a href="#word-{word}">{word}</a>' for word in own)
         shown.append((heading, f'{body}<p class="soft">Words: {links}</p>\n' if own else body))
     meanings = (
         f'<div class="whole"><dt id="word-{word}">{word}</dt><dd>{escape(meaning)}</dd></div>'
-        for word, meaning in _WORDS.items()
+        for word, meaning in _words().items()
         if word in found
     )
     return [*shown, ("Words", f'<dl class="facts">{"".join(meanings)}</dl>\n')] if found else shown

@@ -12,14 +12,12 @@ from suphx.evaluation.match_config import MIN_CLUSTERS, widened_note
 from suphx.evaluation.statistics import proportion_interval
 from suphx.training.config import MonteCarloConfig
 from suphx.training.trainer import METRICS_FILE
-from suphx_pipelines.charts.line_chart import Curve, line_chart
+from suphx_pipelines.charts.line_chart import Curve, curve_figure
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
-from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import decimal, duration, interval, number, percent
-from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.report.report_page import Run, decimal, duration, interval, number, percent
 from suphx_pipelines.runs.run_page import agent_commands
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -41,13 +39,6 @@ _ABOUT_MATCH = (
 Figures = Mapping[str, Any]
 
 
-FILES: Mapping[str, str] = {
-    "report.html": "one self-contained page",
-    "game.html": "the page in `sample_game/`",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def report_stage() -> Stage[MonteCarloRecipe]:
     """Return the stage."""
     return Stage(
@@ -56,7 +47,6 @@ def report_stage() -> Stage[MonteCarloRecipe]:
         recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
         needs=(MONTE_CARLO_STAGE, MATCH, SAMPLE_GAME),
         artifacts=(REPORT_NAME, PAGE_FILE),
-        files=FILES,
         is_about_run=True,
         is_summary=True,
     )
@@ -67,17 +57,16 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     recipe, folders = context.recipe, context.upstream
     match = read_json(folders[MATCH] / MATCH_FILE)
     learned = read_json(folders[MONTE_CARLO_STAGE] / METRICS_FILE)
-    head = report_page.verdict_card(verdict(match)) + report_page.run_head(context.folder.parent, environment())
-    head += report_page.next_steps(agent_commands(context.folder.parent, recipe.storage.address))
+    commands = agent_commands(context.folder.parent, recipe.storage.address)
+    about = Run.of(context.folder.parent, recipe, verdict(match), commands)
     shutil.copyfile(folders[SAMPLE_GAME] / PAGE_FILE, context.folder / PAGE_FILE)
     watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"
     sections = [
         ("Match", _match(match)),
         ("A game to look at", report_page.link(watch, PAGE_FILE)),
         ("Learning", _learning(learned, recipe.learning, match["sides"])),
-        ("Settings", report_page.facts(environment()) + _recipe_text(recipe)),
     ]
-    page = report_page.page(f"Suphx: {recipe.name}", recipe.about, head, sections)
+    page = about.page(sections, subtitle=recipe.about)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
     return {"bytes": len(page)}
 
@@ -147,7 +136,7 @@ def _learning(learned: Figures, config: MonteCarloConfig, sides: Sequence[str]) 
     loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
     kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
     title = f"Loss: {kind}"
-    figure = report_page.figure(line_chart([loss], title, x_title="minutes", least=0.0), title)
+    figure = report_page.figure(*curve_figure(title, [loss], x_title="minutes", least=0.0))
     charts = [_chart(points, opponent, sides, config.evaluate_decks) for opponent in config.opponents]
     return body + report_page.side_by_side(*charts, figure)
 
@@ -166,9 +155,8 @@ def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence
             )
         )
     title = f"Games won against {opponent}"
-    picture = line_chart(curves, title, x_title="minutes", y_unit="percent", levels=(0.5,), most=1.0)
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves]
-    return report_page.figure(picture, title, "With 95 % intervals; always the same decks.", legend)
+    axes: dict[str, Any] = {"x_title": "minutes", "y_unit": "percent", "levels": (0.5,), "most": 1.0}
+    return report_page.figure(*curve_figure(title, curves, "With 95 % intervals; always the same decks.", **axes))
 
 
 def _interval(share: float, error: float, decks: int) -> tuple[float, float]:
@@ -180,7 +168,3 @@ def _interval(share: float, error: float, decks: int) -> tuple[float, float]:
         exact = proportion_interval([share] * decks)
         return exact.low, exact.high
     return max(0.0, share - _STANDARD_ERRORS * error), min(1.0, share + _STANDARD_ERRORS * error)
-
-
-def _recipe_text(recipe: MonteCarloRecipe) -> str:
-    return report_page.folded("The whole recipe", report_page.preformatted(to_toml(recipe)))

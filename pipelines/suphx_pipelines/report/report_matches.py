@@ -20,6 +20,7 @@ from suphx_pipelines.report.report_page import (
     short_names,
     widened_about,
 )
+from suphx_platform.console.table_text import count_text
 
 PLACE_LEGEND = [(f"place{place}", name) for place, name in enumerate(PLACES)]
 
@@ -161,3 +162,25 @@ def _play_row(entry: Mapping[str, Any]) -> tuple[str, ...]:
 def _rate(entry: Mapping[str, Any], rate: str) -> tuple[str, str]:
     low, high = entry[f"{rate}_interval"]
     return percent(entry[rate]), f"{decimal(100 * low, 1)}\u00a0to\u00a0{percent(high)}"
+
+
+def match_links(shown: Mapping[str, Any]) -> str:
+    """Return links to the pages of the best and the worst games of a match, all in the report's folder.
+
+    ``shown``: ``{"opponent", "hanchans", "games": what riichi_games.py returns}``; empty without games.
+    """
+    if not shown.get("games"):
+        return ""
+    text = f"The best and the worst games of the last match against {shown['opponent']}"
+    text += f" ({count_text(shown['hanchans'], 'hanchan')}), with the nets' probabilities at their own decisions:"
+    lines = [report_page.link(_game_text(game), game["page"]) for game in shown["games"]]
+    return report_page.paragraph(text) + "".join(lines)
+
+
+def _game_text(game: Mapping[str, Any]) -> str:
+    """Return ``One of the best games: 1st with 52,300 points``."""
+    results = [
+        f"{PLACES[place - 1]} with {number(points)} points"
+        for place, points in zip(game["places"], game["points"], strict=True)
+    ]
+    return f"One of the {game['kind']} games: {' and '.join(results)}"

@@ -7,12 +7,12 @@ from typing import Any
 
 from suphx.evaluation.match_config import widened_note
 from suphx.games.registry import decision_names, find_decisions
+from suphx.games.riichi.records.decisions import kyoku_name
 from suphx_pipelines.charts.comparison_charts import Row, heat_chart, interval_chart
-from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
+from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of, reliability_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent
-from suphx_pipelines.report.report_riichi_game import deal_names
 from suphx_platform.console.table_text import count_text
 
 Nets = Mapping[str, Mapping[str, Any]]
@@ -101,23 +101,20 @@ def _pictures(head: str, metrics: Mapping[str, Any], points: Sequence[Mapping[st
     known = points if len(points) >= len(history) else history  # a short training has more validations than reports
     trained = curve_of("training", known, "step", "train_loss", is_smoothed=True)
     losses = [trained, curve_of("validation", history, "step", "validation_loss", 1, has_dots=True)]
-    shown = [curve for curve in losses if curve.is_shown]
     right = curve_of("validation", history, "step", "validation_accuracy", 2, has_dots=True)
-    loss = line_chart(losses, f"Loss of the {head} net over its training", x_title="step", least=0.0)
-    accuracy = line_chart(
-        [right], f"Validation accuracy of the {head} net", x_title="step", y_unit="percent", least=0.0, most=1.0
-    )
+    label = f"Loss of the {head} net over its training"
+    loss = curve_figure("Loss", losses, label=label, x_title="step", least=0.0)
+    label = f"Validation accuracy of the {head} net"
+    accuracy = curve_figure(
+        "Validation accuracy", [right], label=label, x_title="step", y_unit="percent", least=0.0, most=1.0
+    )  # fmt: skip
     bins = reliability_chart(test.get("calibration") or [], f"Calibration of the {head} net", x_title="confidence")
     error = f"mean gap {percent(test.get('ece'))}, before calibration"
     return [
-        report_page.figure(loss, "Loss", legend=_legend(shown)),
-        report_page.figure(accuracy, "Validation accuracy"),
+        report_page.figure(*loss),
+        report_page.figure(*accuracy),
         report_page.figure(bins, "How often it is right", error),
     ]
-
-
-def _legend(curves: Sequence[Curve]) -> list[tuple[str, str]]:
-    return [(f"k{curve.colour}", curve.name) for curve in curves]
 
 
 def calibration(nets: Nets) -> str:
@@ -206,10 +203,8 @@ def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]], *, is_played: bool)
         f"The same nets, trained with equal settings on {number(sizes[0])} up to {number(sizes[-1])} games. "
         f"More games change the test accuracy, in percentage points, by: {', '.join(gains) or '–'}."
     )
-    title = "Test accuracy by training games"
-    picture = line_chart(lines, title, x_title="training games", y_unit="percent", most=1.0, is_log=True)
-    legend = [(f"k{line.colour}", line.name) for line in lines if line.is_shown]
-    chart = report_page.figure(picture, title, legend=legend)
+    axes: dict[str, Any] = {"x_title": "training games", "y_unit": "percent", "most": 1.0, "is_log": True}
+    chart = report_page.figure(*curve_figure("Test accuracy by training games", lines, has_legend=True, **axes))
     of_paper = "" if is_played else " The paper's nets learned from 4 to 15 million samples."
     table = report_page.table(columns, rows, about=f"Test accuracy.{of_paper}")
     return report_page.paragraph(text) + report_page.side_by_side(chart, f"<div>{table}</div>")
@@ -340,15 +335,11 @@ def _gain_figure(result: Result, head: str) -> Figure:
         intervals=[_gain_interval(point, head) for point in points],
     )
     title = f"Gain of the {head} net (points per decision)"
-    picture = line_chart([curve], title, x_title="decisions", levels=(0.0,))
-    return Figure(
-        picture,
-        title,
-        (
-            "With 95 % intervals, computed over deals, because decisions of one deal share its tiles. Above zero: the "
-            "net became stronger."
-        ),
+    note = (
+        "With 95 % intervals, computed over deals, because decisions of one deal share its tiles. Above zero: the net "
+        "became stronger."
     )
+    return curve_figure(title, [curve], note, x_title="decisions", levels=(0.0,))
 
 
 def _distance_chart(result: Result) -> str:
@@ -356,10 +347,11 @@ def _distance_chart(result: Result) -> str:
         curve_of(head, result["history"], "decisions", f"{head}_kl_to_start", place)
         for place, head in enumerate(_playout_heads(result))
     ]
-    title = "Distance from the start (nats)"
-    picture = line_chart(curves, title, x_title="decisions", least=0.0)
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves if curve.is_shown]
-    return report_page.figure(picture, title, "KL divergence of the initial policy from the policy.", legend)
+    note = "KL divergence of the initial policy from the policy."
+    figure = curve_figure(
+        "Distance from the start (nats)", curves, note, has_legend=True, x_title="decisions", least=0.0
+    )  # fmt: skip
+    return report_page.figure(*figure)
 
 
 _PREDICTORS = {
@@ -419,20 +411,19 @@ def _reward_charts(result: Mapping[str, Any]) -> list[str]:
     history = result["history"]
     curves = [curve_of("training", history, "step", "train_loss", 0, has_dots=True),
               curve_of("validation", history, "step", "validation_loss", 1, has_dots=True)]  # fmt: skip
-    loss = line_chart(curves, "Loss of the reward predictor", x_title="step")
+    loss = curve_figure("Loss after each epoch", curves, label="Loss of the reward predictor", x_title="step")
     groups = reliability_chart(
         result["calibration"], "Predicted and paid points", x_title="predicted points", unit="number"
     )
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves]
     return [
-        report_page.figure(loss, "Loss after each epoch", legend=legend),
+        report_page.figure(*loss),
         report_page.figure(groups, "Points paid by points predicted", "Ten groups of equal size; dashed: exact."),
     ]
 
 
 def _example(game: Mapping[str, Any], place: int) -> str:
     """Return the picture of one game: what was predicted for each seat before each deal, and what was paid."""
-    names = deal_names(game["kyoku"], game["honba"])
+    names = list(map(kyoku_name, game["kyoku"], game["honba"]))
     curves = []
     for seat in range(4):
         points = [(deal + 1.0, float(line[seat])) for deal, line in enumerate(game["predictions"])]
@@ -440,6 +431,7 @@ def _example(game: Mapping[str, Any], place: int) -> str:
         curves.append(Curve(name=f"seat {seat}", points=points, colour=seat, has_dots=True))
     final = ", ".join(number(score) for score in game["scores"][-1])
     title = f"Game {place}: points predicted before each deal"
-    picture = line_chart(curves, title, x_title="deal; the last dots are the actual reward")
     note = f"{count_text(len(names), 'deal')} from {names[0]} to {names[-1]}; final scores {final}."
-    return report_page.figure(picture, title, note, [(f"k{curve.colour}", curve.name) for curve in curves])
+    return report_page.figure(
+        *curve_figure(title, curves, note, x_title="deal; the last dots are the actual reward")
+    )  # fmt: skip

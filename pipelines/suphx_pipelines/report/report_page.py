@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -20,7 +21,9 @@ from markupsafe import escape as escape_text
 from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.plot import Figure
-from suphx_pipelines.charts.svg import chart_style, drawing_style
+from suphx_pipelines.charts.svg import chart_style
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.verdict import Verdict, digits_that_tell
 
@@ -137,15 +140,12 @@ _PHONE_WIDTH = 41
 _GAP = 2
 
 
-def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str]], *, symbols: str = "") -> str:
-    """Return a whole HTML document: ``head``, then ``sections`` as (heading, HTML), of which empty ones are skipped.
-
-    ``symbols``: SVG symbols that the page refers to.
-    """
+def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
+    """Return a whole HTML document: ``head``, then ``sections`` as (heading, HTML), of which empty ones are skipped."""
     shown = [(f"s{number}", name, Markup(body)) for number, (name, body) in enumerate(sections) if body]
-    style = chart_style() + drawing_style()
+    style = chart_style()
     style += files("suphx_pipelines.report").joinpath("template", "report_style.css").read_text(encoding="utf-8")
-    return _render("page", title, subtitle, Markup(style), Markup(symbols), Markup(head), shown)
+    return _render("page", title, subtitle, Markup(style), Markup(head), shown)
 
 
 def escape(text: object) -> str:
@@ -252,7 +252,7 @@ def _render(macro: str, *values: object) -> str:
 
 @cache
 def _template() -> TemplateModule:
-    environment = Environment(
+    loaded = Environment(
         loader=PackageLoader("suphx_pipelines.report", "template"),
         autoescape=True,
         finalize=_tied,
@@ -260,7 +260,7 @@ def _template() -> TemplateModule:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    return environment.get_template("report_page.html.jinja").module
+    return loaded.get_template("report_page.html.jinja").module
 
 
 def _tied(value: object) -> object:
@@ -284,10 +284,48 @@ def verdict_card(verdict: Verdict) -> str:
     return f'<div class="verdict {verdict.outcome}">{text}{bar}</div>\n'
 
 
-def run_head(folder: Path, machine: Mapping[str, str]) -> str:
-    """Return what the stages of the run in ``folder`` warned of, and the facts of the run."""
-    summary = RunSummary.read(folder)
-    return flags("Needs attention", summary.warnings if summary else []) + run_facts(summary, machine)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What each report shows of the run itself."""
+
+    title: str
+    verdict: Verdict
+    recipe: str
+    """As TOML."""
+    machine: Mapping[str, str]
+    """Versions and the machine (provenance.py)."""
+    summary: RunSummary | None = None
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What a person may do next: what it does -> the command."""
+
+    @classmethod
+    def of(
+        cls, folder: Path, recipe: Any, verdict: Verdict, commands: Mapping[str, Sequence[str]] | None = None
+    ) -> Run:
+        """Return that of the run in ``folder``."""
+        return cls(
+            title=f"Suphx: {recipe.name}",
+            verdict=verdict,
+            recipe=to_toml(recipe),
+            machine=environment(),
+            summary=RunSummary.read(folder),
+            commands=commands or {},
+        )
+
+    def page(
+        self,
+        sections: Sequence[tuple[str, str]],
+        *,
+        subtitle: str = "",
+        warnings: Sequence[str] = (),
+        figures: Sequence[tuple[str, str]] = (),
+    ) -> str:
+        """Return the whole report: the verdict, what needs attention, the run, ``figures``, sections, and settings."""
+        told = [*(self.summary.warnings if self.summary else ()), *warnings]
+        head = verdict_card(self.verdict) + flags("Needs attention", told) + run_facts(self.summary, self.machine)
+        head += tiles(figures) + next_steps(self.commands)
+        settings = facts(self.machine) + folded("The whole recipe", preformatted(self.recipe))
+        return page(self.title, subtitle, head, [*sections, ("Settings", settings)])
 
 
 def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:

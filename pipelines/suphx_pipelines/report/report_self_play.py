@@ -11,7 +11,7 @@ from typing import Any
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.games.registry import agent_names
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
-from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
+from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import (
@@ -118,9 +118,8 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
     for head in learned_heads(controlled):
         curves = [curve_of(name, run["history"], "updates", f"{head}_entropy", place % _COLOURS)
                   for place, (name, run) in enumerate(runs.items())]  # fmt: skip
-        title = f"Entropy of the {head} net (nats)"
-        picture = line_chart(curves, title, x_title="updates", levels=_levels(targets, head), least=0.0)
-        charts.append(report_page.figure(picture, title, legend=_legend(curves)))
+        title, levels = f"Entropy of the {head} net (nats)", _levels(targets, head)
+        charts.append(report_page.figure(*curve_figure(title, curves, x_title="updates", levels=levels, least=0.0)))
     ends = {name: matches for name, run in runs.items() if (matches := _by_opponent(run).get(START))}
     body += report_page.side_by_side(
         *charts, report_page.figure(*_strength_figure(ends, "Strength against the common start"))
@@ -199,9 +198,9 @@ def _strength_figure(
         "Average placement of the nets minus 2.5, that of equal agents, with 95 % intervals. Below zero: the nets are "
         "stronger. All checkpoints play on the same walls."
     )
-    picture = line_chart(curves, title, x_title="updates", levels=(0.0,))
-    if picture:
-        return Figure(picture, title, note, _legend(curves))
+    figure = curve_figure(title, curves, note, has_legend=True, x_title="updates", levels=(0.0,))
+    if figure.picture:
+        return figure
     rows = [
         Row(name=name, value=of[-1]["difference"], low=of[-1]["interval"][0], high=of[-1]["interval"][1],
             note=f"{difference(of[-1]['difference'], 2)} ({interval(of[-1]['interval'])})")
@@ -261,12 +260,8 @@ def _deals_chart(result: Result) -> str:
         f"({interval(last['interval'], 1)}) over {number(last['number'])} deals"
         f"{widened_note(last.get('is_widened', False), 'hanchans')}."
     )
-    picture = line_chart([curve], title, x_title="updates", levels=(0.0,))
-    return (
-        report_page.figure(picture, title, note)
-        if picture
-        else f"<div>{report_page.paragraph(f'{title}. {note}')}</div>"
-    )
+    figure = report_page.figure(*curve_figure(title, [curve], note, x_title="updates", levels=(0.0,)))
+    return figure or f"<div>{report_page.paragraph(f'{title}. {note}')}</div>"
 
 
 def _figures(result: Result, targets: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -288,40 +283,30 @@ def _figures(result: Result, targets: Mapping[str, float]) -> list[tuple[str, st
 
 def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> list[str]:
     """Return entropy and its control, how far the net went, and what the critic knows."""
-    charts = [
-        (
-            "kl_to_start",
-            "Distance from the start (nats)",
-            "KL divergence of the policy from the initial policy.",
-            3,
-            (),
-        ),
+    charts = (
+        ("kl_to_start", "Distance from the start (nats)", "KL divergence of the policy from the initial policy.", 3),
         (
             "teacher_distance",
             "Distance from the teacher (nats)",
             "KL divergence from the nets that see hidden tiles.",
             5,
-            (),
         ),
         (
             "explained_variance",
             "Critic: explained variance",
             "Share of the variance of the rewards that the critic predicts.",
             2,
-            (),
         ),
-        ("alpha", "Alpha", "Coefficient of the entropy term in the loss.", 1, ()),
-        ("clipped_share", "Clipped decisions", "Share of the decisions that the clip excludes.", 4, ()),
-        ("stopped_share", "Stopped updates", "Share of updates too far from the net that played.", 4, ()),
-    ]
+        ("alpha", "Alpha", "Coefficient of the entropy term in the loss.", 1),
+        ("clipped_share", "Clipped decisions", "Share of the decisions that the clip excludes.", 4),
+        ("stopped_share", "Stopped updates", "Share of updates too far from the net that played.", 4),
+    )
     figures = [entropy_chart(result, head, targets)]
-    for key, title, note, colour, levels in charts:
+    for key, title, note, colour in charts:
         curve = curve_of(title, result["history"], "updates", f"{head}_{key}", colour, is_smoothed=True)
-        if not any(y for _, y in curve.points):
-            continue  # not part of this self-play
-        label = f"{title} of the {head} net over the updates"
-        picture = line_chart([curve], label, x_title="updates", levels=levels)
-        figures.append(report_page.figure(picture, title, note))
+        if any(y for _, y in curve.points):  # else no part of this self-play
+            label = f"{title} of the {head} net over the updates"
+            figures.append(report_page.figure(*curve_figure(title, [curve], note, label=label, x_title="updates")))
     return figures
 
 
@@ -334,10 +319,8 @@ def entropy_chart(result: Result, head: str, targets: Mapping[str, float]) -> st
         curves.append(curve_of("target", history, "updates", f"{head}_entropy_target", 4))
         note = "The target is a share of the entropy of the initial net."
     note = (note + entropy_comment(result, head, targets)).strip()
-    picture = line_chart(
-        curves, f"{title} of the {head} net over the updates", x_title="updates", levels=_levels(targets, head)
-    )
-    return report_page.figure(picture, title, note, _legend(curves) if len(curves) > 1 else ())
+    label, levels = f"{title} of the {head} net over the updates", _levels(targets, head)
+    return report_page.figure(*curve_figure(title, curves, note, label=label, x_title="updates", levels=levels))
 
 
 def _work(result: Result) -> str:
@@ -353,22 +336,17 @@ def _work_charts(result: Result) -> list[str]:
     history = result["history"]
     figures = []
     for key, title, note, colour in (
-        (
-            "staleness",
-            "Staleness (versions)",
-            "Age of the decisions when they are learned, in versions of the net.",
-            2,
-        ),
+        ("staleness", "Staleness (versions)", "Age of the decisions when they are learned, in versions of the net.", 2),
         ("hanchans_per_second", "Hanchans per second", "Finished games per second since the last point.", 5),
     ):
         curve = curve_of(title, history, "updates", key, colour, is_smoothed=True)
-        picture = line_chart([curve], f"{title} over the updates", x_title="updates", least=0.0)
-        figures.append(report_page.figure(picture, title, note))
+        label = f"{title} over the updates"
+        figures.append(curve_figure(title, [curve], note, label=label, x_title="updates", least=0.0))
     kinds = sorted({name for point in history for name in point if name.endswith(_MEMORY)})
     curves = [_memory_curve(history, kind, place % _COLOURS) for place, kind in enumerate(kinds)]
-    picture = line_chart(curves, "Memory of the largest process", x_title="minutes", least=0.0)
     note = "Private memory of the largest process of each kind."
-    return [*figures, report_page.figure(picture, "Memory (MiB)", note, _legend(curves))]
+    figures.append(curve_figure("Memory (MiB)", curves, note, has_legend=True, x_title="minutes", least=0.0))
+    return [report_page.figure(*figure) for figure in figures]
 
 
 def _memory_curve(history: Sequence[Mapping[str, Any]], kind: str, colour: int) -> Curve:
@@ -389,8 +367,3 @@ def _of_target(target: float | None) -> str:
 
 def _levels(targets: Mapping[str, float], head: str) -> tuple[float, ...]:
     return (targets[head],) if head in targets else ()
-
-
-def _legend(curves: Sequence[Curve]) -> list[tuple[str, str]]:
-    shown = [curve for curve in curves if curve.is_shown]
-    return [(f"k{curve.colour}", curve.name) for curve in shown]

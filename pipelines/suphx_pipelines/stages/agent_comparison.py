@@ -4,13 +4,13 @@ Stages ``agent_comparison/<agent>`` let each agent learn by self-play, all from 
 walls and with the settings of [reinforcement]: RL-basic is paid round scores, RL-1 differences of the reward
 predictor; the control run is RL-basic with permuted rewards. RL-2 is what the stage ``oracle_decay`` of the run
 leaves, paid as RL-1. The last stage, ``agent_comparison/match``, has every agent play against three SL-weak on the
-same walls and leaves ``agent_comparison.json`` (``FILES``). ``AgentComparisonConfig.comparisons`` says which agent is
+same walls and leaves ``agent_comparison.json``. ``AgentComparisonConfig.comparisons`` says which agent is
 compared with which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,17 +48,6 @@ _RATES = ("win_rate", "deal_in_rate")
 """Those of the paper's Table 5."""
 
 
-FILES: Mapping[str, str] = {
-    "agent_comparison.json": (
-        "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], "
-        "win_rate, win_rate_interval [2], deal_in_rate, deal_in_rate_interval [2], "
-        "compared_with, difference, difference_interval [2], difference_is_widened}]"
-    ),
-    "games/<agent>/": "finished parts of the matches, as in `evaluation/games/`",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stages of self-play that the agents of the recipe need, in their order; RL-2's are the oracle's."""
     agents = recipe.agent_comparison.agents
@@ -90,7 +79,6 @@ def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("agent_comparison",),
         needs=(*initial_stages(recipe), *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
         artifacts=(AGENT_COMPARISON_FILE,),
-        files=FILES,
     )
     return [match]
 
@@ -175,7 +163,6 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         recipe_keys=reinforcement.RECIPE_KEYS,
         needs=reinforcement.needed_stages(with_agent(recipe, agent)),
         artifacts=(METRICS_FILE, *checkpoint_names()),
-        files=reinforcement.FILES,
         outside_files=lambda recipe: reinforcement.predictor_files(with_agent(recipe, agent)),
         check=lambda recipe: reinforcement.check_self_play(with_agent(recipe, agent)),
     )

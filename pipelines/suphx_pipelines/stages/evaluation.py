@@ -6,7 +6,6 @@ Leaves ``match.json`` (keys in docs/result_files.md).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,27 +31,6 @@ AGENT_NAME = "our agent"
 """What the run's nets are called in its reports."""
 
 
-FILES: Mapping[str, str] = {
-    "match.json": (
-        "`candidate`, `opponent`, `seed`, `hanchans`, `seconds` (of the last attempt), "
-        "`players` [{name, hanchans, placements [4 counts], average_placement, "
-        "win_rate, deal_in_rate, riichi_rate, call_rate, average_win, average_deal_in}], "
-        "`paired_difference` {average_placement, interval [2], is_widened}, "
-        "`points_difference` {points [4], per_hanchan, interval [2], is_widened}"
-    ),
-    "games/": (
-        "finished parts of the match, so that a killed match continues: `rows` [candidate, three "
-        "opponents][games][columns of `player_statistics.py`]; `forfeits` [[0 candidate or 1 opponent, reason, "
-        "game, seat]] if there were any"
-    ),
-    "records/": (
-        "records of the games of the match: tables of mjlog (`walls-<first>-<last>.tsv.xz`) and `index.json` "
-        "(`tables` [{name, games, bytes, sha256}], `left_out`)"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
@@ -61,7 +39,6 @@ def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
         recipe_keys=("evaluation",),
         needs=initial_stages(recipe),
         artifacts=("match.json",),
-        files=FILES,
         outside_files=opponent_nets,
         check=check_opponent,
     )

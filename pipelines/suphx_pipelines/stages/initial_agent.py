@@ -7,7 +7,6 @@ registry or the newest version in a bucket may be another one by then.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,11 +28,6 @@ from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import PREFIX, VERSION_ADDRESS
 
 SOURCE_FILE = "initial_agent.json"
-FILES: Mapping[str, str] = {
-    "<head>.safetensors, <head>-weak.safetensors": "the agent's nets, and those of an early step if it has some",
-    SOURCE_FILE: "`agent` (its name in the recipe), `nets` {file: SHA-256}, `stored` [versions in a bucket]",
-}
-"""What the stage writes into its folder (docs/result_files.md)."""
 
 
 def initial_agent_stage() -> Stage[Recipe]:
@@ -43,7 +37,6 @@ def initial_agent_stage() -> Stage[Recipe]:
         run=run,
         recipe_keys=("encoder", "initial_agent"),
         artifacts=(SOURCE_FILE, *checkpoint_names()),
-        files=FILES,
         outside_files=own_nets,
         reads_newest=is_moving,
         check=check_agent,

@@ -10,7 +10,7 @@ reinforcement stage with the nets of ``oracle`` as teachers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from suphx.games.registry import DEFAULT_GAME, game_modules
@@ -26,16 +26,6 @@ from suphx_pipelines.stages import reinforcement
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
 DECAY_PART = "decay"
 """Folder in that of the stage ``oracle_decay``: while the keep probability falls."""
-
-
-FILES: Mapping[str, str] = {
-    **reinforcement.FILES,
-    f"{DECAY_PART}/": (
-        "the same files while the keep probability falls, and `keep-<step>-<keep probability>/`: the agent at the end "
-        "of each step but the last, at 0, which belongs to the part after the decay; absent with one step"
-    ),
-}
-"""What the stage ``oracle_decay`` writes into its folder: reinforcement.py's files are those at keep probability 0."""
 
 
 def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -62,7 +52,6 @@ def _stage(
         recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
         needs=needs,
         artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *checkpoint_names()),
-        files=FILES if name == DECAY else reinforcement.FILES,
         outside_files=reinforcement.predictor_files,
         check=reinforcement.check_self_play,
     )

@@ -31,19 +31,6 @@ STAGE_NAME = "playouts"
 _SEEDS = 2**20
 
 
-FILES: Mapping[str, str] = {
-    "<head>.safetensors": "the nets after the playouts (the folder is an agent)",
-    "metrics.json": (
-        "`heads`, `decisions`, `rounds`, `seconds`, `history` [{decisions, seconds, and for each head "
-        "`<head>_decisions`, `<head>_gain`, `<head>_gain_error`, `<head>_kl_to_start`, `<head>_loss`}]"
-    ),
-    "playout_state.safetensors": "all that a stopped training needs to continue",
-    "games/": "finished parts of the match, as in `evaluation/games/`",
-    "records/": "records of the match, as in `evaluation/records/`",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stage, or none if it is left out."""
     if not recipe.playouts.num_decisions:
@@ -54,7 +41,6 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("encoder", "net", "playouts"),
         needs=initial_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names()),
-        files=FILES,
     )
     return [stage]
 

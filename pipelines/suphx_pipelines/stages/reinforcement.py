@@ -47,31 +47,6 @@ _OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised net
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
 
 
-FILES: Mapping[str, str] = {
-    "<head>.safetensors": "the newest nets (the folder is an agent)",
-    "start/": (
-        "the nets that matches are against (the supervised ones, those of `initial_agent`, or the random ones of the "
-        "start) and the weak ones"
-    ),
-    "games/<digest>/": ("finished parts of the matches at the end, so that a killed match continues"),
-    "records/<digest>/": "records of the matches at the end, as in `evaluation/records/`",
-    "metrics.json": (
-        "`heads`, `updates`, `version`, `hanchans`, `kyokus`, `decisions`, `rejected`, `seconds`, `playing_seconds`, "
-        "`waiting_seconds`, `learning_seconds`, `history` [{updates, version, staleness, <head>_entropy, "
-        "<head>_alpha, <head>_kl_to_start, …}, at most 5,000], "
-        '`matches` [{updates, opponent ("start", "weak" or a scripted agent), '
-        'policy ("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], is_widened, '
-        "placements (a digit for each game, wall by wall), optionally records (folder of its games, as seen from "
-        "this one), change {since, difference, interval [2]} and deals {number, changed_share, difference, interval "
-        "[2]} in points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned, lost}, "
-        "`faults` {<part>_<kind>: number}"
-    ),
-    "reinforcement_state.safetensors": "all that a stopped run needs to continue (`backend_state.py`)",
-    "diverged_batch.safetensors": "the batch whose loss or gradient was not finite, if there was one",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
     """Return the stage: it needs nets to begin with unless they are random."""
     return Stage(
@@ -81,7 +56,6 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
         recipe_keys=RECIPE_KEYS,
         needs=needed_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names()),
-        files=FILES,
         outside_files=predictor_files,
         check=check_self_play,
     )
@@ -359,7 +333,6 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=(*RECIPE_KEYS, "entropy_study.max_updates"),
             needs=needed_stages(recipe),
             artifacts=(METRICS_FILE,),
-            files=FILES,
             outside_files=predictor_files,
             check=check_self_play,
         )

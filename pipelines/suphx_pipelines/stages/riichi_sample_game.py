@@ -1,13 +1,13 @@
 """The sample_game stage: games of the nets that the run made last, to look at.
 
-Leaves ``game.json``, which the report draws, ``game.html``, the viewer's page of the same game with what the nets think
-of each decision, and such pages of their best and worst games in their last match, which ``match_games.json`` lists:
-``{"opponent", "hanchans", "games": what riichi_games.py returns}``.
+Leaves ``game.html``, the viewer's page of a game with what the nets think of each decision, and such pages of their
+best and worst games in their last match, which ``match_games.json`` lists: ``{"opponent", "hanchans", "games": what
+riichi_games.py returns}``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.kept_results import RECORDS_FOLDER
 from suphx.evaluation.match import MatchSetup, first_game
 from suphx.games.game import Agent
-from suphx.games.riichi.records.viewer_game import sample_game, viewer_game
+from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.agent import load_agent
 from suphx.training.trainer import METRICS_FILE
@@ -37,25 +37,9 @@ from suphx_pipelines.viewer.riichi_games import choose_games, shown_opinions, wr
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 STAGE_NAME = "sample_game"
-GAME_FILE = "game.json"
 MATCH_GAMES_FILE = "match_games.json"
 _VERDICT = ("start", "argmax")
 """Opponent and policy of the match of self-play that gives the verdict."""
-
-
-FILES: Mapping[str, str] = {
-    "game.json, game.html": (
-        "a game of the nets that the run made last against three copies of `evaluation.opponent`: what the report "
-        "draws (keys in `riichi_sample_game.py`), and the [viewer's](viewer.md) page with the nets' probabilities. The "
-        "report links to its copy beside it"
-    ),
-    "match_games.json, game_best_<n>.html, game_worst_<n>.html": (
-        "the best and the worst games of these nets in their last match, if its records were kept: `opponent`, "
-        "`hanchans`, `games` [{page, kind, places, points}], and their pages in the viewer. The report links to "
-        "copies beside it"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
@@ -72,7 +56,6 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
             recipe_keys=("evaluation", "name"),
             needs=needs,
             artifacts=(PAGE_FILE,),
-            files=FILES,
             outside_files=opponent_nets,
             check=check_opponent,
             is_summary=True,
@@ -90,7 +73,6 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         game = first_game(setup, progress=progress)
     one, two, three = (f"{config.opponent} {number}" for number in (1, 2, 3))
     game = replace(game, names=(AGENT_NAME, one, two, three))
-    write_json(context.folder / GAME_FILE, sample_game(game, game.names))
     agent = load_agent(address)
     opinions = shown_opinions(agent, game, context.console)
     page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")

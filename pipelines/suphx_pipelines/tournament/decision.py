@@ -5,7 +5,7 @@ Leaves ``decision.json`` (keys in docs/result_files.md), ``live.html`` (pages.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from suphx.evaluation.sequential import SequentialOutcome
@@ -21,17 +21,9 @@ from suphx_pipelines.tournament.history import (
     read_games,
     read_history,
 )
-from suphx_pipelines.tournament.kind import DECISION_NAME, Context, Kind
-from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.kind import Context, Kind, kind_of
+from suphx_pipelines.tournament.match_texts import DECISION_NAME
 from suphx_pipelines.tournament.pages import LivePage, LiveState, Row, Sections, report_link
-
-FILES: Mapping[str, str] = {
-    "live.html": (
-        "the deciding match above the leaderboard while games come in; it reloads itself until the last game"
-    ),
-    "mlflow/live.html": "the same page without links to other files, which MLflow gets",
-}
-"""What the stage writes into its folder (docs/result_files.md), beside what its kind of games leaves."""
 
 
 def run(context: Context) -> dict[str, float]:
@@ -66,10 +58,10 @@ def run(context: Context) -> dict[str, float]:
     for sentence in report.forfeits.sentences((candidate.name, names["opponent"])):
         context.warn(sentence)
     values = names | kind.decision(report, names) | {"is_won": report.outcome.decision == "better"}
-    for sentence in kind.warnings(values):
+    for sentence in kind.texts.warnings(values):
         context.warn(sentence)
     write_json(context.folder / DECISION_NAME, values)
-    return {"is_won": values["is_won"]} | kind.figures(report)
+    return {"is_won": values["is_won"]} | kind.texts.figures(values)
 
 
 class LiveMatch:
@@ -108,19 +100,15 @@ class LiveMatch:
     def write_last(self) -> None:
         """Write the page as it stays."""
         self._state.is_over = True
+        head, sections = self._content()
+        self._page.write_last(lambda: (head + report_link(), sections))
 
-        def content(has_links: bool) -> tuple[str, Sections]:
-            head, sections = self._content(has_links)
-            return head + report_link(has_links=has_links), sections
-
-        self._page.write_last(content)
-
-    def _content(self, has_links: bool) -> tuple[str, Sections]:
-        boards = leaderboard.sections(self._kind, self._table, has_links=has_links)
+    def _content(self) -> tuple[str, Sections]:
+        boards = leaderboard.sections(self._kind, self._table)
         if self._candidate is None or self._opponent is None:
-            lacking = self._kind.nothing_new
+            lacking = self._kind.texts.nothing_new
             why = lacking if self._candidate is None else "there is no champion and no opponent to beat"
             return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
-        title = self._kind.title(self._recipe, self._candidate, self._opponent)
+        title = self._kind.texts.title(self._recipe.decision.test, self._candidate, self._opponent)
         body = self._kind.live(self._recipe, self._state)
         return report_page.paragraph(title), [("Deciding match", body), *boards]

@@ -71,7 +71,7 @@ def game_sources(modules: tuple[str, ...], roots: tuple[Path, ...] = _ROOTS) -> 
     These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
     what the modules that play games and that load agents import, directly or through others.
     """
-    found = (next(root / name for root in roots if (root / name).is_file()) for name in modules)
+    found = [root / name for name in modules for root in roots if (root / name).is_file()]
     return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}
 
 
@@ -90,16 +90,9 @@ def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameC
 
 def read_games(path: Path, code: GameCode) -> list[RatedGame]:
     """Return the games of a file; none if they were played by other rules. ValueError if the file is damaged."""
-    if not is_of_these_rules(path, code):
-        return []
     with _damage_named(path):
-        return _games(read_json(path), code.num_seats)
-
-
-def is_of_these_rules(path: Path, code: GameCode) -> bool:
-    """Tell whether the games of a file were played by these rules; ValueError if it is damaged."""
-    with _damage_named(path):
-        return bool(read_json(path)["rules"] == code.rules)
+        values = read_json(path)
+        return _games(values, code.num_seats) if values["rules"] == code.rules else []
 
 
 def is_of_this_engine(path: Path, code: GameCode) -> bool:
@@ -190,19 +183,19 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
     def read(run: str, path: Path) -> bool:
         """Take a night; return False if a file is damaged."""
         try:
-            if not is_of_these_rules(path, code):
-                strangers.append(run)
-                return True
-            played, night = read_games(path, code), _night(run, path)
-            is_other = not is_of_this_engine(path, code)
+            with _damage_named(path):
+                is_of_these_rules = read_json(path)["rules"] == code.rules
+            if is_of_these_rules:
+                played, night, is_other = read_games(path, code), _night(run, path), not is_of_this_engine(path, code)
         except ValueError as error:
             _logger.info("the games of %s do not count: %s", run, error)
             return False
+        if not is_of_these_rules:
+            strangers.append(run)
+            return True
         games.update(played)
-        if is_other:
-            others.append(run)
-        if night is not None:
-            nights.append(night)
+        others.extend([run] if is_other else [])
+        nights.extend([night] if night else [])
         return True
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
@@ -212,8 +205,7 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
             with TemporaryDirectory(prefix="suphx-games-") as space:
                 # The folder may also have the records of all games.
                 Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space), files=(GAMES_NAME, TABLE_NAME))
-                path = Path(space) / GAMES_NAME
-                if path.is_file():
+                if (path := Path(space) / GAMES_NAME).is_file():
                     read(stored, path)
     if others:
         text = (

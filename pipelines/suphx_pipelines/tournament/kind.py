@@ -1,39 +1,72 @@
-"""What differs between tournaments of a game of four seats and of a game of two sides: a ``Kind`` for each.
+"""The tournaments of a game: who plays what, on which deals, and what is kept of it. The stages ask a ``Kind``.
 
-The stages ask it and know no game. seats.py counts hanchans on walls, sides.py games on decks; kinds.py has the kind of
-a recipe.
+In games of four seats a recipe counts games (hanchans), in games of two sides deals (decks).
 """
 
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from suphx.evaluation.game_runner import Forfeit, Forfeits, GameRunner, LoadAgent
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+import numpy as np
+import torch
+
+from suphx.evaluation.game_runner import Forfeit, Forfeits, GameRunner, LoadAgent, compile_game
+from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
+from suphx.evaluation.match import MatchSetup
+from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS, chosen_seatings
 from suphx.evaluation.rating import RatedGame
-from suphx.evaluation.sequential import SequentialOutcome
-from suphx.evaluation.tournament import PlayedLineup
-from suphx.games.scoring import MAX_DEAL_SEED
+from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
+from suphx.evaluation.tournament import PlayedLineup, head_to_head, placements_of
+from suphx.games.game import Agent
+from suphx.games.registry import DEFAULT_GAME, decision_names, game_modules, has_candidates, load_game
+from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
+from suphx.models.checkpoint import load_header
+from suphx.models.device import uses_bf16
+from suphx.models.net_config import Precision
+from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
+from suphx.training.value_nets import load_value_nets
+from suphx_pipelines.charts.comparison_charts import placement_chart
 from suphx_pipelines.charts.plot import Figure
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_matches import PLACE_LEGEND
+from suphx_pipelines.report.report_page import decimal, difference, found_interval, interval, number, percent
+from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import StageContext
-from suphx_pipelines.runs.verdict import Outcome, Verdict
-from suphx_pipelines.tournament.entrants import Entrant, Pool
-from suphx_pipelines.tournament.history import EarlierNights, GameCode
-from suphx_pipelines.tournament.pages import LiveState, Row, Sections
-from suphx_platform.agents.agent_source import AgentSource, FoundCheckpoint
+from suphx_pipelines.stages.deck_match import deck_page
+from suphx_pipelines.tournament import riichi_nights, style
+from suphx_pipelines.tournament.entrants import COPIES, POOL, Entrant, Pool, digest_of_files, empty_folders
+from suphx_pipelines.tournament.history import (
+    GAMES_NAME,
+    LEADERBOARD,
+    PLAYING_MODULES,
+    TABLE_NAME,
+    EarlierNights,
+    GameCode,
+    read_games,
+)
+from suphx_pipelines.tournament.match_texts import PLACEMENT, POINTS, POINTS_OF_GAME, SHARE, Decision, MatchTexts
+from suphx_pipelines.tournament.pages import LiveState, Row, Sections, ratings_figure, titled
+from suphx_pipelines.viewer.viewer_page import VIEWS
+from suphx_platform.agents.agent_forms import follows_whole_games, is_program, split_wrapper
+from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_any_agent, load_side_player
+from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.evaluation.match_workers import match_workers
+from suphx_platform.kernels.kernel_warmup import compile_kernels
 
 Context: TypeAlias = StageContext[Any]
 """Of a stage; its recipe is a ``TournamentRecipe`` or a ``SideTournamentRecipe``."""
-DECISION, DECISION_NAME = "decision", "decision.json"
-Decision: TypeAlias = Mapping[str, Any]
-"""What ``decision.json`` says (docs/result_files.md)."""
+_FIRST_DECK = 2**37
+"""Of leaderboards: above the decks of matches and curves."""
+_FIRST_DECIDING, _DECKS_A_NIGHT = 2 * _FIRST_DECK, 2 * MAX_SIDE_DECKS
+"""Of deciding matches: above the decks of leaderboards, and below those of self-play, which begin at 2**40."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,112 +110,255 @@ class Night:
         self.forfeits = Forfeits.together([self.forfeits, lost])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What the deciding match says of the candidate, for its version in the model registry."""
-
-    outcome: Outcome
-    """What the tournament says of the candidate, also as the outcome of its run."""
-    why: str = "It is the first candidate: there was no champion and no opponent to beat."
-    """Why it was promoted or was not, in Markdown."""
-    tags: Mapping[str, str] = field(default_factory=dict)
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    """Figures of the match on new deals; they become tags too."""
-
-
-class Kind(ABC):
-    """The tournaments of a game, by what its scoring counts."""
-
-    deals: str
-    """What people call its deals, in tables and files too."""
-    games: str
-    """The same of its games."""
-    games_per_deal: int
-    least: int
-    """Agents of a tournament."""
-    nothing_new: str
-    """Why there is no candidate."""
-    result_keys: tuple[str, ...]
-    """Of the row of an agent, in what the command answers."""
-    game_title = "A game to look at"
-    game_text: str
-    """What the sample game shows."""
-    files: Mapping[str, Mapping[str, str]]
-    """Stage -> what it writes into its folder (docs/result_files.md), where that differs."""
+class Kind:
+    """The tournaments of a game."""
 
     def __init__(self, game: str) -> None:
         self.game = game
+        self._game: Any = load_game(game)
+        scoring: SeatScoring | SideScoring = self._game.scoring
+        self._scoring = scoring
+        self.has_sides = isinstance(scoring, SideScoring)
+        self.deals, self.games = f"{scoring.deal}s", scoring.games
+        self.games_per_deal = scoring.games_per_deal
+        self.least = len(scoring.party_seats)
+        """Agents of a tournament."""
+        self._sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
+        self._units = self.deals if self.has_sides else self.games
+        """What recipes count."""
+        self.result_keys = ("rating", "interval", self.games, "sides" if self.has_sides else "average_placement")
+        """Of the row of an agent, in what the command answers."""
+        self.texts = MatchTexts(
+            quantities=(SHARE, POINTS_OF_GAME) if self.has_sides else (PLACEMENT, POINTS),
+            deals=self.deals,
+            unit=self._units,
+            units_per_deal=1 if self.has_sides else self.games_per_deal,
+            games_per_unit=self.games_per_deal if self.has_sides else 1,
+            nothing_new="no nets are new" if self.has_sides else "no checkpoint is new",
+            sides=self._sides,
+        )
+
+    def _number(self, config: Any, prefix: str = "") -> int:
+        """Return a number of units of a part of the recipe."""
+        return int(getattr(config, f"{prefix}{'decks' if self.has_sides else 'hanchans'}"))
+
+    def rules(self, recipe: Any) -> Any:
+        """Return the rules by which games are played."""
+        return getattr(recipe, "rules", None) or self._game.new_rules({})
+
+    def _options(self, has_draw_lanes: bool | None) -> dict[str, Any]:
+        """Return the options of the game's tables."""
+        return {"has_draw_lanes": has_draw_lanes} if "has_draw_lanes" in self._scoring.table_options else {}
 
     # who plays
 
-    @abstractmethod
     def code(self, recipe: Any) -> GameCode:
         """Return by which rules and code the games are played."""
+        values = self._game.rules_values(self.rules(recipe))
+        own = (f"{module.replace('.', '/')}.py" for module in game_modules(self.game))
+        return GameCode(
+            rules=digest_json([self.game, values] if self.has_sides else values),
+            num_seats=self.least,
+            modules=(*own, *PLAYING_MODULES),
+        )
 
     @property
-    @abstractmethod
     def net_files(self) -> Sequence[str]:
         """Names of the files of an agent's nets."""
+        return checkpoint_names(game=self.game)
 
-    @abstractmethod
-    def newest(self, source: AgentSource, place: str, recipe: Any) -> Sequence[FoundCheckpoint]:
-        """Return the checkpoints in a folder of runs or a storage, newest first."""
-
-    @abstractmethod
     def enter(
         self, recipe: Any, source: AgentSource, folder: Path, number: int, name: str, address: str, is_candidate: bool
     ) -> Entrant:
         """Copy the nets of an agent, if it has any, and see that it can play; ValueError if it cannot."""
+        copy, space = empty_folders(folder, number)
+        wrapper, nets = split_wrapper(address)
+        if has_candidates(self.game):
+            place, words = find_side_nets(nets, self._game, space, source), set[str]()
+        elif address in self._game.agents:
+            place, words = None, set()
+        else:
+            fetched, words = split_address(source.fetch(nets, space))
+            place = Path(fetched) if Path(fetched).is_dir() else None
+        if place is None:
+            load_entrant(self.game, address)
+            return Entrant(name=name, address=address, digest=address, is_candidate=is_candidate)
+        self._copy_nets(place, copy)
+        shutil.rmtree(space, ignore_errors=True)
+        told = ",".join(sorted(words))
+        files = [copy / file for file in checkpoint_names(is_weak=WEAK in words, game=self.game)]
+        entrant = Entrant(
+            name=name,
+            address=f"{wrapper}{COPIES}{number}{told and ':'}{told}",
+            digest=wrapper + digest_of_files(files) + ",".join(sorted(words - {WEAK})),
+            is_candidate=is_candidate,
+            stored=tuple(source.stored.get(nets, ())),
+        )
+        if not has_candidates(self.game):
+            load_entrant(self.game, entrant.address_in(folder))
+            if is_candidate and any(getattr(load_header(file).net, "num_oracle_planes", 0) for file in files):
+                raise ValueError("it sees what is hidden from players")
+        elif not have_same_moves(self._game, load_value_nets(copy).rules, self.rules(recipe)):
+            advice = ", or name another registry.model" if name == recipe.registry.address else ""
+            raise ValueError(
+                f"{name} learned rules with other moves than those of the recipe: change its table rules{advice}"
+            )
+        return entrant
 
-    @abstractmethod
+    def _copy_nets(self, source: Path, target: Path) -> None:
+        target.mkdir(parents=True)
+        for decision in decision_names(self.game):
+            shutil.copy2(find_checkpoint(source, decision, is_weak=False), target)
+            try:
+                weak = find_checkpoint(source, decision, is_weak=True)
+            except ValueError:  # not every training leaves weak ones
+                continue
+            shutil.copy2(weak, target)
+
     def load(self, recipe: Any, console: Any) -> LoadAgent:
         """Return what makes agents of their addresses, after what has to be done before processes play."""
+        if self._game.kernel_groups:
+            compile_kernels(console, *self._game.kernel_groups)
+        elif not recipe.on_ray:  # each process would compile them
+            with console.activity("compiling kernels"):
+                compile_game(self.game, self.rules(recipe))
+        # Settled here: workers on nodes with other CPUs would choose another one.
+        precision: Precision = "bf16" if uses_bf16("auto", torch.device("cpu")) else "fp32"
+        return partial(load_entrant, self.game, precision=precision)
 
     # leaderboard
 
-    @abstractmethod
     def num_deals(self, recipe: Any) -> int:
         """Return the deals of a night."""
+        return self._number(recipe.leaderboard) // self.texts.units_per_deal
 
-    @abstractmethod
     def check_size(self, recipe: Any, num_agents: int) -> None:
         """Raise ValueError if that is too few for so many agents."""
+        units = self._number(recipe.leaderboard)
+        least = self.texts.units_per_deal * self._scoring.deals_per_lineup * num_agents
+        if units < least:
+            raise ValueError(f"leaderboard.{self._units} is {units} for {num_agents} agents: use at least {least}")
 
-    @abstractmethod
+    def deals_of(self, seed: int) -> range:
+        """Return all deals of a seed."""
+        if not self.has_sides:
+            return deal_seeds(seed, DEALS_PER_SEED)
+        first = _FIRST_DECK + MAX_SIDE_DECKS * seed
+        return range(first, first + MAX_SIDE_DECKS)
+
     def setup(self, context: Context, earlier: Sequence[RatedGame]) -> dict[str, Any]:
         """Return the values of ``TournamentSetup`` on rules and deals."""
+        recipe = context.recipe
+        return {
+            "first_deal": self.deals_of(deal_seed(context, earlier, self.deals_of)).start,
+            "rules": self.rules(recipe),
+            "options": self._options(getattr(recipe, "draw_lanes", None)),
+        }
 
-    @abstractmethod
     def facts(self, recipe: Any) -> dict[str, Any]:
         """Return what ``games.json`` says of the night."""
+        own = {"game": self.game} if self.has_sides else {"draw_lanes": recipe.draw_lanes}
+        return {"night": recipe.night, **own}
 
-    @abstractmethod
+    def replay(self, recipe: Any, night: Row) -> dict[str, Any]:
+        """Return the values of ``replay_deals`` on rules and tables; ``night``: what ``games.json`` says."""
+        return {"rules": self.rules(recipe), "options": self._options(night.get("draw_lanes"))}
+
     def row(self, night: Night, entrant: Entrant, games: Sequence[RatedGame]) -> dict[str, Any]:
         """Return the values of an agent in ``table.json`` beyond its rating; ``games``: of all nights."""
+        if self.has_sides:
+            return {"sides": {side: self._side_row(night, entrant, games, i) for i, side in enumerate(self._sides)}}
+        pool = night.pool
+        champion = None if pool.champion is None else pool.entrants[pool.champion]
+        places = placements_of(games, entrant.digest)
+        lost = night.forfeits.to_json([other.name for other in pool.entrants])
+        return {
+            "placements": [int(np.count_nonzero(places == rank)) for rank in range(1, self.least + 1)],
+            "average_placement": float(places.mean()),
+            "against_champion": _against(games, entrant, champion),
+            "style": style.style_of(night.rows.get(entrant.digest)),
+            **lost.get(entrant.name, {"forfeits": 0}),
+        }
 
-    @abstractmethod
+    def _side_row(
+        self, night: Night, entrant: Entrant, games: Sequence[RatedGame], place: int
+    ) -> dict[str, float | None]:  # fmt: skip
+        """Return ``wp`` over all nights and ``adp`` over tonight's games; None without a game."""
+        own = [game for game in games if game.seats[place] == entrant.digest]
+        tonight = sum(game.seats[place] == entrant.digest for game in night.games)
+        return {
+            "wp": sum(game.places[place] == 1 for game in own) / len(own) if own else None,
+            "adp": night.points[entrant.digest][place] / tonight if tonight else None,
+        }
+
     def leaderboard(self, table: Row, names: Sequence[str]) -> str:
         """Return the section with the ratings; ``names``: short ones of the agents."""
+        rows = table["agents"]
+        who, how = ("Pairs", "with the sides swapped") if self.has_sides else ("Lineups of four", "with rotated seats")
+        text = (
+            f"{who} of agents played {number(table[self.deals])} {self.deals} tonight, each "
+            f"{'twice' if self.has_sides else 'four times'}, {how}. The figures are from these games and from "
+            f"{number(table[f'earlier_{self.games}'])} games of earlier nights. {names[0]} has the highest rating."
+        )
+        cells = [
+            {
+                "rating": number(row["rating"]),
+                "95 % interval": interval(row["interval"], 0),
+                self.games: number(row[self.games]),
+                **(_side_cells(row) if self.has_sides else _seat_cells(row)),
+            }
+            for row in rows
+        ]
+        shown = [name for name in cells[0] if any(cell[name] != "–" for cell in cells)]
+        figures = [report_page.figure(*ratings_figure(table, names, clusters=self.deals))]
+        if not self.has_sides:
+            counts = [(name, row["placements"]) for name, row in zip(names, rows, strict=True)]
+            places = placement_chart(counts, "Placements of the agents")
+            figures.append(report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND))
+        about = self._about(table, shown) + report_page.widened_about([*cell.values()] for cell in cells)
+        return (
+            report_page.paragraph(text)
+            + report_page.side_by_side(*figures)
+            + report_page.table(
+                ("agent", *shown),
+                [(name, *map(cell.__getitem__, shown)) for name, cell in zip(titled(rows, names), cells, strict=True)],
+                about=about,
+            )
+        )
+
+    def _about(self, table: Row, shown: Sequence[str]) -> str:
+        if self.has_sides:
+            return (
+                "WP: share of games won on this side, in all nights. ADP: tonight's points per game on this side, "
+                "negative for lost games. Opponents differ from agent to agent: compare agents by their ratings."
+            )
+        about = "Average placement: 2.50 is that of equal players, lower is better."
+        if table[self.deals] < MIN_CLUSTERS and not table[f"earlier_{self.games}"]:
+            about += f" Over so few {self.deals} the intervals mean little: play at least {MIN_CLUSTERS}."
+        if "against the champion" in shown:
+            about += " Against the champion: difference of placements in their common games, with a 95 % interval."
+        if "forfeited games" in shown:
+            about += " Forfeited games: the agent's program crashed, was late or answered what cannot be played. "
+            about += "They count as last place."
+        return about
 
     def style(self, table: Row, names: Sequence[str]) -> Sections:
         """Return sections on how the agents play."""
-        return []
+        return [] if self.has_sides else [("Style", style.section(table["agents"], names))]
 
     def style_figures(self, table: Row, names: Sequence[str]) -> dict[str, Figure]:
         """Return the pictures of these sections by the names of their files."""
-        return {}
+        return {} if self.has_sides else {"style.svg": style.figure(table["agents"], names)}
 
-    @abstractmethod
-    def replay(self, recipe: Any, night: Row) -> dict[str, Any]:
-        """Return the values of ``replay_deals`` on rules and tables; ``night``: what ``games.json`` says."""
-
-    @abstractmethod
     def csv_row(self, row: Row) -> dict[str, Any]:
         """Return an agent of the leaderboard as a line of a table, without its name and rating."""
+        if not self.has_sides:
+            return {self.games: row[self.games], "average_placement": row["average_placement"]}
+        figures = {f"{key}_{side}": own[key] for side, own in row["sides"].items() for key in ("wp", "adp")}
+        return {self.games: row[self.games], **figures}
 
     # decision
 
-    @abstractmethod
     def decide(
         self,
         context: Context,
@@ -192,101 +368,93 @@ class Kind(ABC):
         *,
         runner: GameRunner,
         tell: Callable[[SequentialOutcome], None],
-    ) -> Any:
+    ) -> SequentialReport:
         """Play the deciding match between two addresses and return its report.
 
         ``played``: the games that picked the candidate.
         """
+        recipe, config = context.recipe, context.recipe.decision
+        setup = MatchSetup(candidate, opponent, seed=0, game=self.game, rules=self.rules(recipe))
+        records = context.folder / RECORDS_FOLDER
+        if self.has_sides:
+            first = _FIRST_DECIDING + _DECKS_A_NIGHT * deal_seed(context, (), self.deals_of)
+            setup = replace(setup, first_deal=first, first_fresh_deal=first + MAX_SIDE_DECKS)
+        else:
+            runner = replace(runner, records=records)
+            setup = replace(
+                setup,
+                seed=deal_seed(context, played, self.deals_of),
+                options=self._options(recipe.draw_lanes),
+                deals_per_task=1 if any(map(follows_whole_games, (candidate, opponent))) else 0,
+            )
+        most, fresh = (self._number(config, prefix) // self.texts.units_per_deal for prefix in ("", "fresh_"))
+        report = play_sequential_match(
+            setup, config.test, max_deals=most, fresh_deals=fresh, runner=runner, tell=tell
+        )  # fmt: skip
+        riichi_nights.tidy_records(records, report.outcome.deals)
+        return report
 
-    @abstractmethod
     def decision_games(self, recipe: Any) -> int:
         """Return the games of the deciding match, at most."""
+        return self._number(recipe.decision) * self.texts.games_per_unit
 
-    @abstractmethod
-    def decision(self, report: Any, names: dict[str, str]) -> dict[str, Any]:
+    def decision(self, report: SequentialReport | None, names: dict[str, str]) -> dict[str, Any]:
         """Return the keys of ``decision.json``; ``names``: of both players, None for a report without a match."""
+        own: dict[str, Any] = {} if self.has_sides else {"other_seatings": {}}
+        if report is None:
+            return {"test": None, "match": None, **own}
+        if self.has_sides:
+            names = {}
+        values = report.to_json()
+        match, others = values.pop("fresh_match"), values.pop("other_seatings", {})
+        own = {name: {seating: other | names for seating, other in others.items()} for name in own}
+        return {"test": values | names, "match": match and match | names, **own}
 
-    @abstractmethod
-    def figures(self, report: Any) -> dict[str, float]:
-        """Return the figures for MLflow: those of the match that was stopped have no mean, which would be too good."""
-
-    def warnings(self, decision: Decision) -> Iterable[str]:
-        """Return what a person should know of a decision."""
-        return ()
-
-    def title(self, recipe: Any, candidate: str, opponent: str) -> str:
-        """Return who plays the deciding match."""
-        return f"The deciding match: {candidate} against {opponent}."
-
-    @abstractmethod
     def live(self, recipe: Any, state: LiveState) -> str:
         """Return the state of the deciding match as HTML."""
-
-    @abstractmethod
-    def section(self, decision: Decision) -> str:
-        """Return the test of the deciding match and the figures that it gave; empty without a match."""
-
-    @abstractmethod
-    def is_worse(self, decision: Decision) -> bool:
-        """Tell whether the whole interval of a match that was not won says that the candidate is worse."""
-
-    @abstractmethod
-    def stop_text(self, decision: Decision) -> str:
-        """Return why a match ended without a pass."""
-
-    @abstractmethod
-    def pass_text(self, decision: Decision) -> str:
-        """Return what the match on new deals gave."""
-
-    @abstractmethod
-    def evidence(self, decision: Decision, version: str | None) -> Evidence:
-        """Return what the match says of the candidate; ``version``: of the champion in the registry."""
-
-    @abstractmethod
-    def verdict(self, table: Row, decision: Decision, promotion: Row) -> Verdict:
-        """Return what the tournament decided."""
+        config = recipe.decision
+        num_matches = 1 if self.has_sides else len(chosen_seatings(config.test.seating))
+        fresh = self._number(config, "fresh_") * num_matches
+        return self.texts.live(config.test, state, most=self._number(config), fresh=fresh)
 
     # games to look at
 
-    @abstractmethod
     def sample_page(self, context: Context, entrants: Mapping[str, Entrant]) -> tuple[str, int] | None:
-        """Play a game of the strongest nets and return its page and the deals on it; None if no nets have played."""
+        """Return the page of a game of the strongest nets with the strongest others, and the deals on it.
+
+        None if no nets have played. Outside programs do not play: they would have to be started again.
+        """
+        recipe, night, pool = context.recipe, context.upstream[LEADERBOARD], context.upstream[POOL]
+        ranked = [entrants[row["digest"]] for row in read_json(night / TABLE_NAME)["agents"]]
+        strongest = next((entrant for entrant in ranked if entrant.has_nets), None)
+        others = [entrant for entrant in ranked if entrant is not strongest and not is_program(entrant.address)]
+        if strongest is None or len(others) < self.least - 1 or self.game not in VIEWS:
+            return None
+        seated = (strongest, *others[: self.least - 1])
+        agents = [(each.name, load_entrant(self.game, each.address_in(pool))) for each in seated]
+        first_deal = min(game.wall for game in read_games(night / GAMES_NAME, self.code(recipe)))
+        title = f"{recipe.name}, {recipe.night}: {' against '.join(name for name, _ in agents[:2])}"
+        if not self.has_sides:
+            return riichi_nights.sample_page(
+                agents,
+                load_entrant(self.game, strongest.net_agent_in(pool)),
+                first_deal,
+                options=self._options(recipe.draw_lanes),
+                title=f"{recipe.name}, {recipe.night}: a game",
+                console=context.console,
+            )
+        return deck_page(self._game, self.rules(recipe), (agents[0], agents[1]), seed=first_deal, title=title), 2
+
+    @property
+    def game_text(self) -> str:
+        """What the sample game shows."""
+        if self.has_sides:
+            return "Watch both games of a deck of the strongest nets, with the values of the best moves"
+        return "Watch one game of the strongest nets step by step, with their probabilities at each decision"
 
     def decision_pages(self, context: Context, decision: Decision) -> Mapping[str, Any]:
         """Write pages of games of the deciding match beside the report, and return what it shows of them."""
-        return {}
-
-    # what is the same
-
-    def outcome(self, decision: Decision) -> Outcome:
-        """Return what came of the deciding match, for the run, its reports and the registry alike.
-
-        The candidate may be worse although the test itself, which asks whether it is better by some difference, has not
-        decided.
-        """
-        test = decision["test"]
-        if test is None:
-            return "none"  # the first champion has beaten nobody
-        if decision["match"] is not None:
-            return "better"
-        if self.is_worse(decision):
-            return "worse"
-        return "not_better" if test["verdict"] == "not_better" else "undecided"
-
-    def reason(self, decision: Decision, *, is_promoted: bool) -> str:
-        """Return one sentence that says why the champion's alias has moved or not."""
-        candidate, opponent = decision["candidate"], decision["opponent"]
-        if candidate is None:
-            return f"no promotion: {self.nothing_new}, give pool.newest_from a folder or storage of runs"
-        if not decision["is_won"]:
-            return f"no promotion: {candidate} did not beat {opponent}: {self.stop_text(decision)}"
-        if decision["test"] is None:
-            won = f"{candidate} is the first that played"
-        else:
-            won = f"{candidate} beat {opponent}: {self.pass_text(decision)}"
-        if is_promoted:
-            return f"new champion: {won}"
-        return f"no promotion, another promotion of this night was first or the alias was moved; {won}"
+        return {} if self.has_sides else riichi_nights.decision_pages(context, decision)
 
     @contextmanager
     def runner(self, context: Context, num_games: int) -> Iterator[GameRunner]:
@@ -310,6 +478,21 @@ class Kind(ABC):
             yield GameRunner(workers=workers, load=load, kept=kept, progress=advance, note_kept=progress.skip)
 
 
+def kind_of(recipe: Any) -> Kind:
+    """Return the kind of the tournament of a recipe."""
+    return Kind(recipe.game or DEFAULT_GAME)
+
+
+def load_entrant(game: str, address: str, *, precision: Precision = "auto") -> Agent:
+    """Return the agent at an address in this machine; ValueError if there is none."""
+    own = load_game(game)
+    if address in own.agents:
+        return own.scripted_agent(address)
+    if has_candidates(game):
+        return load_side_player(game, address, precision=precision)
+    return load_any_agent(address)
+
+
 def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[[int], range]) -> int:
     """Return a seed of deals that changes with the night: nobody shall learn the deals of a tournament.
 
@@ -324,3 +507,33 @@ def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[
             break
         seed = (seed + 1) % MAX_DEAL_SEED
     return seed
+
+
+def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:
+    """Return the difference to the champion in their common games; None with few common walls."""
+    if champion is None or entrant is champion:
+        return None
+    pair = {entrant.digest, champion.digest}
+    if len({game.wall for game in games if pair <= set(game.seats)}) < MIN_CLUSTERS:
+        return None
+    found = head_to_head(games, entrant.digest, champion.digest)
+    return {"difference": found.mean, "interval": found.interval.ends, "is_widened": found.interval.is_widened}
+
+
+def _seat_cells(row: Row) -> dict[str, str]:
+    against = row["against_champion"]
+    return {
+        "average placement": decimal(row["average_placement"], 3),
+        "against the champion": f"{difference(against['difference'])} ({found_interval(against, 3)})"
+        if against
+        else "–",
+        "forfeited games": number(row["forfeits"]) if row["forfeits"] else "–",
+    }
+
+
+def _side_cells(row: Row) -> dict[str, str]:
+    return {
+        f"{name} as {side}": text
+        for side, own in row["sides"].items()
+        for name, text in (("WP", percent(own["wp"])), ("ADP", decimal(own["adp"])))
+    }

@@ -6,7 +6,7 @@ Leaves ``games.json`` (history.py), ``table.json``, ``live.html`` (pages.py) and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -25,8 +25,7 @@ from suphx_pipelines.tournament.history import (
     night_of,
     read_history,
 )
-from suphx_pipelines.tournament.kind import Context, Kind, Night
-from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.kind import Context, Kind, Night, kind_of
 from suphx_pipelines.tournament.pages import (
     LIVE_DECISION,
     LivePage,
@@ -40,11 +39,6 @@ from suphx_pipelines.tournament.pages import (
 )
 
 _LONGEST_METRIC = 200  # MLflow takes 250
-FILES: Mapping[str, str] = {
-    "live.html": "the leaderboard while games come in; it reloads itself until the last game",
-    "mlflow/live.html": "the same page without links to other files, which MLflow gets",
-}
-"""What the stage writes into its folder (docs/result_files.md), beside what its kind of games leaves."""
 
 
 def run(context: Context) -> dict[str, float]:
@@ -92,7 +86,7 @@ def table_of(kind: Kind, night: Night) -> dict[str, Any]:
             "name": entrant.name,
             "digest": entrant.digest,
             "rating": rating.rating,
-            "interval": None if rating.interval is None else [rating.interval.low, rating.interval.high],
+            "interval": rating.interval and rating.interval.ends,
             "is_candidate": entrant.is_candidate,
             "is_champion": entrant is champion,
             kind.games: rating.games,
@@ -125,15 +119,12 @@ def metric_names(names: list[str]) -> list[str]:
     return [f"rating/{path if paths.count(path) == 1 else f'{path}_{index}'}" for index, path in enumerate(paths)]
 
 
-def sections(kind: Kind, table: Row, *, has_links: bool = True) -> Sections:
-    """Return (heading, HTML) of a leaderboard's table; sections without content are empty.
-
-    ``has_links``: earlier nights are links to their reports in the folder of runs.
-    """
+def sections(kind: Kind, table: Row) -> Sections:
+    """Return (heading, HTML) of a leaderboard's table; sections without content are empty."""
     names = short_names([row["name"] for row in table["agents"]])
     return [
         ("Leaderboard", kind.leaderboard(table, names)),
-        ("Nights", nights_section(table, names, has_links=has_links)),
+        ("Nights", nights_section(table, names)),
         ("Pairings", report_page.figure(*pairings_figure(table, names))),
         *kind.style(table, names),
     ]
@@ -164,18 +155,12 @@ class _LiveBoard:
         """Take the games of a lineup, and write the page if it is time."""
         self._night.note(played)
         table = cache(lambda: table_of(self._kind, self._night))
-        self._page.offer(lambda has_links: (self._head(), sections(self._kind, table(), has_links=has_links)))
+        self._page.offer(lambda: (self._head(), sections(self._kind, table())))
 
     def write_last(self, table: Row) -> None:
         """Write the page with all games."""
-
-        def content(has_links: bool) -> tuple[str, Sections]:
-            head = self._head()
-            if has_links:
-                head += report_page.link("The deciding match, live", LIVE_DECISION)
-            return head + report_link(has_links=has_links), sections(self._kind, table, has_links=has_links)
-
-        self._page.write_last(content)
+        head = self._head() + report_page.link("The deciding match, live", LIVE_DECISION) + report_link()
+        self._page.write_last(lambda: (head, sections(self._kind, table)))
 
     def _head(self) -> str:
         played, wanted = number(len(self._night.games)), number(self._num_games)

@@ -6,7 +6,7 @@ that plays.
 
 from __future__ import annotations
 
-import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,12 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.sequential import SequentialOutcome
-from suphx.evaluation.sequential_test import FIRST_LOOK
 from suphx_pipelines.charts.comparison_charts import Row as Line
 from suphx_pipelines.charts.comparison_charts import interval_chart, pairing_chart
-from suphx_pipelines.charts.line_chart import Curve, line_chart
+from suphx_pipelines.charts.line_chart import Curve, curve_figure
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import decimal, interval, number
+from suphx_pipelines.report.report_page import interval, number
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, StageContext
 
 LIVE_NAME = "live.html"
@@ -34,8 +33,14 @@ _REPORT, LIVE_DECISION = "../report/report.html", f"../decision/{LIVE_NAME}"
 Row = Mapping[str, Any]
 Sections = Sequence[tuple[str, str]]
 """Heading and HTML of each; one without content is left out."""
-Content = Callable[[bool], tuple[str, Sections]]
-"""Returns the top of the page and its sections; called with whether links to other files work."""
+Content = Callable[[], tuple[str, Sections]]
+"""Returns the top of the page and its sections."""
+_LINK = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
+
+
+def without_links(page: str) -> str:
+    """Return a page without its links to other files, which are not beside it in MLflow."""
+    return _LINK.sub(r"\1", page)
 
 
 class LivePage:
@@ -63,9 +68,17 @@ class LivePage:
         if started < self._next:
             return
         is_first = self._next == 0
-        self._write(content, is_last=False)
+        head, sections = content()
+        note = report_page.paragraph(f"This page reloads every {RELOAD_SECONDS} seconds.", is_soft=True)
+        page = self._page(head + note, sections, state=", live")
+        reloading = f'<meta http-equiv="refresh" content="{RELOAD_SECONDS}"><title>'
+        write_atomically(self._path, [page.replace("<title>", reloading, 1).encode()])
         if started >= self._next_copy and not self._tracker.figures()["tracking_outage_seconds"]:
-            self._write_copy(content, is_last=False)
+            text = (
+                f"Written at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. MLflow gets a new page about every "
+                f"{TRACKED_SECONDS} seconds: reload MLflow's page to see it."
+            )
+            self._send(self._page(head + report_page.paragraph(text, is_soft=True), sections, state=", live"))
             self._next_copy = started + TRACKED_SECONDS
         if is_first:
             self._say(f"{self._about}, live: {self._path.resolve().as_uri()}, and {LIVE_NAME} of the run in MLflow")
@@ -74,39 +87,21 @@ class LivePage:
 
     def write_last(self, content: Content) -> None:
         """Write the page with all games; it reloads no more."""
-        self._write(content, is_last=True)
-        self._write_copy(content, is_last=True)
-
-    def _write(self, content: Content, *, is_last: bool) -> None:
-        head, sections = content(True)
-        if not is_last:
-            head += report_page.paragraph(f"This page reloads every {RELOAD_SECONDS} seconds.", is_soft=True)
-        page = self._page(head, sections, is_last=is_last)
-        if not is_last:
-            page = page.replace("<title>", f'<meta http-equiv="refresh" content="{RELOAD_SECONDS}"><title>', 1)
+        page = self._page(*content())
         write_atomically(self._path, [page.encode()])
+        self._send(page)
 
-    def _write_copy(self, content: Content, *, is_last: bool) -> None:
-        head, sections = content(False)
-        if not is_last:
-            text = (
-                f"Written at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. MLflow gets a new page about every "
-                f"{TRACKED_SECONDS} seconds: reload MLflow's page to see it."
-            )
-            head += report_page.paragraph(text, is_soft=True)
-        write_atomically(self._copy, [self._page(head, sections, is_last=is_last).encode()])
+    def _send(self, page: str) -> None:
+        write_atomically(self._copy, [without_links(page).encode()])
         self._tracker.log_artifact(self._copy)
 
-    def _page(self, head: str, sections: Sections, *, is_last: bool) -> str:
-        subtitle = f"tournament of {self._night}{'' if is_last else ', live'}"
-        return report_page.page(self._title, subtitle, head, sections)
+    def _page(self, head: str, sections: Sections, *, state: str = "") -> str:
+        return report_page.page(self._title, f"tournament of {self._night}{state}", head, sections)
 
 
-def report_link(*, has_links: bool) -> str:
+def report_link() -> str:
     """Return where the report of the night is when the tournament is over."""
-    if has_links:
-        return report_page.link("The report of the night, when the tournament is over", _REPORT)
-    return report_page.paragraph("When the tournament is over, report.html is beside this page.")
+    return report_page.link("The report of the night (report.html), when the tournament is over", _REPORT)
 
 
 @dataclass(slots=True)
@@ -121,30 +116,6 @@ class LiveState:
     """Games of the match on new deals."""
     is_over: bool = False
     """No more games are played."""
-
-
-def words_of_test(state: LiveState, *, claim: str, unit: str, per_deal: int) -> str:
-    """Return what the sequential test says now, in words.
-
-    ``claim``: what is tested, such as "that the candidate is better". ``unit``: what is counted, ``per_deal`` of each
-    deal.
-    """
-    look = state.outcome
-    if look is None or math.isinf(look.expected_deals):
-        return f"The sequential test looks at them for the first time after {per_deal * FIRST_LOOK} {unit}."
-    ratio = look.log_likelihood_ratio
-    played = f"{number(per_deal * look.deals)} {unit}"
-    figures = f"log-likelihood ratio {decimal(ratio)}, the match ends at ±{decimal(look.bound)}"
-    if look.decision == "better":
-        return f"Decided after {played}: the candidate is better ({figures})."
-    if look.decision == "not_better":
-        return f"Decided after {played}: it is not true {claim} ({figures})."
-    side = "for" if ratio > 0 else "against"
-    begin = "The match ended before the test had decided" if state.is_over else "Not decided yet"
-    left = (
-        f"{number(per_deal * look.expected_deals)} more {unit} {'would be needed' if state.is_over else 'are expected'}"
-    )
-    return f"{begin}: the first {played} speak {side} the claim {claim} ({figures}). About {left}."
 
 
 MOST_LINES = 6
@@ -182,14 +153,13 @@ def _note(row: Row) -> str:
     return f"{number(row['rating'])} ({interval(row['interval'], 0)})" if row["interval"] else number(row["rating"])
 
 
-def nights_section(table: Mapping[str, Any], names: Sequence[str], *, has_links: bool) -> str:
+def nights_section(table: Mapping[str, Any], names: Sequence[str]) -> str:
     """Return the ratings as they were published night by night; empty in the first night."""
     nights = table["nights"]
     if len(nights) < 2:
         return ""
-    shown = [_night_link(night) if has_links else report_page.escape(night["night"]) for night in nights[:-1]]
-    where = "" if has_links else ". The description of this run in MLflow has links to their reports."
-    return report_page.figure(*nights_figure(table, names)) + f"<p>Earlier nights: {' · '.join(shown)}{where}</p>\n"
+    links = " · ".join(map(_night_link, nights[:-1]))
+    return report_page.figure(*nights_figure(table, names)) + f"<p>Earlier nights: {links}</p>\n"
 
 
 def nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
@@ -198,9 +168,8 @@ def nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
     if not nights:
         return Figure("", title)
     curves = _night_curves(table, names)
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves if curve.is_shown]
     note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
-    return Figure(line_chart(curves, title, x_title="night"), title, note, legend)
+    return curve_figure(title, curves, note, has_legend=True, x_title="night")
 
 
 def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]:

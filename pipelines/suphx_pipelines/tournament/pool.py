@@ -18,9 +18,8 @@ from suphx_pipelines.runs.stage import write_note
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.entrants import COPIES, POOL_NAME, Entrant, Pool
 from suphx_pipelines.tournament.history import HISTORY_NAME, GameCode, earlier_nights, history_json
-from suphx_pipelines.tournament.kind import Context, Kind
-from suphx_pipelines.tournament.kinds import kind_of
-from suphx_pipelines.tournament.versions import CandidateVersions, mark_named
+from suphx_pipelines.tournament.kind import Context, Kind, kind_of
+from suphx_pipelines.tournament.versions import mark_named
 from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.tracking_ui import artifact_pages
@@ -31,34 +30,17 @@ _MAX_LEFT_OUT = 50
 """Checkpoints that cannot play are fetched all the same; with so many, something else is wrong."""
 Enter = Callable[[Path, int, str, str, bool], Entrant]
 """Copies the nets of an agent into the folder: (folder, number in the pool, name, address, whether it is optional)."""
-FILES: Mapping[str, str] = {
-    "pool.json, agents/<n>/": (
-        "`entrants` [{name, address, digest, is_candidate, stored [versions in the storage]}], `champion` (its "
-        "index among them) and `version` (in the registry) or null, `left_out` {name: reason}, `opponent` (an entrant "
-        "that only plays the deciding match, or null); the nets"
-    ),
-    "history.json": (
-        "games of earlier nights as they were when the night began: `rules`, `engine`, `agents` and `games` as in "
-        "`leaderboard/games.json`, `nights` as in `leaderboard/table.json`"
-    ),
-    "note.md": (
-        "additional text for the description of the run in MLflow: where the live page is, links to the reports of "
-        "earlier nights"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent, or if too few play."""
     recipe, kind = context.recipe, kind_of(context.recipe)
     source = AgentSource(context.tracker.store, recipe.storage)
-    check_newest_from(context, source, lambda place: kind.newest(source, place, recipe))
+    check_newest_from(context, source, lambda place: source.newest(place, kind.game))
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(kind.enter, recipe, source)
     wanted = _wanted(context, kind, source, version)
     entrants, left_out = enter_agents(context, wanted, enter, least=kind.least)
-    CandidateVersions(source, recipe.name, context.console.warn).pin(entrants)
     champion = [entrant.name for entrant in entrants].index(recipe.registry.address) if version else None
     named = recipe.decision.opponent if version is None else ""
     opponent = enter(context.folder, len(entrants), named, named, False) if named else None
@@ -78,7 +60,7 @@ def _wanted(context: Context, kind: Kind, source: AgentSource, version: str | No
         if name != recipe.registry.address:
             yield name, name, False
     if recipe.pool.newest:
-        for found in kind.newest(source, newest_from(context), recipe):
+        for found in source.newest(newest_from(context), kind.game):
             yield found.name, found.address, True
 
 

@@ -5,17 +5,14 @@ Leaves ``promotion.json``. Old versions of candidates that lost are deleted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.entrants import POOL, Entrant, Pool, read_pool
-from suphx_pipelines.tournament.kind import DECISION, DECISION_NAME, Context, Decision, Evidence, Kind
-from suphx_pipelines.tournament.kinds import kind_of
-from suphx_pipelines.tournament.versions import CandidateVersions, NightVersions
-from suphx_platform.agents.agent_source import AgentSource
+from suphx_pipelines.tournament.kind import Context, Kind, kind_of
+from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME, Decision, Evidence
+from suphx_pipelines.tournament.versions import NightVersions
 from suphx_platform.tracking.model_registry import (
     STORED_TAG,
     TOURNAMENT_TAG,
@@ -26,10 +23,6 @@ from suphx_platform.tracking.model_registry import (
 from suphx_platform.tracking.tracking import Tracker
 
 PROMOTION_NAME = "promotion.json"
-FILES: Mapping[str, str] = {
-    PROMOTION_NAME: "`promoted`, `champion` (`models:/NAME/VERSION`) or null, `reason`",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def run(context: Context) -> dict[str, float]:
@@ -38,20 +31,16 @@ def run(context: Context) -> dict[str, float]:
     decision = read_json(context.upstream[DECISION] / DECISION_NAME)
     pool = read_pool(context.upstream[POOL])
     registry = ModelRegistry(context.tracker.store, context.recipe.registry)
-    source = AgentSource(context.tracker.store, context.recipe.storage)
-    versions = CandidateVersions(source, context.recipe.name, context.console.warn)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == decision["candidate"]), None)
     version = None
     if candidate is not None and (decision["is_won"] or context.recipe.registry.candidate_alias):
-        candidate = replace(candidate, stored=versions.present(candidate))
-        evidence = kind.evidence(decision, pool.version)
-        version = _register(context, registry, versions, pool, candidate, decision, evidence)
-    versions.release(pool.entrants)
+        evidence = kind.texts.evidence(decision, pool.version)
+        version = _register(context, registry, pool, candidate, decision, evidence)
     now = version or registry.champion()
     result = {
         "promoted": version is not None,
         "champion": f"models:/{context.recipe.registry.model}/{now}" if now else None,
-        "reason": kind.reason(decision, is_promoted=version is not None),
+        "reason": kind.texts.reason(decision, is_promoted=version is not None),
     }
     write_json(context.folder / PROMOTION_NAME, result)
     _delete_lost(context, kind)
@@ -61,7 +50,6 @@ def run(context: Context) -> dict[str, float]:
 def _register(
     context: Context,
     registry: ModelRegistry,
-    versions: CandidateVersions,
     pool: Pool,
     candidate: Entrant,
     decision: Decision,
@@ -75,11 +63,8 @@ def _register(
         return _promotion(context, pool, candidate, decision, evidence, is_promoted=is_promoted)
 
     version = registry.promote(nets, context.tracker, promotion(is_promoted=True)) if decision["is_won"] else None
-    registered = version
     if config.candidate_alias:
-        registered = registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
-    if registered is not None:
-        versions.hand_over(candidate, f"models:/{config.model}/{registered}")
+        registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
     return version
 
 
@@ -136,14 +121,12 @@ def _report_address(tracker: Tracker, tournament: str) -> str:
 def _delete_lost(context: Context, kind: Kind) -> None:
     """Delete old versions of candidates that lost; what cannot be deleted now is left to the next night."""
     config, store = context.recipe.registry, context.tracker.store
-    source, runs = AgentSource(store, context.recipe.storage), context.folder.parents[1]
+    runs = context.folder.parents[1]
     try:
         owner = NightVersions(
             context.recipe,
             runs,
             context.upstream[POOL],
-            source,
-            context.console.warn,
             code=kind.code(context.recipe),
             net_files=kind.net_files,
         )

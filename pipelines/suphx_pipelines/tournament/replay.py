@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import load_config, read_toml
 from suphx_pipelines.recipe.recipe_kind import recipe_class
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
-from suphx_pipelines.tournament.entrants import POOL, Entrant, read_pool
+from suphx_pipelines.tournament.entrants import POOL, read_pool
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, GameCode, is_of_this_engine, read_games
-from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.kind import kind_of
 from suphx_platform.console.console import Console
 
 
@@ -43,23 +43,27 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     was played by other rules, FileNotFoundError if the nets of one who plays in them are no longer there. What a net
     answers may depend, in the last digit, on how many tables it answers at a time: so all deals of a lineup are played.
     """
-    check_finished(run)
-    recipe = _recipe_of(run)
+    recipe, pool = _recipe_of(run), run / POOL
     kind = kind_of(recipe)
     game = load_game(kind.game)
     scoring = game.scoring
-    games = finished_games(run, kind.code(recipe), console)
-    chosen = chosen_walls(run, walls, len(games), scoring.deal)
+    games = _games_by_wall(run, kind.code(recipe), console)
+    chosen = list(dict.fromkeys(walls))
+    for wall in chosen:
+        if not 1 <= wall <= len(games):
+            raise ValueError(f"{run.name} has no {scoring.deal} {wall}: use 1 to {len(games)}")
     size = scoring.deals_per_lineup
     firsts = sorted({(wall - 1) // size * size for wall in chosen})
     played = {wall + 1: games[wall] for first in firsts for wall in range(first, min(first + size, len(games)))}
     seated = {digest for own in played.values() for each in own for digest in each.seats}
-    entrants = [entrant for entrant in read_pool(run / POOL).entrants if entrant.digest in seated]
-    check_nets(entrants, run / POOL)
+    entrants = [entrant for entrant in read_pool(pool).entrants if entrant.digest in seated]
+    for entrant in entrants:
+        if entrant.has_nets and not (nets := entrant.nets_in(pool)).is_dir():
+            raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
     names = {entrant.digest: entrant.name for entrant in entrants}
     with console.progress(kind.games, sum(map(len, played.values()))) as progress:
         found = replay_deals(
-            [Player(entrant.digest, entrant.address_in(run / POOL), entrant.name) for entrant in entrants],
+            [Player(entrant.digest, entrant.address_in(pool), entrant.name) for entrant in entrants],
             played,
             game=kind.game,
             **kind.replay(recipe, read_json(run / LEADERBOARD / GAMES_NAME)),
@@ -87,27 +91,17 @@ def replay_columns(run: Path) -> tuple[str, ...]:
 
 
 def _recipe_of(run: Path) -> Any:
-    """Return the recipe of the tournament in the folder ``run``."""
+    """Return the recipe of the finished tournament in the folder ``run``."""
+    if not (run / LEADERBOARD / GAMES_NAME).is_file():
+        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
     path = run / RECIPE_FILE
     if not path.is_file():
         raise FileNotFoundError(f"{run} has no {RECIPE_FILE}: copy the whole folder of the run from the storage")
     return load_config(recipe_class("tournament", read_toml(path)), path)
 
 
-def check_nets(entrants: Iterable[Entrant], pool: Path) -> None:
-    """Raise FileNotFoundError if the nets of one of the ``entrants`` are not in the folder ``pool`` any more."""
-    for entrant in entrants:
-        nets = entrant.nets_in(pool)
-        if entrant.has_nets and not nets.is_dir():
-            raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
-
-
-def finished_games(run: Path, code: GameCode, console: Console) -> list[list[RatedGame]]:
-    """Return the games of each wall of a night, in its order; a warning if they were played by another version.
-
-    ``code``: of the game. ValueError if the folder ``run`` has no games, or none by these rules.
-    """
-    check_finished(run)
+def _games_by_wall(run: Path, code: GameCode, console: Console) -> list[list[RatedGame]]:
+    """Return the games of each wall of a night, in its order; a warning if they were played by another version."""
     path = run / LEADERBOARD / GAMES_NAME
     games = read_games(path, code)
     if not games:
@@ -118,20 +112,3 @@ def finished_games(run: Path, code: GameCode, console: Console) -> list[list[Rat
     for game in games:
         by_wall.setdefault(game.wall, []).append(game)
     return [by_wall[wall] for wall in sorted(by_wall)]
-
-
-def check_finished(run: Path) -> None:
-    """Raise ValueError if the folder of a run has no games of a tournament."""
-    if not (run / LEADERBOARD / GAMES_NAME).is_file():
-        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
-
-
-def chosen_walls(run: Path, walls: Sequence[int], number: int, unit: str) -> list[int]:
-    """Return the ``walls`` that are wanted, each once; ValueError for others than 1 to ``number``.
-
-    ``unit``: what the game calls a wall.
-    """
-    wrong = [wall for wall in walls if not 1 <= wall <= number]
-    if wrong:
-        raise ValueError(f"{run.name} has no {unit} {wrong[0]}: use 1 to {number}")
-    return list(dict.fromkeys(walls))

@@ -10,21 +10,20 @@ import csv
 import io
 import shutil
 from collections.abc import Mapping
-from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.report import report_page, report_riichi_game
-from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_matches import match_links
+from suphx_pipelines.report.report_page import Run
 from suphx_pipelines.runs.stage import TRACKED_FOLDER
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament import leaderboard
 from suphx_pipelines.tournament.entrants import POOL, POOL_NAME
 from suphx_pipelines.tournament.history import LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.kind import DECISION, DECISION_NAME, Context, Kind
-from suphx_pipelines.tournament.kinds import kind_of
-from suphx_pipelines.tournament.pages import Row, Sections
+from suphx_pipelines.tournament.kind import Context, Kind, kind_of
+from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME
+from suphx_pipelines.tournament.pages import Row, Sections, without_links
 from suphx_pipelines.tournament.promotion import PROMOTION_NAME
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
@@ -34,12 +33,6 @@ TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 CSV_NAME = "leaderboard.csv"
 PICTURES = ("*.svg", CSV_NAME)
 """The tables and pictures of the page as files."""
-FILES: Mapping[str, str] = {
-    "report.html": "one self-contained page",
-    "mlflow/report.html": "the same page without links to other files, which MLflow gets",
-    "leaderboard.csv": "the leaderboard",
-}
-"""What the stage writes into its folder (docs/result_files.md), beside what its kind of games leaves."""
 
 
 def run(context: Context) -> dict[str, float]:
@@ -53,35 +46,22 @@ def run(context: Context) -> dict[str, float]:
     has_game = (folders[GAME] / PAGE_FILE).is_file()  # there is none if no agent with nets has played
     if has_game:
         shutil.copyfile(folders[GAME] / PAGE_FILE, context.folder / PAGE_FILE)
-    head = report_page.verdict_card(kind.verdict(table, decision, promotion))
-    head += report_page.run_head(context.folder.parent, environment())
-    settings = report_page.folded("The whole recipe", report_page.preformatted(to_toml(context.recipe)))
-    size = 0
-    for path, has_links in ((REPORT_NAME, True), (TRACKED_REPORT, False)):
-        sections: Sections = [
-            ("Decision", kind.section(decision)),
-            *leaderboard.sections(kind, table, has_links=has_links),
-            (kind.game_title, _games(kind, games, has_game=has_game, has_links=has_links)),
-            ("Left out", _left_out(pool["left_out"])),
-            ("Settings", report_page.facts(environment()) + settings),
-        ]
-        title, about = f"Suphx: {context.recipe.name}", f"tournament of {context.recipe.night}"
-        page = report_page.page(title, about, head, sections).encode()
-        (context.folder / path).parent.mkdir(exist_ok=True)
-        write_atomically(context.folder / path, [page])
-        size = max(size, len(page))
+    about = Run.of(context.folder.parent, context.recipe, kind.texts.verdict(table, decision, promotion))
+    sample = report_page.link(kind.game_text, PAGE_FILE) if has_game else ""
+    sections: Sections = [
+        ("Decision", kind.texts.section(decision)),
+        *leaderboard.sections(kind, table),
+        ("Games to look at", sample + match_links(games)),
+        ("Left out", _left_out(pool["left_out"])),
+    ]
+    page = about.page(sections, subtitle=f"tournament of {context.recipe.night}")
+    (context.folder / TRACKED_FOLDER).mkdir(exist_ok=True)
+    write_atomically(context.folder / REPORT_NAME, [page.encode()])
+    write_atomically(context.folder / TRACKED_REPORT, [without_links(page).encode()])
     for name, picture in leaderboard.pictures(kind, table).items():
         write_atomically(context.folder / name, [picture])
     write_atomically(context.folder / CSV_NAME, [_csv(kind, table["agents"]).encode()])
-    return {"bytes": size}
-
-
-def _games(kind: Kind, games: Mapping[str, Any], *, has_game: bool, has_links: bool) -> str:
-    """Return links to the pages of games beside the report; without links, where the pages are."""
-    text = kind.game_text
-    link = report_page.link(text, PAGE_FILE)
-    sample = link if has_links else report_page.paragraph(f"{text}: open {PAGE_FILE} beside this page.")
-    return (sample if has_game else "") + report_riichi_game.match_links(games, has_links=has_links)
+    return {"bytes": len(page.encode())}
 
 
 def _left_out(reasons: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe_kind import AnyTournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import AnyTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -25,8 +25,8 @@ from suphx_pipelines.runs.verdict import Verdict
 from suphx_pipelines.tournament import decision, leaderboard, pool, promotion, report
 from suphx_pipelines.tournament.entrants import POOL, POOL_NAME, read_pool
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.kind import DECISION, DECISION_NAME, Context
-from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.kind import Context, kind_of
+from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME
 from suphx_pipelines.tournament.promotion import PROMOTION_NAME
 from suphx_pipelines.tournament.report import GAME, PROMOTION
 from suphx_pipelines.viewer.riichi_games import PAGES
@@ -63,15 +63,12 @@ class TournamentResult:
 
 def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
     """Return the stages in order."""
-    kind, everything = kind_of(recipe), {field.name for field in fields(recipe)}
+    everything = {field.name for field in fields(recipe)}
     modules = game_modules(recipe.game or DEFAULT_GAME)
 
     def keys(*names: str) -> tuple[str, ...]:
         """Return those of the keys that the recipe has: games differ."""
         return tuple(name for name in ("night", *names) if name.partition(".")[0] in everything)
-
-    def files(stage: str, own: Mapping[str, str] | None = None) -> Mapping[str, str]:
-        return {**kind.files.get(stage, {}), **(own or {})}
 
     how = ("game", "rules", "draw_lanes")
     return [
@@ -81,7 +78,6 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
             recipe_keys=keys("name", "game", "rules", "pool", "registry", "decision.opponent"),
             reads_newest=lambda recipe: True,
             artifacts=(POOL_NAME,),
-            files={**pool.FILES, **files(POOL)},
             modules=modules,
         ),
         Stage(
@@ -90,7 +86,6 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
             recipe_keys=keys("leaderboard", *how),
             needs=(POOL,),
             artifacts=(TABLE_NAME, GAMES_NAME),
-            files=files(LEADERBOARD, leaderboard.FILES),
             modules=modules,
         ),
         Stage(
@@ -99,7 +94,6 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
             recipe_keys=keys("decision", *how),
             needs=(POOL, LEADERBOARD),
             artifacts=(DECISION_NAME,),
-            files=files(DECISION, decision.FILES),
             modules=modules,
         ),
         Stage(
@@ -107,7 +101,6 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
             run=promotion.run,
             needs=(POOL, DECISION),
             artifacts=(PROMOTION_NAME,),
-            files=promotion.FILES,
             modules=modules,
         ),
         Stage(
@@ -116,7 +109,6 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
             recipe_keys=keys(*how),
             needs=(POOL, LEADERBOARD),
             artifacts=(PAGE_FILE,),
-            files=files(GAME),
             modules=modules,
             is_summary=True,
         ),
@@ -126,7 +118,6 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
             recipe_keys=tuple(field.name for field in fields(recipe)),
             needs=(POOL, LEADERBOARD, DECISION, PROMOTION, GAME),
             artifacts=(report.TRACKED_REPORT, PAGE_FILE, PAGES, *report.PICTURES),
-            files=files(REPORT, report.FILES),
             is_about_run=True,
             is_summary=True,
         ),
@@ -158,7 +149,7 @@ def run_tournament(
     def verdict(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
         names = (f"{LEADERBOARD}/{TABLE_NAME}", f"{DECISION}/{DECISION_NAME}", f"{PROMOTION}/{PROMOTION_NAME}")
         table, decided, promoted = (read_json(runner.folder / name) for name in names)
-        return kind.verdict(table, decided, promoted)
+        return kind.texts.verdict(table, decided, promoted)
 
     runner = Runner(
         recipe,

@@ -1,8 +1,4 @@
-"""Versions of nets that a tournament needs: pinned in storages for a night, and kept in the model registry.
-
-A training that goes on removes its old versions every few minutes, and a candidate is registered hours after its nets
-were copied: they are pinned from the pool stage to the promotion. A night that never gets to its promotion leaves pins:
-at most one version of a training, which the next night with a candidate of this training frees.
+"""Versions of nets in the model registry that a tournament needs.
 
 A stored game names its agents by the digests of their nets, and is played again with the nets in the pool of its night
 (``suphx runs replay``). A version of the registry whose nets are gone from there may be the last copy, and is kept.
@@ -10,12 +6,12 @@ A stored game names its agents by the digests of their nets, and is played again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from suphx.json_text import parse_json
 from suphx.selfplay.agents.checkpoint_folder import split_address
-from suphx_pipelines.recipe.recipe_kind import AnyTournamentRecipe
 from suphx_pipelines.tournament.entrants import POOL, POOL_NAME, Entrant, pool_of
 from suphx_pipelines.tournament.history import (
     GAMES_NAME,
@@ -26,7 +22,6 @@ from suphx_pipelines.tournament.history import (
     read_history,
 )
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
-from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import Storage
 from suphx_platform.tracking.mlflow_client import TrackingRefusedError
 from suphx_platform.tracking.mlflow_store import MlflowStore
@@ -39,7 +34,7 @@ def named_versions(agents: Iterable[str]) -> set[str]:
     return {address for address in nets if VERSION_ADDRESS.fullmatch(address)}
 
 
-def mark_named(store: MlflowStore, recipe: AnyTournamentRecipe, warn: Callable[[str], None]) -> None:
+def mark_named(store: MlflowStore, recipe: Any, warn: Callable[[str], None]) -> None:
     """Mark the versions that the recipe names, and take the mark from those that it names no more.
 
     A server that does not allow it is a warning. TrackingError if it does not answer.
@@ -50,91 +45,23 @@ def mark_named(store: MlflowStore, recipe: AnyTournamentRecipe, warn: Callable[[
         warn(f"the versions in pool.agents are not marked as needed, another tournament may delete them: {error}")
 
 
-class CandidateVersions:
-    """The pins of one tournament. A storage that does not answer, or refuses, is a warning: it costs no night."""
-
-    def __init__(self, source: AgentSource, tournament: str, warn: Callable[[str], None]) -> None:
-        """``tournament``: its name, which is the same every night."""
-        self._source = source
-        self._reason = f"candidate of {tournament}"
-        self._warn = warn
-        self._kept = set[str]()
-        """Versions of a registered model that are not pinned for it."""
-
-    def pin(self, entrants: Sequence[Entrant]) -> None:
-        """Pin the versions of tonight's candidates, and free others of the same trainings that a night has left."""
-        for stored in _stored(entrants):
-            try:
-                self._source.pin_only(stored, self._reason)
-            except FileNotFoundError:  # removed since its nets were copied: ``present`` says so if it matters
-                continue
-            except OSError as error:
-                self._warn(f"the checkpoints of candidates may be removed from the storage during the night: {error}")
-                return
-
-    def present(self, candidate: Entrant) -> tuple[str, ...]:
-        """Return the versions that are not known to be gone, pinned if possible; a warning for each that is gone."""
-        found = []
-        for stored in candidate.stored:
-            try:
-                self._source.pin(stored, self._reason)
-            except FileNotFoundError as error:
-                self._warn(f"{stored} is not kept for the model that is made from it: {error}")
-                continue
-            except OSError as error:
-                self._warn(f"{stored} may not be kept for the model that is made from it: {error}")
-            found.append(stored)
-        return tuple(found)
-
-    def hand_over(self, candidate: Entrant, model: str) -> None:
-        """Pin the versions for a ``model``, ``models:/NAME/VERSION``; where that fails, ``release`` leaves them."""
-        for stored in candidate.stored:
-            try:
-                self._source.pin(stored, model)
-            except OSError as error:  # the registry has the nets: a storage that is away costs no night
-                self._warn(f"{stored} is not marked as used by {model}: {error}")
-                self._kept.add(stored)
-
-    def release(self, entrants: Sequence[Entrant]) -> None:
-        """Take back what ``pin`` and ``present`` have pinned; a version that saves would have removed is removed."""
-        for stored in _stored(entrants):
-            if stored in self._kept:
-                continue
-            try:
-                self._source.unpin(stored, self._reason)
-            except OSError as error:
-                self._warn(f"the pins of tonight's candidates are not removed from the storage: {error}")
-                return
-
-
-def _stored(entrants: Sequence[Entrant]) -> Iterator[str]:
-    """Yield the versions of candidates."""
-    for entrant in entrants:
-        if entrant.is_candidate:
-            yield from entrant.stored
-
-
 class NightVersions:
     """The versions of a tournament's candidates, as ``delete_lost_versions`` asks for them."""
 
     def __init__(
         self,
-        recipe: AnyTournamentRecipe,
+        recipe: Any,
         runs: Path,
         pool: Path,
-        source: AgentSource,
-        warn: Callable[[str], None],
         *,
         code: GameCode,
         net_files: Sequence[str],
     ) -> None:
-        """``runs``: folder of runs. ``pool``: of tonight; it has the games of earlier nights. ``source``: buckets.
+        """``runs``: folder of runs. ``pool``: of tonight; it has the games of earlier nights.
 
         ``code``: of the game. ``net_files``: names of the files of an agent's nets.
         """
         self._recipe = recipe
-        self._source = source
-        self._warn = warn
         self._agents = {agent for game in read_history(pool / HISTORY_NAME, code).games for agent in game.seats}
         self._nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None, net_files)
 
@@ -154,17 +81,6 @@ class NightVersions:
         if not version.digest or self._nights.has_nets(version):
             return False
         return self._nights.has_games(version.tournament) or any(version.digest in agent for agent in self._agents)
-
-    def release(self, version: LostVersion) -> None:
-        """Let the storage remove the checkpoints that the version was made from; OSError if it does not answer.
-
-        A refusal is only a warning: it would be the same every night.
-        """
-        for stored in version.stored:
-            try:
-                self._source.unpin(stored, version.address)
-            except PermissionError as error:
-                self._warn(f"{stored} is still marked as used by {version.address}, which is deleted: {error}")
 
 
 class _Nights:

@@ -9,14 +9,13 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from suphx.games.registry import DEFAULT_GAME
 from suphx.json_text import parse_json
-from suphx_pipelines.charts.svg import drawing_style
 
 VIEWER = "suphx_pipelines.viewer"
 LANGUAGES = ("en", "de", "ja")
@@ -71,9 +70,7 @@ class GameView:
     """One game on the page."""
 
     name: str
-    """Key of the registry, and the folder in ``page/`` with the game's words, style and scripts."""
-    symbols: Callable[[], str]
-    """Returns the SVG symbols of all pieces."""
+    """Key of the registry, and the folder in ``page/`` with the game's words, style, scripts and pieces."""
     scripts: tuple[str, ...]
     """Names of the game's scripts; each uses those before it."""
     has_ids: bool = False
@@ -92,7 +89,11 @@ class GameView:
 
     def style(self) -> str:
         """Return the style of the page."""
-        return drawing_style() + page_file(VIEWER, "viewer.css") + page_file(VIEWER, f"{self.name}/style.css")
+        return "".join(page_file(VIEWER, name) for name in ("pieces.css", "viewer.css", f"{self.name}/style.css"))
+
+    def symbols(self) -> str:
+        """Return the SVG symbols of all pieces; they need no font."""
+        return page_file(VIEWER, f"{self.name}/pieces.svg")
 
     def words(self) -> dict[str, dict[str, Any]]:
         """Return the words by language: those of any game, and those of this one, which come first."""
@@ -100,31 +101,17 @@ class GameView:
         return {language: _joined(shared[language], own[language]) for language in LANGUAGES}
 
 
-def _tile_symbols() -> str:
-    from suphx_pipelines.charts.riichi_tiles import tile_symbols  # here: it loads numba
-
-    return tile_symbols()
-
-
-def _card_symbols() -> str:
-    from suphx_pipelines.charts.card_drawing import card_symbols  # as for tiles
-
-    return card_symbols()
-
-
 VIEWS = {
     view.name: view
     for view in (
         GameView(
             name="riichi",
-            symbols=_tile_symbols,
             scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
             has_ids=True,
             table="suphx_pipelines.play.riichi_server",
         ),
         GameView(
             name="doudizhu",
-            symbols=_card_symbols,
             scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
         ),
     )

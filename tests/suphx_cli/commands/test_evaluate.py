@@ -66,17 +66,6 @@ def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
     assert capsys.readouterr().err.splitlines()[-1].endswith(told)
 
 
-def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], runs: Path) -> None:
-    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs)]
-    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["hanchans:", "8"]
-    table = lines[lines.index("figures:") + 1 :]
-    assert table[0].split() == ["candidate", "95", "%", "interval", "opponent"]
-    assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "win rate"]
-    assert max(map(len, lines)) <= 100
-
-
 def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     common = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--hanchans", "24"]
     common += ["--workers", "1", "--runs", str(tmp_path)]
@@ -100,14 +89,14 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
     assert "3v1" in output
 
 
-def test_seatings_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", "--seating", "all") == 2
-    assert "--seating all is for whole games" in capsys.readouterr().err
-
-
-def test_points_of_places_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", "--points", "90", "45", "0", "-135") == 2
-    assert "--points are for the places of whole games: use --hanchans" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "options", [["--seating", "all"], ["--points", "90", "45", "0", "-135"], ["--keep-games", "games"]]
+)
+def test_options_of_whole_games_are_not_for_single_deals(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate_deals(tmp_path, "ukeire", *options) == 2
+    assert f"{options[0]} is for whole games, and --deals plays single deals" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", [["--error", "0.05"], ["--decides", "points"]])
@@ -146,12 +135,6 @@ def test_deals_give_points_per_kyoku(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert {"deals", "seed", "seconds"} <= set(result)
 
 
-def test_people_see_the_points_of_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines[:3]] == ["deals", "hanchans", "seed"]
-
-
 @pytest.mark.parametrize(
     ("candidate", "deals", "message"),
     [
@@ -165,8 +148,3 @@ def test_what_cannot_be_compared_by_deals_is_refused(
     arguments = ["--candidate", candidate, "--opponent", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
     assert cli.main(["evaluate", *arguments]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_games_of_single_deals_are_not_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", "--keep-games", str(tmp_path / "games")) == 2
-    assert "--keep-games keeps whole games" in capsys.readouterr().err

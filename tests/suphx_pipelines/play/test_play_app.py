@@ -355,8 +355,8 @@ def test_no_message_has_hidden_tiles(server: LocalServer) -> None:
         ('{"type": []}', "no known type"),
         ('{"type": "move", "number": 0}', "action of the message move"),
         ('{"type": "move", "number": true, "action": 0}', "number of the message move"),
-        ('{"type": "move", "number": 0, "action": 0, "discard": "x"}', "wrong discard"),
-        ('{"type": "sit", "table": 7}', "wrong discard or table"),
+        ('{"type": "move", "number": 0, "action": 0, "discard": "x"}', "discard of the message move"),
+        ('{"type": "sit", "table": 7}', "table of the message sit"),
     ],
 )
 def test_what_no_page_sends_is_refused(server: LocalServer, text: str | bytes, reason: str) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.play import GameSession
 from suphx_pipelines.play import riichi_server
-from suphx_pipelines.play.riichi_seats import SeatedAgents, play_words
-from suphx_pipelines.play.riichi_server import SCRIPTS, SHARED_SCRIPTS, PlayApp, PlayTables, play_page
+from suphx_pipelines.play.riichi_seats import play_words
+from suphx_pipelines.play.riichi_server import SCRIPTS, SHARED_SCRIPTS, PlayApp, play_page
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, VIEWS, shared_script
-from tests.browser import Browser, Page, PageError
+from tests.browser import Browser, Page
 from tests.page_checks import unreadable_texts
 from tests.pictures import screenshot
 from tests.suphx_pipelines.play.clicking_player import (
@@ -65,40 +64,6 @@ def test_every_word_that_scripts_and_page_name_exists() -> None:
     assert used <= known
 
 
-def test_a_beginner_finds_the_goal_six_points_and_a_switch_for_labels_in_the_help() -> None:
-    html = (PAGE / "play.html").read_text(encoding="utf-8")
-    (dialog,) = re.findall(r'<dialog id="keys">.*?</dialog>', html, re.DOTALL)
-    for key in ("goal", *(f"lesson{number}" for number in range(1, 7)), "tile_labels"):
-        assert f'data-word="{key}"' in dialog
-    assert '<input type="checkbox" id="labels">' in dialog
-
-
-def test_every_word_that_explains_itself_has_a_meaning() -> None:
-    scripts = "".join(map(VIEWS["riichi"].script, VIEWS["riichi"].scripts))
-    terms = set(re.findall(r'term\("([^"]+)"\)', scripts)) | {"dora", "ura dora", "red fives"}
-    assert {"shanten", "deal_in"} <= terms
-    for words in play_words().values():
-        assert {f"{name}_means" for name in terms} | terms <= words["words"].keys()
-
-
-def test_the_next_deal_is_where_the_hand_was() -> None:
-    html = (PAGE / "play.html").read_text(encoding="utf-8")
-    (stage,) = re.findall(r'<section class="stage".*?</section>', html, re.DOTALL)
-    assert stage.index('id="hand"') < stage.index('id="end"')
-    assert 'fill(byId("end"), panel.hidden ? [] : endButtons())' in (PAGE / "script" / "panels.js").read_text("utf-8")
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_tiles_show_numbers_and_letters_if_the_person_wants_them(tmp_path: Path) -> None:
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        page = ClickingPlayer(browser, server.link()).page
-        assert page.value("document.querySelector('.face-label') === null")
-        assert page.click("#help")
-        assert page.click("#labels")
-        page.wait("document.querySelectorAll('#hand .face-label').length >= 13")
-
-
 def test_all_scripts_are_part_of_the_page_and_read_no_html() -> None:
     assert {path.stem for path in (PAGE / "script").iterdir()} == {"seat", *SCRIPTS}
     for path in (PAGE / "script").iterdir():
@@ -135,15 +100,6 @@ def test_a_game_is_played_by_clicks_and_followed_by_another(tmp_path: Path) -> N
         assert page.click("#again")
         page.wait(f"location.href !== {json.dumps(address)}")
         page.wait(READY)
-
-
-@pytest.mark.slow
-@needs_chromium
-@pytest.mark.parametrize("width", [360, 390, 820, 1280])
-def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        page = ClickingPlayer(browser, server.link(), width, 800).page
-        assert page.value("document.documentElement.scrollWidth") == width
 
 
 @pytest.mark.slow
@@ -289,62 +245,3 @@ def test_offered_moves_are_told_in_a_live_region(tmp_path: Path) -> None:
                 tile = page.value("document.querySelector('.call .faces .tile').getAttribute('aria-label')")
                 assert tile in told
             person.click_something()
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_an_exception_that_the_page_does_not_catch_ends_a_test(tmp_path: Path) -> None:
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        page = ClickingPlayer(browser, server.link()).page
-        page.value("setTimeout(() => { throw new Error('a fault of the page'); })")
-        with pytest.raises(PageError, match="a fault of the page"):
-            page.wait("false", 5)
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_the_panel_shows_why_there_is_no_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("out of memory")
-
-    monkeypatch.setattr(SeatedAgents, "hint", fail)
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        person = ClickingPlayer(browser, server.link())
-        person.page.press("h")
-        person.page.wait("document.querySelector('#hint').textContent === 'There is no hint: out of memory'", 5)
-        assert person.click_something()
-        person.page.wait(READY)
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_the_page_says_that_the_game_is_not_saved(tmp_path: Path) -> None:
-    folder = tmp_path / "games"
-    folder.write_text("a file where the folder should be")
-    with running_server(PlayApp(tables(folder)).asgi()) as server, Browser() as browser:
-        person = ClickingPlayer(browser, server.link())
-        assert person.click_something()
-        person.page.wait("!document.querySelector('#save-problem').hidden")
-        assert "The game cannot be saved and may be lost when the command stops: " in person.page.text()
-        folder.unlink()
-        person.page.wait(READY)
-        assert person.click_something()
-        person.page.wait("document.querySelector('#save-problem').hidden")
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_a_new_game_that_is_refused_can_be_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise ValueError("there are already 16 games")
-
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        person = ClickingPlayer(browser, server.link())
-        monkeypatch.setattr(GameSession, "play_agent", fail)
-        monkeypatch.setattr(PlayTables, "new_table", fail)
-        while person.page.value("document.querySelector('#again') === null"):
-            person.click_something()
-        assert person.page.click("#again")
-        person.page.wait("!document.querySelector('#notice').hidden")
-        assert "there are already 16 games" in person.page.text()
-        assert person.page.value("document.querySelector('#again').disabled") is False

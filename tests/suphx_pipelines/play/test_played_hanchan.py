@@ -75,25 +75,6 @@ def test_a_hanchan_against_trained_nets_is_played_by_clicks_with_a_reload_in_the
 
 @pytest.mark.slow
 @needs_chromium
-def test_two_browsers_play_two_games_at_once(nets: Path, tmp_path: Path) -> None:
-    games = tables(tmp_path, str(nets))
-    with running_server(PlayApp(games).asgi()) as server, Browser() as one, Browser() as two:
-        persons = {
-            person: session_of(games, person)
-            for person in (ClickingPlayer(one, server.link()), ClickingPlayer(two, server.link(), 390, 844))
-        }
-        assert len({person.table for person in persons}) == 2
-        play_to_the_end(persons, seconds=900, reload_after=20)
-        records = sorted(tmp_path.iterdir())
-        assert [record.stem for record in records] == sorted(session.id for session in persons.values())
-        for person, session in persons.items():
-            assert_saved(tmp_path / f"{session.id}.mjlog", person.page)
-        first, second = persons.values()
-        assert first.seed != second.seed
-
-
-@pytest.mark.slow
-@needs_chromium
 def test_no_click_and_no_message_makes_an_illegal_move(tmp_path: Path) -> None:
     games = tables(tmp_path)
     with running_server(PlayApp(games).asgi()) as server, Browser() as browser:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from rich.text import Text
 
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.play import GameSession
 from suphx.games.riichi.records.quarantine import Quarantine
-from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
 from suphx.games.riichi.tile import face_name
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
-from suphx_pipelines.play.riichi_terminal import LeftGameError, TerminalGame, TerminalText, play_in_terminal, tiles
+from suphx_pipelines.play.riichi_terminal import LeftGameError, TerminalGame, TerminalText, play_in_terminal
 from suphx_pipelines.viewer.viewer_page import LANGUAGES
 
 
@@ -139,66 +135,6 @@ def typed_move(move: dict[str, Any]) -> str:
     return face_name(move["faces"][0]) if move["move"] == "discard" else str(move["move"])
 
 
-def test_every_prompt_has_its_own_help(tmp_path: Path) -> None:
-    game = new_game(tmp_path, 1)
-    session = game.session
-    shown: list[str] = []
-    helped: dict[str, str] = {}
-    following: list[str] = []
-
-    def read(prompt: str) -> str:
-        kind = prompt.split(",")[0]
-        if kind not in helped:
-            helped[kind] = ""
-            return "?"
-        helped[kind] = helped[kind] or shown[-1].strip()
-        view = session.view()
-        if following or not view["moves"]:
-            return following.pop() if following else ""
-        hint = game.agents.hint(view["number"], session.decision(view["number"]))
-        move = next(each for each in view["moves"] if each["action"] in hint["best"])
-        if move["move"] == "riichi":
-            following.append(next(typed_move(each) for each in view["moves"] if each["action"] in move["discards"]))
-        return typed_move(move)
-
-    TerminalGame(game, TerminalText("en"), lambda line: shown.append(line.plain), read).play()
-    game.close()
-    begins = {
-        "tile": "Type a tile",
-        "number": "Another player",
-        "tile > ": "Type one of",
-        "Enter for the next deal > ": "The deal is",
-    }
-    assert {kind: text[: len(begins[kind])] for kind, text in helped.items()} == begins
-
-
-def test_after_a_call_no_tile_was_drawn(tmp_path: Path) -> None:
-    game = new_game(tmp_path, 3)
-    session = game.session
-    shown: list[str] = []
-    refused: list[str] = []
-
-    def read(prompt: str) -> str:
-        moves = session.view()["moves"]
-        if refused:
-            refused.append(shown[-1])
-            return "q"
-        if (
-            moves
-            and not any(move["is_drawn"] for move in moves if move["move"] == "discard")
-            and prompt.startswith("tile")
-        ):
-            refused.append("d")
-            return "d"
-        calls = [move for move in moves if move["move"] in ("pon", "chi")]
-        return typed_move(calls[0]) if calls else discard_drawn(prompt)
-
-    with pytest.raises(LeftGameError):
-        TerminalGame(game, TerminalText("en"), lambda line: shown.append(line.plain), read).play()
-    game.close()
-    assert refused == ["d", "  After a call there is no drawn tile: type the tile to discard"]
-
-
 def test_a_game_that_was_left_goes_on_until_new_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def leave_after(count: int) -> Callable[[str], str]:
         typed = iter([*["d"] * count, "q"])
@@ -233,32 +169,3 @@ def test_the_end_of_input_leaves_the_game(tmp_path: Path) -> None:
     result = play_in_terminal(PlayConfig(agent="ukeire", seed=1, out=tmp_path / "out"), loader(), "en", read)
     assert (result["final"], result["record"]) == (None, None)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(("value", "has_colours"), [("", True), ("1", False)])
-def test_no_color_is_respected(value: str, has_colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", value)
-    screen = Console(file=StringIO(), force_terminal=True, color_system="standard")
-    screen.print(tiles([0, 9, 18, 34]))
-    assert isinstance(screen.file, StringIO)
-    assert bool(re.search(r"\x1b\[[0-9;]*3[0-7]m", screen.file.getvalue())) is has_colours
-
-
-def test_agents_of_the_same_name_are_told_apart_by_their_winds() -> None:
-    text = TerminalText("en")
-    view = {"names": ("net 1", "Anna", "net 2", "net 3"), "deal": {"dealer": 2}}
-    step = text.step(view, {"kind": "discard", "seat": 0, "faces": [0]})
-    assert step is not None
-    assert step.plain == "  net 1 (West) discards 1m"
-    assert text.seat_name(view, 1) == "Anna"
-    assert TerminalText("ja").seat_name(view, 2) == "net 2（東）"
-
-
-def test_a_riichi_discard_that_was_called_has_both_marks(tmp_path: Path) -> None:
-    game = new_game(tmp_path, 1)
-    view = game.session.view()
-    game.close()
-    flags = (0, RIICHI_FLAG, CALLED_FLAG, RIICHI_FLAG | CALLED_FLAG | TSUMOGIRI_FLAG)
-    view["state"] = {**view["state"], "river1": [64 * each for each in flags]}
-    shown = "\n".join(line.plain for line in TerminalText("en").table(view))
-    assert " 1m |1m| (1m) (|1m|) " in shown

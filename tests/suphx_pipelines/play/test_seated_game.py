@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,8 @@ import pytest
 from suphx.games.riichi.archive.archive import verify_records
 from suphx.games.riichi.play import GameSession
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame, continued_games, seat_names
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame, continued_games
 from tests.disk_faults import files_limited_to
-
-
-@pytest.mark.parametrize(
-    ("agent", "short"),
-    [
-        ("ukeire", "ukeire"),
-        ("runs/laptop-1/supervised/", "supervised"),
-        ("s3://bucket/runs/a/supervised:weak", "supervised:weak"),
-        ("models:/suphx@champion", "suphx@champion"),
-        ("mjai:python a-program-with-a-very-long-name", "mjai:python a-progra"),
-    ],
-)
-def test_the_agents_have_short_names_with_numbers(agent: str, short: str) -> None:
-    names = seat_names(PlayConfig(agent=agent, name="Anna", seat=1))
-    assert names == (f"{short} 1", "Anna", f"{short} 2", f"{short} 3")
 
 
 def test_the_same_seed_gives_the_same_walls_and_the_next_game_others() -> None:
@@ -44,14 +28,6 @@ def test_the_same_seed_gives_the_same_walls_and_the_next_game_others() -> None:
     assert first_hand(3, 0) == first_hand(3, 0) == first_hand(2, 1)
     assert first_hand(3, 0) != first_hand(3, 1)
     assert first_hand(None, 0) != first_hand(None, 0)
-
-
-def test_a_game_is_named_after_its_time_and_number() -> None:
-    config = PlayConfig(agent="ukeire", length="tonpuu")
-    loader = AgentLoader("ukeire", load_agent)
-    game = SeatedGame.new(config, loader, 4, now=lambda: datetime(2026, 11, 23, 10, 15))
-    assert game.session.id == "play-20261123-101500-5"
-    assert (config.rules().num_winds, PlayConfig(agent="ukeire").rules().num_winds) == (1, 2)
 
 
 def play(session: GameSession, moves: int) -> None:

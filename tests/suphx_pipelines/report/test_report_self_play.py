@@ -13,7 +13,6 @@ from suphx_pipelines.report.report_self_play import (
     learned_heads,
     section,
     strength,
-    strength_figure,
 )
 
 RESULT: dict[str, Any] = {
@@ -61,11 +60,6 @@ def test_an_entropy_away_from_its_target_is_explained(target: float, text: str) 
     page = section(SECTION | {"history": history, "heads": ["discard"]}, {})
     assert text.strip() in page.replace("\u00a0", " ")
     assert f"(nats; target {target:.2f})" in page
-
-
-def test_without_a_target_there_is_nothing_to_say_about_it() -> None:
-    assert entropy_comment(RESULT, "discard", {}) == ""
-    assert entropy_comment(RESULT, "chow", {"chow": 0.3}) == ""
 
 
 def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_half() -> None:
@@ -139,18 +133,6 @@ def test_an_interval_that_was_widened_is_marked() -> None:
     assert page.count("(widened)") == 2
     assert "Widened to include no difference: fewer than 6 walls or decks differ." in page
     assert "idened" not in section(SECTION, {})
-
-
-def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
-    page = section(SECTION, {})
-    assert "All checkpoints play on the same walls." in page
-    assert "start, both sampled" in page
-
-
-def test_an_opponent_of_one_match_is_a_dot_beside_the_curve() -> None:
-    figure = strength_figure(SECTION)
-    assert [name for _, name in figure.legend] == ["against start", "against start, both sampled"]
-    assert "against start, both sampled: -0.31 at updates 40" in figure.picture
 
 
 def test_the_change_names_its_interval_and_its_shared_hanchans_and_what_they_show() -> None:

@@ -15,16 +15,16 @@ from typing import Any, cast
 import pytest
 import torch
 
-from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.stages.reinforcement import FILES, first_policy_sets, progress_note
+from suphx_pipelines.stages.reinforcement import first_policy_sets, progress_note
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import SMALL, load_recipe, small_recipe
+from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
+from tests.suphx_pipelines.stages.result_files_page import PAGE
 
 pytestmark = pytest.mark.usefixtures("short_games")
 
@@ -39,7 +39,7 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     folder = done.run.folder / "reinforcement"
     load_agent(str(folder))
     written = read_json(folder / "metrics.json")
-    documented = re.findall(r"\w+", FILES["metrics.json"])
+    documented = re.findall(r"\w+", PAGE.read_text(encoding="utf-8"))
     assert {*written, *written["decisions_of_buffer"], *written["matches"][0]} <= set(documented)
     history = written["history"]
     assert [point["updates"] for point in history] == [2, 4]
@@ -66,19 +66,6 @@ def test_a_start_temperature_sharpens_the_nets_that_learn_and_no_others() -> Non
         old, new = (list(cast(Any, net.output).last.parameters()) for net in (before, after))
         assert old
         assert all(torch.equal(second, factor * first) for first, second in zip(old, new, strict=True))
-
-
-def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recipe = small_recipe(**{"reinforcement.max_updates": "1", "reinforcement.report_every": "20"})
-    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
-    history = read_json(done.run.folder / "reinforcement" / "metrics.json")["history"]
-    assert [point["updates"] for point in history] == [1]
-    told = capsys.readouterr().err
-    assert "reinforcement: 100 % in " in told
-    assert "no hanchan was finished: all 16 tables are still playing their first one" in told
-    assert "8 hanchans; over 2 walls the interval means little, play at least 24 hanchans" in told
 
 
 def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
@@ -113,22 +100,6 @@ def test_what_needs_supervised_nets_is_refused_with_random_ones(settings: dict[s
     recipe = small_recipe(**settings)
     with pytest.raises(ValueError, match=f"{next(iter(settings))} needs supervised learning, which .* leave one"):
         pipeline_stages(recipe)
-
-
-def test_from_supervised_nets_it_comes_after_them() -> None:
-    laptop = load_recipe(RECIPES / "laptop.toml", [("reinforcement.max_updates", "10")])
-    stages = {stage.name: stage for stage in pipeline_stages(laptop)}
-    assert set(stages["reinforcement"].needs) == {f"supervised/{head}" for head in HEAD_NAMES}
-    assert "reinforcement" in stages["report"].needs
-    plain = [stage.name for stage in pipeline_stages(load_recipe(RECIPES / "laptop.toml"))]
-    assert "reinforcement" not in plain
-
-
-def test_a_wrong_key_or_value_says_where_it_stands() -> None:
-    with pytest.raises(ValueError, match=r"reinforcement\.simulator: num_tables is 3: use an even number"):
-        small_recipe(**{"reinforcement.simulator.num_tables": "3"})
-    with pytest.raises(ValueError, match=r"--set .*entropy\.taget=1\.0: there is no such key: did you mean .*target"):
-        small_recipe(**{"reinforcement.learner.entropy.taget": "1.0"})
 
 
 OVER_RAY = {

@@ -8,7 +8,7 @@ from typing import Any
 from suphx.evaluation.measures import SequentialConfig
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, LeaderboardConfig, PoolConfig, TournamentRecipe
 from suphx_pipelines.tournament.history import GameCode
-from suphx_pipelines.tournament.seats import SeatKind
+from suphx_pipelines.tournament.kind import Kind
 from suphx_pipelines.tournament.tournament import run_tournament
 from suphx_platform.console.console import Console
 
@@ -23,7 +23,7 @@ SMALL = TournamentRecipe(
     ),
 )
 
-KIND = SeatKind("riichi")
+KIND = Kind("riichi")
 
 
 def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:

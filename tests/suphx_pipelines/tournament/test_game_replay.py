@@ -37,7 +37,7 @@ def replay(capsys: pytest.CaptureFixture[str], run: Path, *arguments: str, code:
 def test_games_are_the_same_again_and_can_be_watched(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result, _ = replay(capsys, tournament, "--wall", "2", "--wall", "5")
     assert [(game["wall"], game["is_same"]) for game in result["games"]] == [(2, True)] * 4 + [(5, True)] * 4
-    records = list(iter_records([Path(result["records"])], quarantine=Quarantine()))
+    records = list(iter_records([Path(result["records"])], workers=1, quarantine=Quarantine()))
     shown = {(record.names, tuple(places_of_scores(np.array([record.final_scores]))[0].tolist())) for record in records}
     assert shown == {(tuple(game["agents"]), tuple(game["places"])) for game in result["games"]}
 

@@ -30,12 +30,12 @@ def context_of(tracker: Tracker, folder: Path) -> Context:
         console=Console(),
         seed=1,
         storage_name="",
-        keep=lambda number, score=None, then=None: None,
+        keep=lambda number, then=None: None,
     )
 
 
-def content(text: str) -> Callable[[bool], tuple[str, Sections]]:
-    return lambda has_links: (f"<p>{text}, {'linked' if has_links else 'alone'}</p>", [])
+def content(text: str) -> Callable[[], tuple[str, Sections]]:
+    return lambda: (f'<p><a href="report.html">{text}</a></p>', [])
 
 
 def test_the_page_reloads_itself_and_its_copy_is_an_artifact_of_the_tournament(runs: Path, tmp_path: Path) -> None:
@@ -47,17 +47,17 @@ def test_the_page_reloads_itself_and_its_copy_is_an_artifact_of_the_tournament(r
             page.offer(content("two walls"))  # before ten seconds are over
         whole.flush()
         shown = (tmp_path / "leaderboard" / "live.html").read_text(encoding="utf-8")
-        assert "one wall, linked" in shown
+        assert '<a href="report.html">one wall</a>' in shown
         assert '<meta http-equiv="refresh" content="10"><title>' in shown
         copy = Path(store.client.download_artifacts(whole.run_id, "live.html", str(tmp_path)))
-        assert "one wall, alone" in (text := copy.read_text(encoding="utf-8"))
+        assert "<p>one wall</p>" in (text := copy.read_text(encoding="utf-8"))
         assert "MLflow gets a new page about every 60 seconds" in text
         assert "http-equiv" not in text, "nothing can reload it in MLflow's frame"
         with whole.start("decision", key="nightly-1/decision/1") as stage:
             LivePage(context_of(stage, tmp_path / "decision"), "match").write_last(content("the match"))
         whole.flush()
         copy = Path(store.client.download_artifacts(whole.run_id, "live.html", str(tmp_path)))
-        assert "the match, alone" in (text := copy.read_text(encoding="utf-8"))
+        assert "<p>the match</p>" in (text := copy.read_text(encoding="utf-8"))
         assert "MLflow gets a new page" not in text
 
 

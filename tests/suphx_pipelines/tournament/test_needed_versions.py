@@ -15,14 +15,12 @@ from suphx_pipelines.recipe.tournament_recipe import PoolConfig
 from suphx_pipelines.tournament.entrants import read_pool
 from suphx_pipelines.tournament.history import games_json
 from suphx_pipelines.tournament.versions import NightVersions, mark_named, named_versions
-from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import LostVersion, ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, code, play
-from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.usefixtures("short_games")
 LOSING = replace(
@@ -54,8 +52,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
 
     def is_needed(version: LostVersion = lost, *agents: str) -> bool:
         named = replace(recipe, pool=replace(recipe.pool, agents=("ukeire", *agents)))
-        source = AgentSource(TrackingStore(runs), recipe.storage)
-        return owner_of(named, runs, tonight, source, pytest.fail).needs(version)
+        return owner_of(named, runs, tonight).needs(version)
 
     assert not is_needed()
     assert is_needed(lost, "adapt-16:models:/suphx/1:weak"), "the recipe names it"
@@ -76,7 +73,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
 
 def test_only_candidates_of_nights_of_the_same_name_are_its_own(runs: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "history.json", {**games_json([], {}, code()), "nights": []})
-    owner = owner_of(SMALL, runs, tmp_path, AgentSource(TrackingStore(runs)), pytest.fail)
+    owner = owner_of(SMALL, runs, tmp_path)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="")
     names = ("nightly-0123456789", "nightly-small-0123456789", "weekly-0123456789", "nightly-1", "")
     assert [owner.owns(replace(lost, tournament=name)) for name in names] == [True, False, False, False, False]
@@ -98,30 +95,3 @@ def test_a_night_marks_the_versions_that_its_recipe_names(runs: Path, tmp_path: 
     assert store.client.get_model_version("suphx", "1").tags["suphx.needed_by.weekly"] == "1"
     mark_named(store, replace(weekly, pool=PoolConfig()), pytest.fail)
     assert "suphx.needed_by.weekly" not in store.client.get_model_version("suphx", "1").tags
-
-
-@pytest.mark.slow
-def test_a_deleted_version_frees_the_checkpoint_that_it_was_made_from(
-    server: S3Server, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = f"s3://{BUCKET}/{tmp_path.name}"
-    storage = Storage(StorageConfig(address=address, keep_last=1, keep_best=0))
-    nets, name = save_random(tmp_path / "nets"), "a-1/reinforcement"
-    first = storage.save(name, nets, number=1)
-    stored = f"{address}/{first.path}"
-    recipe, source = replace(LOSING, storage=storage.config), AgentSource(TrackingStore(runs), storage.config)
-    source.pin(stored, "models:/suphx/1")
-    second = storage.save(name, nets, number=2)
-    write_json(tmp_path / "history.json", {**games_json([], {}, code()), "nights": []})
-    warnings: list[str] = []
-    owner = owner_of(recipe, runs, tmp_path, source, warnings.append)
-    lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="nightly-0123456789", stored=(stored,))
-    with monkeypatch.context() as other:
-        other.setenv("AWS_SECRET_ACCESS_KEY", "another")
-        owner.release(lost)
-    (warning,) = warnings
-    assert warning.startswith(f"{stored} is still marked as used by models:/suphx/1, which is deleted: ")
-    assert storage.versions(name) == [first, second]
-    owner.release(lost)
-    assert storage.versions(name) == [second]
-    assert len(warnings) == 1

@@ -14,11 +14,11 @@ import pytest
 from suphx.games.doudizhu.table import Rules
 from suphx.games.game import CandidateOpinion
 from suphx.games.registry import candidate_game
-from suphx.selfplay.agents.opinion import player_opinions
+from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.training.value_nets import load_value_nets
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.tournament.sides import SideKind
+from suphx_pipelines.tournament.kind import Kind
 from suphx_platform.agents.agent_loading import load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.pyfunc_agent import PyfuncSideAgent
@@ -56,7 +56,7 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     assert decision["test"]["verdict"] == "better"
     assert (second["promoted"], second["champion"]) == (True, "models:/doudizhu/2")
     share = decision["match"]["share"]["mean"]
-    assert second["reason"] == SideKind("doudizhu").reason(decision, is_promoted=True)
+    assert second["reason"] == Kind("doudizhu").texts.reason(decision, is_promoted=True)
     client = store.client
     versions = {str(each.version): each for each in client.search_model_versions("name = 'doudizhu'")}
     assert versions["1"].tags["outcome"] == "promoted"
@@ -69,7 +69,7 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     assert (figures["promotion/share"], figures["promotion/decks"]) == (share, 20.0)
     assert "Trained in the run `b-1`, stage `learning`." in str(versions["2"].description)
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
-    assert "b-1/learning played against models:/doudizhu@champion until it was decided" in page
+    assert "was played until it was decided whether the candidate is better by" in page
     live = (folder / "decision" / "live.html").read_text(encoding="utf-8")
     assert "Decided after" in live
     assert 'href="game.html"' in page
@@ -108,55 +108,6 @@ def test_candidates_that_lose_are_registered_and_old_ones_are_deleted(runs: Path
     assert "the match against rule ended with" in str(found[0].description)
 
 
-def match(share: float) -> dict[str, Any]:
-    figure = {"mean": share, "interval": [share - 0.01, share + 0.01]}
-    points = {"mean": 0.25, "interval": [0.125, 0.375]}
-    return {"decks": 2000, "share": figure, "points": points}
-
-
-@pytest.mark.parametrize(
-    ("change", "is_promoted", "sentence"),
-    [
-        (
-            {},
-            True,
-            "new champion: a beat rule: 55.0 % of the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per "
-            "game (+0.125 to +0.375) over 2,000 new decks; decided after 1,234 decks",
-        ),
-        (
-            {},
-            False,
-            "no promotion, another promotion of this night was first or the alias was moved; a beat rule: 55.0 % of "
-            "the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per game (+0.125 to +0.375) over 2,000 "
-            "new decks; decided after 1,234 decks",
-        ),
-        (
-            {"is_won": False, "match": None, "verdict": "not_better"},
-            False,
-            "no promotion: a did not beat rule: it does not win 52 % of the games, decided after 1,234 decks "
-            "(always-valid 95 % interval 49.0 to 51.0 % of the games won)",
-        ),
-        (
-            {"is_won": False, "match": None, "verdict": "undecided"},
-            False,
-            "no promotion: a did not beat rule: undecided after 1,234 decks (always-valid 95 % interval 49.0 to 51.0 % "
-            "of the games won), about 500 more are needed",
-        ),
-    ],
-)
-def test_the_reason_has_the_figures(change: dict[str, Any], is_promoted: bool, sentence: str) -> None:
-    test = {
-        "verdict": change.get("verdict", "better"),
-        "decks": 1234,
-        "difference": 0.02,
-        "expected_decks": 500.0,
-        "always_valid_interval": [0.49, 0.51],
-    }
-    decision = {"candidate": "a", "opponent": "rule", "test": test, "match": match(0.55), "is_won": True}
-    decision |= {name: value for name, value in change.items() if name in decision}
-    assert SideKind("doudizhu").reason(decision, is_promoted=is_promoted) == sentence
-
-
 def registered(runs: Path, rules: Rules | None = None) -> Any:
     """Register nets, and return the model as MLflow loads it."""
     nets, store = save_nets(runs / "a-1" / "learning", 1, rules), TrackingStore(runs)
@@ -187,9 +138,8 @@ def test_the_champion_answers_games_so_far_as_a_model_of_mlflow(runs: Path) -> N
     finished = GAME.read_record(json.dumps(record | {"moves": moves}))
     assert finished.winner in GAME.seat_names
     player = load_value_nets(runs / "a-1" / "learning").player()
-    opinions = player_opinions(GAME.recorded_decisions(finished), player)
-    expected = [move if opinion is None else _chosen(opinion) for move, opinion in zip(moves, opinions, strict=True)]
-    assert moves == expected, "the same nets play the same game"
+    opinions = candidate_opinions(GAME.recorded_decisions(finished), player)
+    assert moves == [_chosen(opinion) for opinion in opinions], "the same nets play the same game"
 
 
 def test_the_example_of_a_model_follows_the_rules_that_its_nets_learned(runs: Path) -> None:

@@ -17,7 +17,7 @@ from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
 from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.tournament.history import read_games
-from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.kind import kind_of
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_side_tournament import SMALL, play, save_nets

@@ -26,7 +26,7 @@ def context(runs: Path, tmp_path: Path) -> StageContext[TournamentRecipe]:
         console=Console(),
         seed=1,
         storage_name="",
-        keep=lambda number, score=None, then=None: None,
+        keep=lambda number, then=None: None,
     )
 
 

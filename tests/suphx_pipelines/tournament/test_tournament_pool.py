@@ -41,7 +41,7 @@ def settle(folder: Path, runs: Path, pool: PoolConfig, opponent: str = "") -> Po
         console=Console(),
         seed=1,
         storage_name="",
-        keep=lambda number, score=None, then=None: None,
+        keep=lambda number, then=None: None,
     )
     pool_stage.run(context)
     return read_pool(folder)
@@ -149,17 +149,6 @@ def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs:
     pool = PoolConfig(agents=(*SCRIPTED_AGENTS, "no such agent"), newest_from=str(missing))
     with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
         settle(tmp_path / "pool", runs, pool)
-
-
-def test_a_place_without_checkpoints_is_a_warning(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "empty").mkdir()
-    nets = save_random(tmp_path / "nets")
-    settle(
-        tmp_path / "pool", runs, PoolConfig(agents=(*SCRIPTED_AGENTS, str(nets)), newest_from=str(tmp_path / "empty"))
-    )
-    assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
 
 
 def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,21 +1,23 @@
-"""The sentences of promotions and verdicts, and the leaderboard of a first wall."""
+"""The sentences on deciding matches, and the leaderboard of few deals, in games of four seats and of two sides."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suphx.evaluation.rating import RatedGame
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.report.report_page import number
 from suphx_pipelines.tournament import leaderboard
 from suphx_pipelines.tournament.entrants import Entrant, Pool
-from suphx_pipelines.tournament.history import EarlierNights
-from suphx_pipelines.tournament.kind import Night
-from suphx_pipelines.tournament.seats import contrary_seatings
-from suphx_pipelines.tournament.sides import SideKind
-from tests.suphx_pipelines.tournament.small_tournament import KIND
+from suphx_pipelines.tournament.history import EarlierNights, games_json, read_history
+from suphx_pipelines.tournament.kind import Kind, Night
+from tests.suphx_pipelines.tournament.small_tournament import KIND, code
 
-SIDES = SideKind("doudizhu")
+SIDES = Kind("doudizhu")
 Ends = list[float]
 
 
@@ -44,54 +46,69 @@ BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3
 
 
 def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
-    told = KIND.reason(decision("placement", _22=WORSE, _31=WORSE), is_promoted=True)
-    assert told.startswith("new champion: a-1/reinforcement beat ukeire: placement difference")
-    assert told.endswith("; but it is worse than ukeire in 2v2 and 3v1")
-    assert KIND.reason(decision("placement", _22=BETTER, _31=WORSE), is_promoted=True).endswith("than ukeire in 3v1")
-
-
-def test_seatings_that_agree_or_show_nothing_are_not_named() -> None:
-    told = KIND.reason(decision("placement", _22=BETTER, _31=UNCLEAR), is_promoted=True)
-    assert told.endswith("decided after 400 hanchans")
-    assert contrary_seatings(decision("placement")) == []
+    won = "new champion: a-1/reinforcement beat ukeire: −0.150 places (95 % interval −0.200 to −0.100) and +6.5 points "
+    won += "per hanchan (95 % interval 4.0 to 9.0) over 1,000 new hanchans; decided after 400 hanchans"
+    for others, end in (
+        ({"_22": WORSE, "_31": WORSE}, "; but it is worse than ukeire in 2v2 and 3v1"),
+        ({"_22": BETTER, "_31": UNCLEAR}, ""),
+        ({}, ""),
+    ):
+        told = KIND.texts.reason(decision("placement", **others), is_promoted=True)
+        assert told.replace("\u00a0", " ") == won + end
 
 
 @pytest.mark.parametrize(("decides", "seatings"), [("placement", ["2v2"]), ("points", ["3v1"])])
 def test_the_measure_that_decides_says_what_is_worse(decides: str, seatings: list[str]) -> None:
     by_placement, by_points = match([0.1, 0.2], [-3.0, 3.0]), match([-0.1, 0.1], [-9.0, -1.0])
-    assert contrary_seatings(decision(decides, _22=by_placement, _31=by_points)) == seatings
+    assert KIND.texts.contrary_seatings(decision(decides, _22=by_placement, _31=by_points)) == seatings
 
 
-@pytest.mark.parametrize("walls", [1, 9])
-def test_one_wall_shows_no_interval(walls: int) -> None:
-    agents = ("ukeire", "a", "b", "c")
-    entrants = tuple(Entrant(name=name, address=name, digest=name) for name in agents)
-    night = Night(
-        pool=Pool(entrants=entrants, champion=None, version=None, left_out={}),
-        earlier=EarlierNights([], []),
-        anchor="ukeire",
-        name="1",
-        run_id="a-1",
-        games=[RatedGame(wall, (*agents[turn:], *agents[:turn]), (1, 2, 3, 4))
-               for wall in range(walls) for turn in range(4)],
-    )  # fmt: skip
-    table = leaderboard.table_of(KIND, night)
-    rows = {row["name"]: row for row in table["agents"]}
-    assert rows["ukeire"]["interval"] == [1000.0, 1000.0]
-    for name in agents[1:]:
-        assert (rows[name]["interval"] is None) == (walls == 1)
-        assert "stable_rank" not in rows[name]
-    shown = "".join(text for _, text in leaderboard.sections(KIND, table))
-    assert ("Over so few walls the intervals mean little" in shown) == (walls == 1)
-    assert "None" not in shown + "".join(map(bytes.decode, leaderboard.pictures(KIND, table).values()))
+def of_sides(verdict: str, *, is_won: bool) -> dict[str, Any]:
+    test = {
+        "verdict": verdict, "decks": 1234, "difference": 0.02, "expected_decks": 500.0,
+        "always_valid_interval": [0.49, 0.51],
+    }  # fmt: skip
+    share, points = {"mean": 0.55, "interval": [0.54, 0.56]}, {"mean": 0.25, "interval": [0.125, 0.375]}
+    found = {"decks": 2000, "share": share, "points": points} if is_won else None
+    return {"candidate": "a", "opponent": "rule", "test": test, "match": found, "is_won": is_won}
+
+
+WON = (
+    "a beat rule: 55.0 % of the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per game (95 % interval "
+    "0.125 to 0.375) over 2,000 new decks; decided after 1,234 decks"
+)
+BOUNDS = "(always-valid 95 % interval 49.0 to 51.0 % of the games won)"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_promoted", "sentence"),
+    [
+        ("better", True, f"new champion: {WON}"),
+        ("better", False, "no promotion, another promotion of this night was first or the alias was moved; " + WON),
+        (
+            "not_better",
+            False,
+            "no promotion: a did not beat rule: not better by 2 % of the games won, decided after 1,234 decks "
+            + BOUNDS,
+        ),
+        (
+            "undecided",
+            False,
+            f"no promotion: a did not beat rule: undecided after 1,234 decks {BOUNDS}, about 500 more are needed",
+        ),
+    ],
+)
+def test_the_reason_has_the_figures(verdict: str, is_promoted: bool, sentence: str) -> None:
+    found = SIDES.texts.reason(of_sides(verdict, is_won=verdict == "better"), is_promoted=is_promoted)
+    assert found.replace("\u00a0", " ") == sentence
 
 
 def test_a_first_champion_that_beat_nobody_is_not_called_better() -> None:
     first = {"candidate": "a-1/reinforcement", "opponent": None, "is_won": True, "test": None, "match": None}
     promotion = {"promoted": True, "reason": "new champion: a-1/reinforcement is the first that played"}
-    for found in (KIND.verdict({}, first, promotion), SIDES.verdict({}, first, promotion)):
-        assert found.outcome == "none"
-        assert found.sentence == "New champion: a-1/reinforcement is the first that played."
+    for kind in (KIND, SIDES):
+        found = kind.texts.verdict({}, first, promotion)
+        assert (found.outcome, found.sentence) == ("none", "New champion: a-1/reinforcement is the first that played.")
 
 
 @pytest.mark.parametrize(
@@ -107,20 +124,80 @@ def test_the_run_the_registry_and_every_sentence_have_one_verdict(
     stopped: str, bounds: tuple[float, float], outcome: str, word: str
 ) -> None:
     low, high = bounds
-    test: dict[str, Any] = {"verdict": stopped, "decides": "placement", "hanchans": 400, "difference": 0.05}
-    test |= {
-        "expected_hanchans": 9.0,
-        "always_valid_interval": [low, high],
+    of_seats = {
+        "hanchans": 400, "decides": "placement", "expected_hanchans": 9.0,
         "always_valid_intervals": {"placement": [low, high], "points": [-9.0, 9.0]},
-    }
-    lost = {"candidate": "a", "opponent": "ukeire", "is_won": False, "test": test, "match": None}
-    test_of_sides = {**test, "decks": 400, "expected_decks": 9.0, "always_valid_interval": [0.5 - high, 0.5 - low]}
-    lost_sides = {**lost, "test": test_of_sides}
-    evidence = KIND.evidence(lost, "3"), SIDES.evidence(lost_sides, "3")
-    told = KIND.reason(lost, is_promoted=False), SIDES.reason(lost_sides, is_promoted=False)
-    verdicts = KIND.verdict({}, lost, {"reason": told[0]}), SIDES.verdict({}, lost_sides, {"reason": told[1]})
-    assert [each.outcome for each in (*evidence, *verdicts)] == [outcome] * 4
-    others = {"worse", "not better", "undecided"} - {word}
-    for text in (*told, *(each.why for each in evidence)):
-        assert not [other for other in others if other in text], text
-    assert all(f'"{word}"' in each.why for each in evidence)
+    }  # fmt: skip
+    of_decks = {"decks": 400, "expected_decks": 9.0, "always_valid_interval": [0.5 - high, 0.5 - low]}
+    for kind, own in ((KIND, of_seats), (SIDES, of_decks)):
+        test = {"verdict": stopped, "difference": 0.05, **own}
+        lost = {"candidate": "a", "opponent": "ukeire", "is_won": False, "test": test, "match": None}
+        evidence, told = kind.texts.evidence(lost, "3"), kind.texts.reason(lost, is_promoted=False)
+        assert evidence.outcome == kind.texts.verdict({}, lost, {"reason": told}).outcome == outcome
+        others = {"worse", "not better", "undecided"} - {word}
+        assert not [other for other in others if other in told or other in evidence.why]
+        assert f'"{word}"' in evidence.why
+
+
+def night_of(games: list[RatedGame], agents: tuple[str, ...], anchor: str, **values: Any) -> Night:
+    entrants = tuple(Entrant(name=name, address=name, digest=name) for name in agents)
+    pool = Pool(entrants=entrants, champion=None, version=None, left_out={})
+    values = {"earlier": EarlierNights([], []), **values}
+    return Night(pool=pool, anchor=anchor, name="1", run_id="a-0000000001", games=games, **values)
+
+
+def shown_text(kind: Kind, table: dict[str, Any]) -> str:
+    """Return all that pages and pictures show of a leaderboard."""
+    shown = "".join(text for _, text in leaderboard.sections(kind, table))
+    return shown + "".join(map(bytes.decode, leaderboard.pictures(kind, table).values()))
+
+
+@pytest.mark.parametrize("walls", [1, 9])
+def test_one_wall_shows_no_interval(walls: int) -> None:
+    agents = ("ukeire", "a", "b", "c")
+    games = [
+        RatedGame(wall, (*agents[turn:], *agents[:turn]), (1, 2, 3, 4)) for wall in range(walls) for turn in range(4)
+    ]
+    table = leaderboard.table_of(KIND, night_of(games, agents, "ukeire"))
+    rows = {row["name"]: row for row in table["agents"]}
+    assert rows["ukeire"]["interval"] == [1000.0, 1000.0]
+    assert [rows[name]["interval"] is None for name in agents[1:]] == [walls == 1] * 3
+    shown = shown_text(KIND, table)
+    assert ("Over so few walls the intervals mean little" in shown) == (walls == 1)
+    assert "None" not in shown
+
+
+@pytest.mark.parametrize(
+    ("anchor", "scale"),
+    [
+        ("random", "random has 1,000 points in all nights"),
+        ("rule", "the mean of all agents has 1,000 points, because rule has not played"),
+    ],
+)
+def test_the_report_says_who_has_1000_points(anchor: str, scale: str) -> None:
+    games = [RatedGame(deck, ("net", "random"), (1, 2)) for deck in range(40)]
+    points = {"net": [40.0, 0.0], "random": [0.0, -40.0]}
+    table = leaderboard.table_of(SIDES, night_of(games, ("net", "random"), anchor, points=points))
+    nobody = {"candidate": None, "test": None, "match": None}
+    assert SIDES.texts.verdict(table, nobody, {}).sentence.endswith(f", where {scale}.")
+    assert f"{scale[0].upper()}{scale[1:]}. 100 points more" in dict(leaderboard.sections(SIDES, table))["Leaderboard"]
+
+
+def test_an_agent_with_one_deck_has_no_interval(tmp_path: Path) -> None:
+    agents = ("net", "random", "rule")
+    games = [RatedGame(deck, ("rule", "random"), (1, 2)) for deck in range(9)]
+    games.append(RatedGame(10, ("net", "random"), (1, 2)))
+    earlier = EarlierNights([], [{"run": "a-1", "night": "0", "ratings": {"net": [1100.0, None, None]}}])
+    points = {name: [0.0, 0.0] for name in agents}
+    table = leaderboard.table_of(SIDES, night_of(games, agents, "random", earlier=earlier, points=points))
+    bounds = {row["name"]: row["interval"] for row in table["agents"]}
+    assert {name for name, found in bounds.items() if found is None} == {"net"}
+    assert bounds["random"] == [1000.0, 1000.0]
+    ratings = next(night["ratings"] for night in table["nights"] if night["night"] == "1")
+    assert ratings["net"][1:] == [None, None]
+    own = next(row for row in table["agents"] if row["name"] == "net")
+    cells = re.sub(r"<[^>]+>", "|", dict(leaderboard.sections(SIDES, table))["Leaderboard"])
+    assert f"||{number(own['rating'])}||–||1||" in cells
+    assert "None" not in shown_text(SIDES, table)
+    write_json(tmp_path / "history.json", games_json([], {}, code()) | {"nights": table["nights"]})
+    assert read_history(tmp_path / "history.json", code()).nights == table["nights"]

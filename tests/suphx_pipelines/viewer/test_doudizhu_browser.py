@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from suphx.games.doudizhu.records.game_record import record_of
-from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
+from suphx.games.doudizhu.selfplay import ScriptedPlayer
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
-from suphx.selfplay.agents.opinion import player_opinions
+from suphx.selfplay.agents.opinion import candidate_opinions
+from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
@@ -40,12 +41,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def values() -> dict[str, Any]:
     """Return three games of the rule agent, with the values of nets."""
-    simulator = DouDizhuTables(3, Rules())
-    simulator.reset(range(3))
-    play_to_end(simulator, ScriptedPlayer("rule"))
-    records = [record_of(table, simulator.rules, ("Anna", HOSTILE, "Cleo")) for table in simulator.tables]
+    names, seating = ("Anna", HOSTILE, "Cleo"), np.array([[0, 1, 2]] * 3)
+    records = list(play_games([ScriptedPlayer("rule")] * 3, seating, range(3), Rules(), game="doudizhu", names=names))
     player = ValueNets(GAME, Rules(), new_nets(GAME, 1)).player("fp32")
-    opinions = [player_opinions(GAME.recorded_decisions(record), player) for record in records]
+    opinions = [candidate_opinions(GAME.recorded_decisions(record), player) for record in records]
     return GAME.viewer_game(records, opinions) | {"agent": "nets"}
 
 

@@ -15,7 +15,6 @@ from suphx.games.riichi.records.decisions import recorded_decisions
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.viewer_game import RESULT_NAMES, viewer_game
-from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
@@ -111,54 +110,6 @@ def test_keys_go_through_the_game(open_game: Open) -> None:
     page.press("?")
     assert page.value("document.querySelector('#keys').open")
     page.press("ArrowRight")  # belongs to the open dialog
-
-
-def test_the_focus_stays_where_it_is_when_the_page_is_drawn_again(open_game: Open) -> None:
-    page = open_game(random_game(0))
-    focused = "document.activeElement.textContent"
-    page.press("Tab")  # from here on, the focus is the keyboard's
-    for selector in (
-        "#players .player:nth-child(3)",
-        "#deals tbody tr:nth-child(2) button",
-        "#moves li:nth-child(3) button",
-    ):
-        page.value(f"document.querySelector('{selector}').focus()")
-        text = page.value(focused)
-        page.press("Enter")
-        page.press("h")
-        page.press("h")
-        assert page.value(focused) == text, selector
-        assert page.value(f"document.activeElement === document.querySelector('{selector}')")
-    page.press("ArrowDown")
-    assert page.value("document.querySelector('#moves').contains(document.activeElement)")
-    assert page.click("#players .player:nth-child(2)")
-    assert page.value("document.activeElement === document.body"), "Space plays after a click of the mouse"
-
-
-def test_what_a_picture_of_a_tile_shows_is_also_in_its_name(open_game: Open) -> None:
-    game = random_game(0)
-    values = viewer_game(game)
-    page = open_game(game, values)
-    words = VIEWS["riichi"].words()
-    deal = values["deals"][0]
-    state = dict(deal["start"])
-    for step in deal["steps"]:
-        state.update(step["changes"])
-    page.press("End")
-    for language in LANGUAGES:
-        page.choose("#language", language)
-        own = words[language]["words"]
-        names = page.value(
-            "[...document.querySelectorAll('.river .tile')].map((each) => each.getAttribute('aria-label'))"
-        )
-        for flag, key in ((RIICHI_FLAG, "tile_riichi"), (CALLED_FLAG, "tile_called"), (TSUMOGIRI_FLAG, "tile_cut")):
-            count = sum(bool(number // 64 & flag) for seat in range(4) for number in state[f"river{seat}"])
-            assert sum(own[key] in name.split(", ")[1:] for name in names) == count
-        assert any(key in name for key in (own["tile_cut"], own["tile_called"]) for name in names)
-    page.press("Home")
-    page.press("ArrowRight")
-    drawn = page.value("document.querySelector('.hand .drawn').getAttribute('aria-label')")
-    assert drawn.endswith(", " + words[LANGUAGES[-1]]["words"]["tile_drawn"])
 
 
 def middle(page: Page, share: float) -> tuple[float, float]:
