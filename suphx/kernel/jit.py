@@ -27,7 +27,6 @@ import gc
 import hashlib
 import importlib
 import os
-import shlex
 import sys
 import time
 import warnings
@@ -109,10 +108,7 @@ class _Locator(UserProvidedCacheLocator):
 @cache
 def _usable_folder(module: str, file: Path) -> Path | None:
     """Return the cache folder of ``module``; None if its kernels must not or cannot be cached."""
-    changed, source = last_change(file, _roots(module, file))
-    if changed > _STARTED:
-        if changed > time.time():
-            _warn_of_future(source)
+    if last_change(file, _roots(module, file)) > _STARTED:
         return None  # a source was edited after this process began: the loaded code may differ from the file
     folder = cache_folder(module, file)
     try:
@@ -129,16 +125,6 @@ def _warn_of_cache(place: Path, reason: str) -> None:
     warnings.warn(
         f"the cache folder {place} cannot be written: {reason}; kernels are compiled again in every process; set "
         "SUPHX_CACHE to a folder that can be written",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
-
-@cache  # once for each file, not for each module that imports it
-def _warn_of_future(source: str) -> None:
-    warnings.warn(
-        f"the last change of {source} lies in the future: kernels that depend on it are compiled again in every "
-        f"process; correct the clock of this machine, or run touch {shlex.quote(source)}, and on others like it",
         RuntimeWarning,
         stacklevel=2,
     )

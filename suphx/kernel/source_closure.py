@@ -83,9 +83,9 @@ def imported_packages(path: Path, roots: Sequence[Path]) -> set[str]:
     return {name.partition(".")[0] for file in closure(path, roots) for name in _names(file)}
 
 
-def last_change(path: Path, roots: Sequence[Path]) -> tuple[float, str]:
-    """Return when the file of the closure that was changed last was changed, in seconds since 1970, and the file."""
-    return max((_content(file)[1], file) for file in closure(path, roots))
+def last_change(path: Path, roots: Sequence[Path]) -> float:
+    """Return when a file of the closure was changed last, in seconds since 1970."""
+    return max(_content(file)[1] for file in closure(path, roots))
 
 
 def forget() -> None:

@@ -6,13 +6,10 @@ inside the functions: torch is loaded only if a group needs it.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,57 +71,6 @@ def kernel_modules() -> list[tuple[str, Path]]:
         for path in map(Path, sorted(closure(_GROUPS, [PROJECT_ROOT])))
         if "\n@jit\n" in path.read_text(encoding="utf-8")
     ]
-
-
-COSTS_FILE = Path(__file__).with_name("kernel_costs.csv")
-_KERNEL = re.compile(r"^@jit\ndef (\w+)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleCost:
-    """One row of the table: the kernels of one module."""
-
-    module: str
-    seconds: float
-    """Mean CPU time of a kernel, without that of the kernels that it calls."""
-    groups: tuple[str, ...]
-    """The groups of warmup.py that need at least half of the module."""
-
-
-@cache
-def module_costs() -> tuple[ModuleCost, ...]:
-    """Return the table."""
-    with COSTS_FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            ModuleCost(row["module"], float(row["seconds"]), tuple(row["groups"].split("|")))
-            for row in csv.DictReader(file)
-        )
-
-
-def missing_costs(groups: Iterable[str]) -> dict[str, float]:
-    """Return seconds by kernel for the kernels that ``groups`` need and that are not in the cache."""
-    wanted = set(groups)
-    costs: dict[str, float] = {}
-    for row in module_costs():
-        if wanted.intersection(row.groups):
-            cached = set(_cached(row.module))
-            costs |= {f"{row.module}.{name}": row.seconds for name in kernels_of(row.module) if name not in cached}
-    return costs
-
-
-def kernels_of(module: str) -> list[str]:
-    """Return the names of the kernels of ``module`` of this project."""
-    return _KERNEL.findall(_source(module).read_text(encoding="utf-8"))
-
-
-def _source(module: str) -> Path:
-    return PROJECT_ROOT.joinpath(*module.split(".")).with_suffix(".py")
-
-
-def _cached(module: str) -> Iterator[str]:
-    """Yield the names of the kernels of ``module`` whose code is in the cache."""
-    for index in cache_folder(module, _source(module)).glob("*.nbi"):
-        yield index.name.partition(".")[2].partition("-")[0]
 
 
 _ENCODER = "mini"  # the same kernels serve all encoders
@@ -199,8 +145,8 @@ def warm_environments() -> None:
 
 def warm_encoder() -> None:
     """Compile the planes of all encoders, look-ahead and hidden tiles included."""
-    from suphx.games.riichi.features.encoder import encode_batch, encode_observations, encode_oracle_batch, find_encoder
-    from suphx.games.riichi.features.oracle import ORACLE
+    from suphx.games.riichi.features.encoder import encode_observations, find_encoder
+    from suphx.games.riichi.features.oracle import with_oracle
     from suphx.games.riichi.features.suit_targets import load_lookup
     from suphx.games.riichi.names import DISCARD_HEAD
     from suphx.games.riichi.table import TABLE
@@ -209,8 +155,7 @@ def warm_encoder() -> None:
     tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
     rows = np.zeros((0, encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
     encode_observations(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
-    encode_batch(encoder, DISCARD_HEAD, tables, nothing, nothing, rows)
-    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.observation_bytes), np.uint8))
+    with_oracle(rows, tables, nothing, nothing, keep_probability=1.0)
 
 
 def warm_nets() -> None:
@@ -268,7 +213,7 @@ def warm_self_play() -> None:
         LearningConfig(num_tables=2, learned=heads, options=frozenset({"costs"})), encoder, tenhou(), first_seed=0
     )
     observed = group.observe()
-    number, discards = next((n, part) for n, part in enumerate(observed) if part.head == DISCARD_HEAD)
+    number, discards = next((n, part) for n, part in enumerate(observed) if part.decision == DISCARD_HEAD)
     legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]
     play_out_scripted(group.branch(number, np.zeros(1, np.int64), legal, num_walls=2))
     ended = group.step([_no(observations) for observations in observed])
@@ -280,7 +225,7 @@ def warm_self_play() -> None:
         LearningConfig(num_tables=2, learned=heads, options=frozenset({"hidden"})), encoder, tenhou(), first_seed=0
     )
     for observations in oracle_group.observe(0.5):
-        seen_planes(observations.planes, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
+        seen_planes(observations.planes, encoder.layout(observations.decision).num_planes, ORACLE.num_planes)
 
 
 def warm_adaptation() -> None:
@@ -333,7 +278,7 @@ def _no(observations: Observations) -> PolicyOutputs:
 
     num_rows = len(observations.planes)
     nothing = np.zeros(num_rows, np.float32)
-    actions = observations.masks.argmax(axis=1) if observations.head == DISCARD_HEAD else nothing
+    actions = observations.masks.argmax(axis=1) if observations.decision == DISCARD_HEAD else nothing
     return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))
 
 

@@ -4,7 +4,6 @@ import inspect
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -102,50 +101,6 @@ def test_a_constant_changed_in_another_module_is_never_served_stale(tmp_path: Pa
     assert scaled_in_a_new_process(tmp_path) == (14, 1, first)
 
 
-PACKAGES = {
-    "game_of_this_test/__init__.py": '"""A game: what lives here."""\n',
-    "game_of_this_test/table/__init__.py": "from game_of_this_test.table.tile import KINDS\n",
-    "game_of_this_test/table/tile.py": "from game_of_this_test.table.deep.inner.constant import KINDS\n",
-    "game_of_this_test/table/deep/__init__.py": '"""Deep."""\n',
-    "game_of_this_test/table/deep/inner/__init__.py": "",
-    "game_of_this_test/table/deep/inner/constant.py": "KINDS = 2\n",
-    "game_of_this_test/engine/__init__.py": "",
-    "game_of_this_test/engine/sibling.py": "UNUSED = 1\n",
-    "game_of_this_test/engine/kyoku.py": """
-from game_of_this_test import table
-from suphx.kernel.jit import jit
-
-KINDS = table.KINDS
-
-@jit
-def scaled(number):
-    return number * KINDS
-""",
-}
-
-
-def test_a_change_deep_in_a_tree_of_packages_is_never_served_stale(tmp_path: Path) -> None:
-    for name, text in PACKAGES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    program = PROGRAM.replace("kernels", "game_of_this_test.engine.kyoku as kernels", 1).replace(
-        "import sys, ", "import sys; import "
-    )
-    first = scaled_in_a_new_process(tmp_path, program)
-    assert first[:2] == (14, 0)
-    (tmp_path / "game_of_this_test/engine/sibling.py").write_text("UNUSED = 2\n")
-    assert scaled_in_a_new_process(tmp_path, program) == (14, 1, first[2])
-    for place, text in (
-        ("table/deep/inner/constant.py", "KINDS = 3\n"),
-        ("table/__init__.py", "from game_of_this_test.table.tile import KINDS as FEW\nKINDS = FEW + 1\n"),
-    ):
-        (tmp_path / "game_of_this_test" / place).write_text(text)
-        changed = scaled_in_a_new_process(tmp_path, program)
-        assert changed[0] == (21 if "constant" in place else 28)
-        assert changed[1] == 0
-
-
 def test_a_source_edited_after_the_process_began_is_compiled_but_not_cached(tmp_path: Path) -> None:
     scale = tmp_path / "numbers_of_this_test" / "scale.py"
     scale.parent.mkdir()
@@ -160,31 +115,6 @@ pathlib.Path({str(scale)!r}).write_text("SCALE = 3")
 """
     assert scaled_in_a_new_process(tmp_path, edit + PROGRAM) == (14, 0, "None")
     assert scaled_in_a_new_process(tmp_path)[:2] == (21, 0)
-
-
-def test_a_source_that_was_changed_in_the_future_is_named_once(tmp_path: Path) -> None:
-    scale = tmp_path / "numbers_of_this_test" / "scale.py"
-    scale.parent.mkdir()
-    scale.write_text("SCALE = 2")
-    for name in ("kernels", "others"):
-        (tmp_path / f"{name}.py").write_text(KERNELS)
-    tomorrow = time.time() + 86_400
-    os.utime(scale, (tomorrow, tomorrow))
-    program = """
-import warnings
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    import kernels, others
-assert kernels.scaled(7) == 14
-print(*(str(warning.message) for warning in caught), sep="\\n")
-"""
-    search = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-    environment = {**os.environ, "SUPHX_CACHE": str(tmp_path / "cache"), "PYTHONPATH": search}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    (line,) = done.stdout.splitlines()
-    assert line.startswith(f"the last change of {scale} lies in the future: kernels that depend on it are compiled")
-    assert line.endswith(f"run touch {scale}, and on others like it")
-    assert not list((tmp_path / "cache").rglob("others*"))
 
 
 def tripled(number: int) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.kernel import source_closure
 from suphx.kernel.record import I64
 from suphx.kernel.source_closure import forget, load_or_build
 
@@ -62,22 +61,3 @@ def test_without_a_cache_folder_the_table_is_built_all_the_same(
         table = load_or_build("squares", source, lambda: np.full(3, 4))
     assert table.tolist() == [4, 4, 4]
     assert not table.flags.writeable
-
-
-def test_a_table_is_built_again_when_a_module_changes_that_its_source_imports(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(source_closure, "PROJECT_ROOT", tmp_path)
-    inner = tmp_path / "game" / "table" / "tile.py"
-    inner.parent.mkdir(parents=True)
-    inner.write_text("KINDS = 34\n")
-    (tmp_path / "game" / "suit.py").write_text("from game.table import tile\n")
-    source = tmp_path / "game" / "ready.py"
-    source.write_text("from game.suit import codes\n")
-    forget()
-    assert load_or_build("ready", source, lambda: np.full(2, 1)).tolist() == [1, 1]
-    assert load_or_build("ready", source, lambda: np.full(2, 2)).tolist() == [1, 1]
-    inner.write_text("KINDS = 27\n")
-    forget()
-    assert load_or_build("ready", source, lambda: np.full(2, 2)).tolist() == [2, 2]

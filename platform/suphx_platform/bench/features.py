@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from suphx.games.riichi.benchmark import observed_candidates, observed_tables, recorded_positions
-from suphx.games.riichi.features.encoder import Encoder, encode_batch, find_encoder
+from suphx.games.riichi.features.encoder import Encoder, encode_observations, find_encoder
+from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.names import DISCARD_HEAD, KONG_HEAD
 from suphx.games.riichi.peers import RiichiEnvPeer
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.tables import ScriptedAgent
+from suphx.kernel.jit import map_on_threads
 from suphx.kernel.record import I64, U8, Records
 from suphx_platform.bench.timing import compare_rates
 
@@ -37,9 +39,10 @@ def played_positions(num_positions: int, seed: int) -> Records:
     raise AssertionError("unreachable")
 
 
-FEATURE_PEERS = ("riichienv",)
 FULL, WITHOUT_LOOKAHEAD = "suphx", "suphx-plain"
 
+_PARTS_A_THREAD = 16  # smaller parts end at nearly the same moment
+_LEAST_PART = 16
 _ROWS_A_CALL = 2048  # rows stay in the cache, as where they are sent to a device batch by batch
 
 
@@ -49,7 +52,7 @@ def bench_features(
     num_decisions: int,
     seed: int,
     num_threads: int,
-    peer: str | None,
+    has_peer: bool,
     seconds: float,
     say: Callable[[str], None],
 ) -> dict[str, object]:
@@ -57,9 +60,9 @@ def bench_features(
 
     Turn by turn: all planes on ``num_threads`` threads, on one thread, without look-ahead on one thread, and the peer's
     encoder over observations of its own random games. ``scaling`` is the first rate over the second, ``ratio`` the
-    second over the last. ValueError for a peer that is unknown or not installed, and for records without games.
+    second over the last. ValueError if the peer, RiichiEnv, is not installed, and for records without games.
     """
-    other = _load(peer)
+    other = RiichiEnvPeer() if has_peer else None
     say("collecting positions (compiles kernels at first use)")
     tables = played_positions(num_decisions, seed) if records is None else recorded_positions(records, num_decisions)
     asked = observed_candidates(tables)
@@ -93,14 +96,6 @@ def bench_features(
     }
 
 
-def _load(peer: str | None) -> RiichiEnvPeer | None:
-    if peer is None:
-        return None
-    if peer not in FEATURE_PEERS:
-        raise ValueError(f"{peer!r} has no encoder: use {', '.join(FEATURE_PEERS)}")
-    return RiichiEnvPeer()
-
-
 def _describe_peer(peer: RiichiEnvPeer, rate: float) -> dict[str, object]:
     return {"name": peer.name, "version": peer.version, "planes": peer.num_planes, "decisions_per_second": rate}
 
@@ -121,7 +116,14 @@ def _encoding(name: str, tables: Records, asked: dict[int, tuple[I64, I64]], num
 def _encode_all(
     encoder: Encoder, head: int, tables: Records, indices: I64, candidates: I64, rows: U8, num_threads: int
 ) -> None:
+    lookup = load_lookup()
+    step = len(rows) if num_threads == 1 else max(_LEAST_PART, -(-len(rows) // (num_threads * _PARTS_A_THREAD)))
+
+    def encode(part: slice) -> None:
+        own = rows[part.start % len(rows) :][: len(indices[part])]
+        encode_observations(encoder.id, lookup, head, tables, indices[part], candidates[part], own)
+
     for start in range(0, len(indices), len(rows)):
-        part = slice(start, start + len(rows))
-        own = rows[: len(indices[part])]
-        encode_batch(encoder, head, tables, indices[part], candidates[part], own, num_threads=num_threads)
+        end = min(start + len(rows), len(indices))
+        parts = [slice(first, min(first + step, end)) for first in range(start, end, step)]
+        map_on_threads(encode, parts, num_threads)

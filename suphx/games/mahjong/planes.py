@@ -10,10 +10,11 @@ recorded decision is six samples (``permute_suits``), as no rule but one yakuman
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class PlaneRange:
 
 @dataclass(frozen=True, slots=True)
 class PlaneLayout:
-    """A named table of plane ranges without gaps; raises ValueError for gaps, overlaps and doubled names.
+    """A named table of plane ranges, one after another (``layout``).
 
     >>> layout("mini", 1, [("hand", 4, "own tiles"), ("riichi", 4, "who declared")])["riichi"].first
     4
@@ -52,25 +53,7 @@ class PlaneLayout:
     version: int
     """Goes up whenever the meaning of any plane changes: a checkpoint fits one version."""
     ranges: tuple[PlaneRange, ...]
-
-    def __post_init__(self) -> None:
-        end = 0
-        names: set[str] = set()
-        for part in self.ranges:
-            if part.first != end or part.count < 1:
-                raise ValueError(
-                    f"layout {self.name}: range {part.name} has planes {part.first} + {part.count}, "
-                    f"but the planes before it end at {end}: ranges must follow each other without gaps"
-                )
-            if part.shape and math.prod(part.shape) != part.count:
-                raise ValueError(
-                    f"layout {self.name}: range {part.name} has {part.count} planes, but the shape {part.shape}: "
-                    "the product of the shape must be the count"
-                )
-            if part.name in names:
-                raise ValueError(f"layout {self.name}: two ranges are called {part.name}: give each its own name")
-            names.add(part.name)
-            end += part.count
+    num_columns: ClassVar[int] = NUM_COLUMNS
 
     def __getitem__(self, name: str) -> PlaneRange:
         """Return the range called ``name``; ValueError for a name that is not there."""
@@ -79,6 +62,11 @@ class PlaneLayout:
                 return part
         names = ", ".join(part.name for part in self.ranges)
         raise ValueError(f"layout {self.name} has no planes called {name!r}: use one of {names}")
+
+    def first_planes(self) -> Any:
+        """Return the first plane of each range as a named tuple, whose fields are constants for kernels."""
+        names = [part.name for part in self.ranges]
+        return namedtuple("FirstPlanes", names)(*(part.first for part in self.ranges))  # type: ignore[misc]
 
     @property
     def num_planes(self) -> int:
@@ -92,10 +80,12 @@ class PlaneLayout:
 
 
 def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, ...], str]]) -> PlaneLayout:
-    """Return the layout of ``parts`` (name, count or shape, meaning) one after another."""
+    """Return the layout of ``parts`` (name, count or shape, meaning) one after another; ValueError for equal names."""
     ranges: list[PlaneRange] = []
     first = 0
     for part_name, size, meaning in parts:
+        if part_name in {part.name for part in ranges}:
+            raise ValueError(f"layout {name}: two ranges are called {part_name}: give each its own name")
         shape = size if isinstance(size, tuple) else ()
         count = math.prod(size) if isinstance(size, tuple) else size
         ranges.append(PlaneRange(part_name, first, count, meaning, shape))
@@ -231,6 +221,20 @@ def meld_masks(meld_type: int, kind: int) -> CountMasks:
         return 7 << kind, 0, 0, 0
     bit = 1 << kind
     return bit, bit, bit, 0 if meld_type == PON_MELD else bit
+
+
+@jit
+def add_open_meld(masks: CountMasks, meld_type: int, kind: int, claimed: int) -> CountMasks:
+    """Return the counts with the tiles of a meld but the ``claimed`` one, which lies in the river of its discarder."""
+    if meld_type == CHI_MELD:
+        for other in range(kind, kind + 3):
+            if other != claimed:
+                masks = add_tile(masks, other)
+        return masks
+    # All four tiles of a kan are seen: adding stops at four whether the river's tile comes before or after.
+    for _ in range(2 if meld_type == PON_MELD else 4):
+        masks = add_tile(masks, kind)
+    return masks
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,13 +69,9 @@ class Suits:
 SUITS = record_dtype(Suits)
 
 
+@cache
 def load_suits() -> Suits:
     """Return the tables, read-only; built once (2 s) and mapped from the cache folder afterwards."""
-    return _load_suits()
-
-
-@cache
-def _load_suits() -> Suits:
     stored: Records = load_or_build("suits", Path(__file__), build_suits)
     # A record that has its fields as attributes in Python, too.
     return cast(Suits, stored.view(np.dtype((np.record, SUITS)))[0])

@@ -81,13 +81,9 @@ class _Automaton(NamedTuple):
     num_ends: int
 
 
+@cache
 def load_tenpai_table() -> TenpaiTable:
     """Return the table, read-only; built once (1 s) and mapped from the cache folder afterwards."""
-    return _load_tenpai_table()
-
-
-@cache
-def _load_tenpai_table() -> TenpaiTable:
     stored: Records = load_or_build("tenpai", Path(__file__), build_tenpai_table)
     return cast(TenpaiTable, stored.view(np.dtype((np.record, TENPAI_TABLE)))[0])
 

@@ -8,9 +8,9 @@ set is what its name says; choices with three answers take two bits.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ TENPAI_ENDS_GAME = 1 << 4
 TENPAI_KEEPS_DEALER = 1 << 5
 LEFTOVER_STICKS_TO_FIRST = 1 << 6
 
-# calls and draws; the bits below are those of a whole game, which no deal depends on (mjai_writer.py)
+# calls and draws; the bits below are those of a whole game, which no deal depends on (mjai.py)
 OPEN_TANYAO = 1 << 7
 NO_KUIKAE_SAME = 1 << 8  # the claimed kind may not be discarded
 NO_KUIKAE_ENDS = 1 << 9  # nor the other end of the run
@@ -93,6 +93,12 @@ _MAX_POINTS = 1_000_000
 """Of points at the start or as a target: tables count in 32 bits."""
 
 
+def _option(default: Any, flags: int | dict[Any, int]) -> Any:
+    """Declare an option with the bits of each of its values; of a switch the bit that it sets."""
+    bits = flags if isinstance(flags, dict) else {True: flags, False: 0}
+    return dataclasses.field(default=default, metadata={"bits": bits})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """Four-player riichi; the defaults are Tenhou's usual game, ``tenhou()``."""
@@ -100,96 +106,106 @@ class Rules:
     # length and end of the game
     num_winds: int = 2
     """Planned rounds: 1 = East only (tonpuu), 2 = East and South (hanchan), at most 4."""
-    extra_wind: bool = True
+    extra_wind: bool = _option(True, EXTRA_WIND)
     """Without ``target_points`` after the planned rounds the game goes on, one wind at most, until a seat has them."""
     start_points: int = 25_000
     """Points of every seat at the start."""
     target_points: int = 30_000
     """What the first needs to end the game after the planned rounds; without ``extra_wind`` nothing is needed."""
-    bust: Literal["below zero", "at zero", "never"] = "below zero"
+    bust: Literal["below zero", "at zero", "never"] = _option(
+        "below zero", {"below zero": BUST_BELOW_ZERO, "at zero": BUST_BELOW_ZERO | BUST_AT_ZERO, "never": 0}
+    )
     """When a seat's points end the game at once; "at zero" does so below zero too."""
-    dealer_win_ends_game: bool = True
+    dealer_win_ends_game: bool = _option(True, DEALER_WIN_ENDS_GAME)
     """The last dealer ends the game as the leader by winning (agariyame); False: it deals again."""
-    tenpai_ends_game: bool = True
+    tenpai_ends_game: bool = _option(True, TENPAI_ENDS_GAME)
     """The same by being tenpai at a draw (tenpaiyame; on Tenhou not before June 2010)."""
-    tenpai_keeps_dealer: bool = True
+    tenpai_keeps_dealer: bool = _option(True, TENPAI_KEEPS_DEALER)
     """The dealer deals again after a draw when tenpai; False: only after its own win or an abortive draw."""
-    leftover_sticks: Literal["first", "lost"] = "first"
+    leftover_sticks: Literal["first", "lost"] = _option("first", {"first": LEFTOVER_STICKS_TO_FIRST, "lost": 0})
     """Who gets the riichi sticks that are left at the end of the game."""
 
     # tiles, calls, draws
     red_fives: str = "mps"
     """Suits with one red five (tile ids 16, 52, 88); "" for none."""
-    open_tanyao: bool = True
+    open_tanyao: bool = _option(True, OPEN_TANYAO)
     """All simples counts with an open hand (kuitan)."""
-    kuikae: Literal["forbidden", "same tile forbidden", "allowed"] = "forbidden"
+    kuikae: Literal["forbidden", "same tile forbidden", "allowed"] = _option(
+        "forbidden", {"forbidden": NO_KUIKAE_SAME | NO_KUIKAE_ENDS, "same tile forbidden": NO_KUIKAE_SAME, "allowed": 0}
+    )
     """Discarding, right after a claim, the claimed kind or the other end of its run."""
-    nine_terminals_draw: bool = True
+    nine_terminals_draw: bool = _option(True, DRAW_BY_NINE_TERMINALS)
     """A seat may call off the deal with nine kinds of terminals and honours on its first, uninterrupted turn."""
-    four_winds_draw: bool = True
+    four_winds_draw: bool = _option(True, DRAW_BY_FOUR_WINDS)
     """Four equal winds as the first four discards call off the deal."""
-    four_riichi_draw: bool = True
+    four_riichi_draw: bool = _option(True, DRAW_BY_FOUR_RIICHI)
     """The fourth riichi calls off the deal."""
-    four_kans_draw: bool = True
+    four_kans_draw: bool = _option(True, DRAW_BY_FOUR_KANS)
     """Four kans by two or more seats call off the deal; a fifth kan is never allowed."""
-    nagashi_mangan: bool = True
+    nagashi_mangan: bool = _option(True, NAGASHI_RULE)
     """All own discards terminals and honours, none claimed: a mangan at the exhaustive draw."""
     noten_payment: int = 3000
     """Points that the noten pay the tenpai in all, at an exhaustive draw."""
 
     # riichi and dora
-    riichi_needs_points: bool = True
+    riichi_needs_points: bool = _option(True, RIICHI_NEEDS_POINTS)
     """Riichi needs 1,000 points; False: the stick may leave a seat below zero."""
     riichi_min_tiles: int = 4
     """Tiles that the live wall must still have for riichi."""
-    ankan_after_riichi: Literal["same waits", "never"] = "same waits"
+    ankan_after_riichi: Literal["same waits", "never"] = _option(
+        "same waits", {"same waits": ANKAN_AFTER_RIICHI, "never": 0}
+    )
     """A closed kan of the tile just drawn after riichi."""
-    ippatsu: bool = True
+    ippatsu: bool = _option(True, IPPATSU)
     """A win within one uninterrupted turn of riichi is worth a han more."""
-    kan_dora: Literal["open kans later", "at once", "none"] = "open kans later"
+    kan_dora: Literal["open kans later", "at once", "none"] = _option(
+        "open kans later", {"open kans later": KAN_DORA, "at once": KAN_DORA | KAN_DORA_AT_ONCE, "none": 0}
+    )
     """When a kan turns over its dora: "open kans later" = a closed kan at once, others with the next discard or kan."""
-    ura_dora: bool = True
+    ura_dora: bool = _option(True, URA_DORA)
     """The indicators' lower tiles count for riichi."""
-    kan_ura_dora: bool = True
+    kan_ura_dora: bool = _option(True, KAN_URA_DORA)
     """Those of kan dora too."""
 
     # wins
     max_rons: int = 2
     """1 = only the first in turn order wins (head bump); 2 = two win, three call off the deal; 3 = all three win."""
-    kokushi_robs_closed_kan: bool = False
+    kokushi_robs_closed_kan: bool = _option(False, KOKUSHI_ROBS_CLOSED_KAN)
     """Thirteen orphans may rob a closed kan."""
-    pao: Literal["whole hand", "its yakuman", "none"] = "whole hand"
+    pao: Literal["whole hand", "its yakuman", "none"] = _option(
+        "whole hand", {"whole hand": PAO | PAO_FOR_WHOLE_HAND, "its yakuman": PAO, "none": 0}
+    )
     """What the feeder of big three dragons or big four winds answers for when yakuman are added up."""
 
     # points
-    kiriage_mangan: bool = False
+    kiriage_mangan: bool = _option(False, KIRIAGE_MANGAN)
     """4 han 30 fu and 3 han 60 fu count as mangan."""
-    counted_yakuman: bool = True
+    counted_yakuman: bool = _option(True, COUNTED_YAKUMAN)
     """13 han count as a yakuman; False: as sanbaiman."""
-    yakuman_add_up: bool = True
+    yakuman_add_up: bool = _option(True, YAKUMAN_ADD_UP)
     """Several yakuman in one hand are all paid; False: only the greatest."""
-    double_kokushi_13_waits: bool = False
+    double_kokushi_13_waits: bool = _option(False, DOUBLE_KOKUSHI_13_WAITS)
     """Thirteen orphans with thirteen waits are two yakuman."""
-    double_suuankou_tanki: bool = False
+    double_suuankou_tanki: bool = _option(False, DOUBLE_SUUANKOU_TANKI)
     """Four concealed triplets completed by the pair are two yakuman."""
-    double_junsei_chuuren: bool = False
+    double_junsei_chuuren: bool = _option(False, DOUBLE_JUNSEI_CHUUREN)
     """Nine gates with nine waits are two yakuman."""
-    double_daisuushii: bool = False
+    double_daisuushii: bool = _option(False, DOUBLE_DAISUUSHII)
     """Big four winds are two yakuman."""
-    double_wind_pair_fu: Literal[4, 2] = 4
+    double_wind_pair_fu: Literal[4, 2] = _option(4, {4: DOUBLE_WIND_PAIR_4, 2: 0})
     """Fu of a pair that is seat wind and round wind."""
-    pinfu_tsumo: bool = True
+    pinfu_tsumo: bool = _option(True, PINFU_TSUMO)
     """Pinfu counts with a tsumo (20 fu); False: the tsumo's 2 fu make it no pinfu (30 fu)."""
-    rinshan_tsumo_fu: bool = True
+    rinshan_tsumo_fu: bool = _option(True, RINSHAN_TSUMO_FU)
     """A win by a kan's rinshan tile has the 2 fu of a tsumo."""
 
     def __post_init__(self) -> None:
-        for name, allowed in _choices().items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(map(repr, allowed))}")
-        for name in _numbers():
-            value: Any = getattr(self, name)
-            if not isinstance(value, int | np.integer) or abs(int(value)) > _MAX_POINTS:
+        for option in fields(self):
+            name, value, bits = option.name, getattr(self, option.name), option.metadata.get("bits")
+            if bits and value not in list(bits):
+                raise ValueError(f"{name} is {value!r}: use one of {', '.join(map(repr, bits))}")
+            is_number = isinstance(value, int | np.integer) and abs(int(value)) <= _MAX_POINTS
+            if not bits and name != "red_fives" and not is_number:
                 raise ValueError(f"{name} is {value!r}: use an integer between -{_MAX_POINTS:,} and {_MAX_POINTS:,}")
         if not 1 <= self.num_winds <= 4 - self.extra_wind:
             raise ValueError(
@@ -217,78 +233,11 @@ class Rules:
 
 _RED_BITS = {"".join(suit for i, suit in enumerate(_SUITS) if bits >> i & 1): bits for bits in range(1 << len(_SUITS))}
 
-_CHOICE_FLAGS: dict[str, dict[Any, int]] = {
-    "bust": {
-        "below zero": BUST_BELOW_ZERO,
-        "at zero": BUST_BELOW_ZERO | BUST_AT_ZERO,
-        "never": 0,
-    },
-    "leftover_sticks": {"first": LEFTOVER_STICKS_TO_FIRST, "lost": 0},
-    "kuikae": {
-        "forbidden": NO_KUIKAE_SAME | NO_KUIKAE_ENDS,
-        "same tile forbidden": NO_KUIKAE_SAME,
-        "allowed": 0,
-    },
-    "ankan_after_riichi": {"same waits": ANKAN_AFTER_RIICHI, "never": 0},
-    "kan_dora": {
-        "open kans later": KAN_DORA,
-        "at once": KAN_DORA | KAN_DORA_AT_ONCE,
-        "none": 0,
-    },
-    "pao": {
-        "whole hand": PAO | PAO_FOR_WHOLE_HAND,
-        "its yakuman": PAO,
-        "none": 0,
-    },
-    "double_wind_pair_fu": {4: DOUBLE_WIND_PAIR_4, 2: 0},
-}
-
-_SWITCH_FLAGS = {
-    "extra_wind": EXTRA_WIND,
-    "dealer_win_ends_game": DEALER_WIN_ENDS_GAME,
-    "tenpai_ends_game": TENPAI_ENDS_GAME,
-    "tenpai_keeps_dealer": TENPAI_KEEPS_DEALER,
-    "open_tanyao": OPEN_TANYAO,
-    "nine_terminals_draw": DRAW_BY_NINE_TERMINALS,
-    "four_winds_draw": DRAW_BY_FOUR_WINDS,
-    "four_riichi_draw": DRAW_BY_FOUR_RIICHI,
-    "four_kans_draw": DRAW_BY_FOUR_KANS,
-    "nagashi_mangan": NAGASHI_RULE,
-    "riichi_needs_points": RIICHI_NEEDS_POINTS,
-    "ippatsu": IPPATSU,
-    "ura_dora": URA_DORA,
-    "kan_ura_dora": KAN_URA_DORA,
-    "kokushi_robs_closed_kan": KOKUSHI_ROBS_CLOSED_KAN,
-    "kiriage_mangan": KIRIAGE_MANGAN,
-    "counted_yakuman": COUNTED_YAKUMAN,
-    "yakuman_add_up": YAKUMAN_ADD_UP,
-    "double_kokushi_13_waits": DOUBLE_KOKUSHI_13_WAITS,
-    "double_suuankou_tanki": DOUBLE_SUUANKOU_TANKI,
-    "double_junsei_chuuren": DOUBLE_JUNSEI_CHUUREN,
-    "double_daisuushii": DOUBLE_DAISUUSHII,
-    "pinfu_tsumo": PINFU_TSUMO,
-    "rinshan_tsumo_fu": RINSHAN_TSUMO_FU,
-}
-
-
-@cache
-def _choices() -> dict[str, tuple[Any, ...]]:
-    """Return the allowed values of every option that is a choice."""
-    hints = get_type_hints(Rules)
-    choices = {name: get_args(hint) for name, hint in hints.items() if get_args(hint)}
-    return choices | {name: (True, False) for name, hint in hints.items() if hint is bool}
-
-
-@cache
-def _numbers() -> tuple[str, ...]:
-    """Return the names of the options that are numbers."""
-    return tuple(name for name, hint in get_type_hints(Rules).items() if hint is int)
-
 
 def rule_flags(rules: Rules) -> int:
-    """Return the bit set of py."""
-    chosen = sum(flags[getattr(rules, name)] for name, flags in _CHOICE_FLAGS.items())
-    return chosen | sum(flag for name, flag in _SWITCH_FLAGS.items() if getattr(rules, name))
+    """Return the bits that the values of all options set."""
+    options = [option for option in fields(rules) if option.metadata]
+    return sum(option.metadata["bits"][getattr(rules, option.name)] for option in options)
 
 
 def apply_rules(records: Records | np.void, rules: Rules) -> None:

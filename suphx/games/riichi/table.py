@@ -13,9 +13,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.tile import add_meld, shuffle_tiles
+from suphx.games.mahjong.tile import (
+    ANKAN_MELD,
+    CHI_MELD,
+    KAKAN_MELD,
+    MINKAN_MELD,
+    PON_MELD,
+    add_meld,
+    shuffle_tiles,
+)
 from suphx.games.riichi.rules import RuleValues
-from suphx.games.riichi.tile import dora_of_indicator, face_name, is_red, kind_of_face, red_bit
+from suphx.games.riichi.tile import dora_of_indicator, face_name, is_red, kind_of_face, num_red, red_bit
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I32, I64, field, record_dtype
 
@@ -199,6 +207,43 @@ def chi_position(action: int) -> int:
 def lowest_of_chi(kind: int, action: int) -> int:
     """Return the lowest kind of the run that a chi of the claimed ``kind`` makes."""
     return kind - (action - CHI) % 3
+
+
+@jit
+def claimed_kind(t: Table, action: int) -> int:
+    """Return the kind that is claimed, or of which an own kan is made."""
+    if ANKAN <= action < TSUMO:
+        return (action - ANKAN) % 34
+    return int(kind_of_face(t.claimed_face))
+
+
+@jit
+def new_meld(t: Table, action: int) -> tuple[int, int]:
+    """Return type and lowest kind of the meld that a claim or an own kan makes."""
+    kind = claimed_kind(t, action)
+    if action < PON:
+        return (ANKAN_MELD if action < KAKAN else KAKAN_MELD), kind
+    if action < CHI:
+        return (MINKAN_MELD if action == MINKAN else PON_MELD), kind
+    return CHI_MELD, lowest_of_chi(kind, action)
+
+
+@jit
+def take_used(hand: I8, meld_type: int, lowest: int, claimed: int) -> None:
+    """Take the concealed tiles that go into a new meld out of ``hand``, int8 (34,); ``claimed``: ``claimed_kind``."""
+    if meld_type == CHI_MELD:
+        for kind in range(lowest, lowest + 3):
+            hand[kind] -= kind != claimed
+    else:
+        hand[lowest] -= (0, 0, 2, 4, 3, 1)[meld_type]
+
+
+@jit
+def uses_red(t: Table, seat: int, action: int) -> bool:
+    """Tell whether a red five goes from the hand into the meld of a claim or an own kan."""
+    if action == PON_RED or CHI_RED <= action < PASS:
+        return True
+    return (action < PON or action == MINKAN) and num_red(t.red[seat], claimed_kind(t, action)) != 0
 
 
 def action_name(action: int) -> str:

@@ -3,33 +3,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.planes import observation_bytes, unpack_planes
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.registry import agent_names
 from suphx.games.riichi.bots import (
-    EVERY_SEAT,
     GAMES_A_CALL,
-    NO_SCRIPT,
-    advance_tables,
     choose_random,
     choose_tsumogiri,
     choose_ukeire,
     fill_dangers,
-    fill_planes,
     is_yakuhai,
     play_random,
-    play_to_seats,
     safe_kinds,
     should_win,
 )
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules, tenhou, tonpuu
-from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (
     ANKAN,
     CHI,
-    GAME_END,
     NINE_TERMINALS,
     PASS,
     PON,
@@ -51,20 +43,13 @@ TENPAI = "123456789m1123p"
 def after_riichi() -> Deal:
     """Return a deal in which seat 0 has discarded 4s and then 7z with riichi, and seat 1 has discarded 9s since."""
     deal = Deal([TENPAI, "", "", ""], draws="4s 6z 5z 5z 7z 9s")
-    deal.discard(0, "4s")
-    deal.tsumogiri(3)
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.discard(1, "9s")
+    deal.play("0 4s, tsumogiri 3, 0 riichi, 0 7z, 1 9s")
     return deal
 
 
 def test_unseen_tiles_are_all_but_own_hand_rivers_melds_and_indicators() -> None:
     deal = Deal(["1111m258p258s123z", "469m19p19s122334z", "", ""], draws="5m", dora="3z9s")
-    deal.act(0, ANKAN)
-    deal.discard(0, "5m")
-    deal.act(1, CHI + 1)
-    deal.pass_all()
+    deal.play("0 ankan 1m, 0 5m, 1 chi middle, all pass")
     unseen = np.zeros(34, np.int8)
     fill_unseen(deal.tables[0], 2, unseen)
     seen = counts_of("1111m456m3z9s") + deal.table["hand"][2]
@@ -123,55 +108,6 @@ def test_games_differ_and_have_plausible_lengths() -> None:
 def test_wrong_arguments_are_refused(hanchans: int, threads: int, seed: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         play_random(hanchans, tenhou(), seed=seed, num_threads=threads)
-
-
-ALL = np.arange(6)
-SCRIPTED = np.zeros(4, np.int64)
-
-
-def new_tables() -> tuple[Simulator, np.ndarray]:
-    simulator = Simulator(len(ALL), tenhou())
-    simulator.reset(range(len(ALL)))
-    return simulator, np.array(simulator.tables["scores"])
-
-
-def test_settled_scores_change_when_a_kyoku_ends_and_are_the_final_ones_after_the_game() -> None:
-    simulator, settled = new_tables()
-    before, num_kyoku = settled.copy(), simulator.tables["num_kyoku"].copy()
-    while (waiting := simulator.waiting()).size:
-        advance_tables(
-            simulator.tables, load_suits(), waiting, simulator.tables["legal"][waiting].argmax(axis=1), settled
-        )
-        has_ended = (simulator.tables["num_kyoku"] != num_kyoku) | (simulator.tables["phase"] == GAME_END)
-        assert (settled == before)[~has_ended].all()
-        assert (settled.sum(axis=1) + 1000 * simulator.tables["kyotaku"] == 100_000)[has_ended].all()
-        before, num_kyoku = settled.copy(), simulator.tables["num_kyoku"].copy()
-    assert (settled == simulator.scores()).all()
-
-
-def test_opponents_play_to_the_seat_of_the_player() -> None:
-    simulator, settled = new_tables()
-    seats = ALL % 4
-    play_to_seats(simulator.tables, load_suits(), ALL, seats, SCRIPTED, settled)
-    assert (simulator.tables["actor"] == seats).all()
-    assert simulator.tables["num_decisions"][3] > 0
-
-
-@pytest.mark.parametrize("seats", [np.full(6, EVERY_SEAT), np.full(6, 2)], ids=["every seat", "no scripts"])
-def test_who_has_no_script_is_not_played(seats: np.ndarray) -> None:
-    simulator, settled = new_tables()
-    play_to_seats(simulator.tables, load_suits(), ALL, seats, np.full(4, NO_SCRIPT), settled)
-    assert not simulator.tables["num_decisions"].any()
-
-
-@pytest.mark.parametrize("num_planes", [1, 3, 838])
-def test_planes_are_unpacked_into_their_rows(num_planes: int) -> None:
-    rows = np.random.default_rng(1).integers(0, 256, (3, observation_bytes(num_planes)), np.uint8)
-    planes = np.full((3, num_planes * 34), 9, np.uint8)
-    fill_planes(rows, np.array([2, 0]), planes)
-    assert (planes[1] == 9).all()
-    for index in (0, 2):
-        assert (planes[index].reshape(num_planes, 34) == unpack_planes(rows[index], num_planes)).all()
 
 
 SOUTH_3, SOUTH_4, WEST_4 = 6, 7, 11
@@ -291,8 +227,7 @@ def test_random_takes_every_legal_action_for_some_number() -> None:
 def test_tsumogiri_wins_and_otherwise_discards_what_it_drew() -> None:
     deal = Deal([TENPAI, "44p", "", ""], draws="7z 6z")
     assert choose_tsumogiri(deal.tables[0]) == TSUMOGIRI
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
+    deal.play("0 7z, 1 4p")
     assert choose_tsumogiri(deal.tables[0]) == RON
     assert choose_tsumogiri(Deal([TENPAI, "", "", ""], draws="4p").tables[0]) == TSUMO
     deal = Deal([FAR, "33m", "", ""], draws="3m")
@@ -335,9 +270,7 @@ def test_ukeire_calls_a_closed_kan_that_costs_nothing() -> None:
 
 def test_ukeire_folds_a_far_hand_against_riichi() -> None:
     deal = Deal([TENPAI, "2588m258p258s127z", "", ""], draws="7z 5m")
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.pass_all()
+    deal.play("0 riichi, 0 7z, all pass")
     assert deal.table["actor"] == 1
     assert ukeire(deal) == kind("7z")  # the only tile that is safe for certain
 

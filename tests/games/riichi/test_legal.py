@@ -1,156 +1,104 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from suphx.games.riichi.legal import chi_forbidden
 from suphx.games.riichi.rules import rule_flags, tenhou
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    KAKAN,
-    MINKAN,
-    NINE_TERMINALS,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    RON,
-    TSUMO,
-)
+from suphx.games.riichi.table import CHI, NINE_TERMINALS, PON, RIICHI
 from suphx.games.riichi.tile import format_faces, parse_faces, parse_kinds
 from tests.games.riichi.builders.table_builder import Deal, bits_of
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
-CHUN = 33
+NINE = "19m19p19s123z2358m"
+
+# hands, draws, moves and what is offered on the way; other arguments of Deal
+OFFERS: dict[str, tuple[Sequence[str], str, str, dict[str, Any]]] = {
+    "riichi with 1,000 points": ([TENPAI], "7z", "0 may riichi", {"scores": (1000, 25_000, 25_000, 25_000)}),
+    "no riichi below them": ([TENPAI], "7z", "0 may not riichi", {"scores": (900, 25_000, 25_000, 25_000)}),
+    "no riichi far from tenpai": (["123456789m159p5z"], "7z", "0 may not riichi", {}),
+    "no riichi with a pair too few": (["123456789m159p5z"], "5z", "0 may not riichi", {}),
+    "riichi with a discard that leaves tenpai": (["123456789m125p5z"], "5z", "0 may riichi", {}),
+    "no riichi with an open hand": (
+        ["123456m789p11z55z"], "7z 5z 6s 6s 6s 7z", "0 7z, 1 5z, 0 pon, 0 1z, tsumogiri 3, 0 may not riichi", {},
+    ),
+    "riichi after a closed kan": (
+        ["1111m456789p12s7z"], "7z", "0 ankan 1m, 0 may riichi", {"rinshan": "5z"},
+    ),
+    "no call after riichi": (
+        ["111m456789p1155z"], "7z 1m 6s 6s 7z", "0 riichi, 0 7z, 1 1m, 0 may not pon, 0 may not minkan", {},
+    ),
+    "a kan before the last tile": (["1111m258p258s123z"], "9p", "0 may ankan 1m", {"left": 1}),
+    "no kan on the last tile": (["1111m258p258s123z"], "9p", "0 may not ankan 1m", {"left": 0}),
+    "an added kan needs a pon of the same kind": (
+        ["77z123m456m789m55p"], "1s 7z 2s 2s 2s 7z",
+        "0 1s, 1 7z, 0 pon, 0 may not kakan 7z, 0 1m, tsumogiri 3, 0 may kakan 7z, 0 may not ankan 7z", {},
+    ),
+    "nine terminals on the first turn only": (
+        ["", NINE], "6z 5p 5p 5s 4s 5p",
+        "0 6z, all pass, 1 may nine terminals, tsumogiri 4, 1 may not nine terminals", {},
+    ),
+    "no nine terminals after a call": (
+        ["", NINE, "", "66z5m"], "6z 7m 5p", "0 6z, 3 pon, 3 5m, tsumogiri, 1 may not nine terminals", {},
+    ),
+    "chi is for the next seat only and pon for every seat": (
+        ["", "12m", "33m", "12m"], "3m", "0 3m, 1 may chi high, 2 may pon, 3 may not chi high", {},
+    ),
+    "honours make no runs": (["", "67z"], "5z", "0 5z, 1 may not chi low", {}),
+    "the red five is a choice of its own": (
+        ["", "055p46p1111s2222s"], "5p", "0 5p, 1 may pon, 1 may pon red, 1 may minkan", {},
+    ),
+    "a pair that holds the red five": (
+        ["", "05p34p1111s2222s7z"], "5p", "0 5p, 1 may not pon, 1 may pon red", {},
+    ),
+    "a run with either five": (
+        ["", "05p4p1111s2222s67z"], "6p", "0 6p, 1 may chi high, 1 may chi high red", {},
+    ),
+    "no call on the last discard but ron": (
+        [TENPAI, "4p", "44p"], "7z 4p", "0 7z, 1 4p, 2 may not pon, 0 may ron", {"left": 1},
+    ),
+    "a missed win forbids ron on all waits in the same turn": (
+        [TENPAI, "4p", "1p", "4p"], "7z 6z 6z 5z",
+        "0 7z, 1 4p, 0 may ron, 0 pass, 2 1p, 0 may not ron, 3 4p, 0 may not ron", {},
+    ),
+    "the next own discard ends the furiten of a missed win": (
+        [TENPAI, "44p"], "7z 6z 6z 5z 9s 3s", "0 7z, 1 4p, 0 pass, tsumogiri 2, 0 9s, 1 4p, 0 may ron", {},
+    ),
+    "a missed win after riichi forbids ron for good but not tsumo": (
+        [TENPAI, "44p"], "7z 6z 6z 5z 9s 3s 2s 2s 1p",
+        "0 riichi, 0 7z, 1 4p, 0 pass, tsumogiri 3, 1 4p, 0 may not ron, tsumogiri 2, 0 may tsumo", {},
+    ),
+}  # fmt: skip
 
 
-# --- riichi
+@pytest.mark.parametrize(("hands", "draws", "moves", "others"), OFFERS.values(), ids=OFFERS)
+def test_what_is_offered(hands: Sequence[str], draws: str, moves: str, others: dict[str, Any]) -> None:
+    Deal(hands, draws=draws, **others).play(moves)
 
 
-@pytest.mark.parametrize(("points", "is_allowed"), [(1000, True), (900, False), (0, False)])
-def test_riichi_is_refused_under_1000_points(points: int, is_allowed: bool) -> None:
-    deal = Deal([TENPAI, "", "", ""], draws="7z", scores=(points, 25_000, 25_000, 25_000))
-    assert deal.is_offered(0, RIICHI) == is_allowed
-
-
-@pytest.mark.parametrize(("left", "is_allowed"), [(4, True), (3, False)])
-def test_riichi_needs_four_tiles_in_the_wall(left: int, is_allowed: bool) -> None:
-    assert Deal([TENPAI, "", "", ""], draws="7z", left=left).is_offered(0, RIICHI) == is_allowed
-
-
-def test_riichi_needs_tenpai_after_the_discard() -> None:
-    assert not Deal(["123456789m159p5z", "", "", ""], draws="7z").is_offered(0, RIICHI)
-    assert not Deal(["123456789m159p5z", "", "", ""], draws="5z").is_offered(0, RIICHI)
-    assert Deal(["123456789m125p5z", "", "", ""], draws="5z").is_offered(0, RIICHI)
-
-
-def test_riichi_needs_a_closed_hand() -> None:
-    deal = Deal(["123456m789p11z55z", "", "", ""], draws="7z 5z 6s 6s 6s 7z")
-    deal.discard(0, "7z")
-    deal.discard(1, "5z")
-    deal.act(0, PON)
-    deal.discard(0, "1z")
-    deal.tsumogiri(3)
-    assert deal.table["actor"] == 0
-    assert deal.table["waits"][0] == bits_of("1z")
-    assert not deal.is_offered(0, RIICHI)
-
-
-def test_a_closed_kan_leaves_the_hand_closed() -> None:
-    deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z", rinshan="5z")
-    deal.act(0, ANKAN)
-    assert deal.is_offered(0, RIICHI)
-
-
-def test_the_riichi_discard_must_leave_tenpai() -> None:
-    deal = Deal([TENPAI, "", "", ""], draws="7z")
+def test_the_riichi_discard_must_leave_tenpai_and_later_ones_are_the_drawn_tile() -> None:
+    deal = Deal([TENPAI, "", "", ""], draws="7z 1m 6s 6s 7z")
     deal.act(0, RIICHI)
     assert deal.legal() == ["discard 1p", "tsumogiri"]
-
-
-def test_after_riichi_only_the_drawn_tile_is_discarded_and_nothing_is_claimed() -> None:
-    deal = Deal(["111m456789p1155z", "", "", ""], draws="7z 1m 6s 6s 7z")
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.discard(1, "1m")
-    assert not deal.is_offered(0, PON)
-    assert not deal.is_offered(0, MINKAN)
-    deal.tsumogiri(2)
+    deal.play("0 7z, tsumogiri 3")
     assert deal.legal() == ["tsumogiri"]
 
 
-# --- kans
-
-
-@pytest.mark.parametrize(("left", "is_allowed"), [(1, True), (0, False)])
-def test_no_kan_on_the_last_tile(left: int, is_allowed: bool) -> None:
-    deal = Deal(["1111m258p258s123z", "", "", ""], draws="9p", left=left)
-    assert deal.is_offered(0, ANKAN) == is_allowed
-
-
 def test_a_closed_kan_after_riichi_needs_the_drawn_tile_and_the_same_waits() -> None:
-    def after_riichi(hand: str, first_draw: str, drawn: str) -> Deal:
+    def after_riichi(hand: str, first_draw: str, drawn: str, offered: str) -> None:
         deal = Deal([hand, "", "", ""], draws=f"{first_draw} 6z 6z 6z {drawn}")
-        deal.act(0, RIICHI)
-        deal.discard(0, first_draw)
-        deal.tsumogiri(3)
-        return deal
+        deal.play(f"0 riichi, 0 {first_draw}, tsumogiri 3, 0 {offered} ankan 1m")
 
-    assert after_riichi("111m456789p22s34s", "7z", "1m").is_offered(0, ANKAN)
-    assert not after_riichi("1112m456789p123s", "7z", "1m").is_offered(0, ANKAN)  # 111m is part of the wait
-    assert not after_riichi("111123m456p22s34s", "7z", "9s").is_offered(0, ANKAN)  # not the drawn tile
+    after_riichi("111m456789p22s34s", "7z", "1m", "may")
+    after_riichi("1112m456789p123s", "7z", "1m", "may not")  # 111m is part of the wait
+    after_riichi("111123m456p22s34s", "7z", "9s", "may not")  # not the drawn tile
 
 
-def test_an_added_kan_needs_a_pon_of_the_same_kind() -> None:
-    deal = Deal(["77z123m456m789m55p", "", "", ""], draws="1s 7z 2s 2s 2s 7z")
-    deal.discard(0, "1s")
-    deal.discard(1, "7z")
-    deal.act(0, PON)
-    assert not deal.is_offered(0, KAKAN + CHUN)
-    deal.discard(0, "1m")
-    deal.tsumogiri(3)
-    assert deal.is_offered(0, KAKAN + CHUN)
-    assert not deal.is_offered(0, ANKAN + CHUN)
-
-
-# --- nine terminals
-
-
-@pytest.mark.parametrize(("hand", "is_allowed"), [("19m19p19s123z2358m", True), ("19m19p19s12z23588m", False)])
+@pytest.mark.parametrize(("hand", "is_allowed"), [(NINE, True), ("19m19p19s12z23588m", False)])
 def test_nine_kinds_of_terminals_and_honours_are_needed(hand: str, is_allowed: bool) -> None:
     assert Deal([hand, "", "", ""], draws="5p").is_offered(0, NINE_TERMINALS) == is_allowed
-
-
-def test_nine_terminals_only_on_the_first_turn() -> None:
-    deal = Deal(["", "19m19p19s123z2358m", "", ""], draws="6z 5p 5p 5s 4s 5p")
-    deal.discard(0, "6z")
-    deal.pass_all()
-    assert deal.is_offered(1, NINE_TERMINALS)
-    deal.tsumogiri(4)
-    assert deal.table["actor"] == 1
-    assert not deal.is_offered(1, NINE_TERMINALS)
-
-
-def test_no_nine_terminals_after_a_call() -> None:
-    deal = Deal(["", "19m19p19s123z2358m", "", "66z5m"], draws="6z 7m 5p")
-    deal.discard(0, "6z")
-    deal.act(3, PON)
-    deal.discard(3, "5m")
-    deal.tsumogiri()
-    assert deal.table["actor"] == 1
-    assert not deal.is_offered(1, NINE_TERMINALS)
-
-
-# --- claims
-
-
-def test_chi_is_for_the_next_seat_only_and_pon_for_every_seat() -> None:
-    deal = Deal(["", "12m", "33m", "12m"], draws="3m")
-    deal.discard(0, "3m")
-    assert deal.is_offered(1, CHI + 2)
-    assert deal.is_offered(2, PON)
-    assert not deal.is_offered(3, CHI + 2)
 
 
 @pytest.mark.parametrize(
@@ -171,47 +119,6 @@ def test_every_run_with_the_claimed_tile_is_offered(own: str, claimed: str, posi
     assert {i for i in range(3) if deal.is_offered(1, CHI + i)} == positions
 
 
-def test_honours_make_no_runs() -> None:
-    deal = Deal(["", "67z", "", ""], draws="5z")
-    deal.discard(0, "5z")
-    assert not any(deal.is_offered(1, CHI + i) for i in range(6))
-
-
-def test_the_red_five_is_a_choice_of_its_own() -> None:
-    deal = Deal(["", "055p46p1111s2222s", "", ""], draws="5p")
-    deal.discard(0, "5p")
-    assert deal.is_offered(1, PON)
-    assert deal.is_offered(1, PON_RED)
-    assert deal.is_offered(1, MINKAN)
-    deal = Deal(["", "05p34p1111s2222s7z", "", ""], draws="5p")
-    deal.discard(0, "5p")
-    assert not deal.is_offered(1, PON)  # the pair holds the red five
-    assert deal.is_offered(1, PON_RED)
-    deal = Deal(["", "05p4p1111s2222s67z", "", ""], draws="6p")
-    deal.discard(0, "6p")
-    assert deal.is_offered(1, CHI + 2)
-    assert deal.is_offered(1, CHI_RED + 2)
-
-
-def test_red_and_plain_fives_are_different_discards() -> None:
-    deal = Deal(["05p123456789m12s", "", "", ""], draws="5s")
-    assert {"discard 5p", "discard 0p", "tsumogiri"} <= set(deal.legal())
-    assert "discard 5s" not in deal.legal()  # it is the drawn tile
-    deal = Deal(["05p123456789m12s", "", "", ""], draws="5p")
-    assert {"discard 5p", "discard 0p", "tsumogiri"} <= set(deal.legal())
-
-
-def test_no_call_on_the_last_discard_but_ron() -> None:
-    deal = Deal([TENPAI, "4p", "44p", ""], draws="7z 4p", left=1)
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
-    assert not deal.is_offered(2, PON)
-    assert deal.is_offered(0, RON)
-
-
-# --- kuikae
-
-
 @pytest.mark.parametrize(
     ("claimed", "position", "forbidden"),
     [
@@ -230,100 +137,35 @@ def test_kuikae_forbids_the_same_tile_and_the_other_end_of_the_run(claimed: str,
 
 def test_after_chi_neither_the_same_tile_nor_the_other_end_is_discarded() -> None:
     deal = Deal(["", "1234m147p147s123z", "", ""], draws="1m")
-    deal.discard(0, "1m")
-    deal.act(1, CHI)
+    deal.play("0 1m, 1 chi low")
     assert deal.legal()[:2] == ["discard 1p", "discard 4p"]
-    deal.discard(1, "1p")
-    deal.tsumogiri(3)
+    deal.play("1 1p, tsumogiri 3")
     assert "discard 1m" in deal.legal()  # only the discard of the claim is bound
-
-
-def test_after_pon_the_same_tile_is_not_discarded() -> None:
-    deal = Deal(["", "333m147p147s1234z", "", ""], draws="3m")
-    deal.discard(0, "3m")
-    deal.act(1, PON)
-    assert "discard 3m" not in deal.legal()
 
 
 @pytest.mark.parametrize(("rest", "is_allowed"), [("11144m", False), ("11145m", True)])
 def test_a_chi_that_would_leave_no_discard_is_not_offered(rest: str, is_allowed: bool) -> None:
     deal = Deal(["", f"23m{rest}55z66z77z", "", ""], draws="5z 6z 9s 9s 1m")
-    deal.discard(0, "5z")
-    deal.act(1, PON)
-    deal.discard(1, "7z")
-    deal.discard(2, "6z")
-    deal.act(1, PON)
-    deal.discard(1, "7z")
-    deal.tsumogiri(2)
-    deal.discard(0, "1m")
+    deal.play("0 5z, 1 pon, 1 7z, 2 6z, 1 pon, 1 7z, tsumogiri 2, 0 1m")
     assert deal.is_offered(1, CHI) == is_allowed
     assert deal.is_offered(1, PON)
 
 
-# --- furiten and wins
-
-
 def test_a_wait_in_the_own_river_forbids_ron_on_all_waits() -> None:
-    deal = Deal([TENPAI, "1p", "", ""], draws="4p 7z")
-    assert deal.is_offered(0, TSUMO)
-    deal.discard(0, "4p")
-    deal.discard(1, "1p")
-    assert not deal.is_offered(0, RON)
-
-
-def test_a_missed_win_forbids_ron_on_all_waits_in_the_same_turn() -> None:
-    deal = Deal([TENPAI, "4p", "1p", "4p"], draws="7z 6z 6z 5z")
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
-    assert deal.is_offered(0, RON)
-    deal.act(0, PASS)
-    deal.discard(2, "1p")
-    assert not deal.is_offered(0, RON)
-    deal.discard(3, "4p")
-    assert not deal.is_offered(0, RON)
-
-
-def test_the_next_own_discard_ends_the_furiten_of_a_missed_win() -> None:
-    deal = Deal([TENPAI, "44p", "", ""], draws="7z 6z 6z 5z 9s 3s")
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
-    deal.act(0, PASS)
-    deal.tsumogiri(2)
-    deal.discard(0, "9s")
-    deal.discard(1, "4p")
-    assert deal.is_offered(0, RON)
-
-
-def test_a_missed_win_after_riichi_forbids_ron_for_good_but_not_tsumo() -> None:
-    deal = Deal([TENPAI, "44p", "", ""], draws="7z 6z 6z 5z 9s 3s 2s 2s 1p")
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
-    deal.act(0, PASS)
-    deal.tsumogiri(3)
-    deal.discard(1, "4p")
-    assert not deal.is_offered(0, RON)
-    deal.tsumogiri(2)
-    assert deal.table["actor"] == 0
-    assert deal.is_offered(0, TSUMO)
+    Deal([TENPAI, "1p", "", ""], draws="4p 7z").play("0 may tsumo, 0 4p, 1 1p, 0 may not ron")
 
 
 def test_a_win_without_yaku_is_not_offered_but_makes_furiten() -> None:
     no_yaku = "123m456m78p99p"  # with an open set of 4z waits for 6p and 9p without any yaku
     deal = Deal(["6p", f"{no_yaku}44z5s", "", "6p"], draws="4z 6p")
-    deal.discard(0, "4z")
-    deal.act(1, PON)
-    deal.discard(1, "5s")
-    deal.discard(2, "6p")
-    assert not deal.is_offered(1, RON)
+    deal.play("0 4z, 1 pon, 1 5s, 2 6p")
+    deal.play("1 may not ron")
     assert deal.table["missed_win"][1] == 1
 
 
 def test_a_pass_of_a_win_is_the_only_other_choice_of_a_riichi_hand() -> None:
     deal = Deal([TENPAI, "4p", "", ""], draws="7z 6z")
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
+    deal.play("0 riichi, 0 7z, 1 4p")
     assert deal.legal() == ["ron", "pass"]
 
 

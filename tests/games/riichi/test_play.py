@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -164,10 +165,22 @@ def test_an_illegal_move_is_refused_and_changes_nothing(action: int) -> None:
     assert is_same_table(simulator_of(session).tables, before)
 
 
-def test_a_discard_with_a_second_one_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda game: game.move(game.number, TSUMOGIRI, TSUMOGIRI), RefusedMoveError, "takes no discard"),
+        (lambda game: game.next_deal(game.number), RefusedMoveError, "not your turn"),
+        (lambda game: game.play_agent(), ValueError, "no agent has to decide"),
+        (lambda game: game.log(), ValueError, "the game is not over"),
+        (lambda _: new_session(0, seat=4), ValueError, "seat is 4: use 0 to 3"),
+    ],
+)
+def test_what_is_not_possible_now_is_refused(
+    call: Callable[[GameSession], object], error: type[ValueError], message: str
+) -> None:
     session = at_persons_turn(new_session(0))
-    with pytest.raises(RefusedMoveError, match="takes no discard"):
-        session.move(session.number, TSUMOGIRI, TSUMOGIRI)
+    with pytest.raises(error, match=message):
+        call(session)
 
 
 def test_a_stale_move_is_refused() -> None:
@@ -178,28 +191,6 @@ def test_a_stale_move_is_refused() -> None:
         session.move(number, TSUMOGIRI)
     with pytest.raises(RefusedMoveError, match="not your turn"):
         session.move(number + 1, TSUMOGIRI)
-
-
-def test_the_next_deal_waits_for_the_end_of_this_one() -> None:
-    session = at_persons_turn(new_session(0))
-    with pytest.raises(RefusedMoveError, match="not your turn"):
-        session.next_deal(session.number)
-
-
-def test_an_agent_cannot_play_for_the_person() -> None:
-    session = at_persons_turn(new_session(0))
-    with pytest.raises(ValueError, match="no agent has to decide"):
-        session.play_agent()
-
-
-def test_a_seat_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match="seat is 4: use 0 to 3"):
-        new_session(0, seat=4)
-
-
-def test_a_game_that_goes_on_has_no_log() -> None:
-    with pytest.raises(ValueError, match="the game is not over"):
-        new_session(0).log()
 
 
 def test_after_riichi_the_drawn_tile_is_discarded_without_a_question() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -22,32 +23,25 @@ from suphx.games.riichi.rules import (
     rule_flags,
     tenhou,
     tenhou_no_red,
-    tonpuu,
 )
 from suphx.games.riichi.table import (
     ANKAN,
-    CHI,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
     GAME_END,
-    KAKAN,
-    MINKAN,
     NAGASHI_MANGAN,
-    NINE_TERMINALS,
     NINE_TERMINALS_DRAW,
     OWN_TURN,
     PASS,
-    PON,
     RIICHI,
     ROB_KAN,
     RON,
     TABLE,
-    TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.games.riichi.tile import face_of_id, parse_kinds
+from suphx.games.riichi.tile import face_of_id
 from tests.games.riichi.builders.games import OTHER_VALUES, random_game
 from tests.games.riichi.builders.hands import (
     DEALER_LEADS,
@@ -68,18 +62,6 @@ def values_of(rules: Rules) -> bytes:
     records = np.zeros(1, RULE_VALUES)
     apply_rules(records, rules)
     return records.tobytes()
-
-
-def test_the_usual_game_is_a_hanchan_from_25000_to_30000_with_red_fives() -> None:
-    rules = tenhou()
-    assert (rules.num_winds, rules.start_points, rules.target_points) == (2, 25_000, 30_000)
-    assert rules.red_fives == "mps"
-    assert rules.open_tanyao
-
-
-def test_presets_differ_from_tenhou_only_in_what_they_say() -> None:
-    assert tonpuu() == Rules(num_winds=1)
-    assert tenhou_no_red() == Rules(red_fives="")
 
 
 @pytest.mark.parametrize(
@@ -261,110 +243,100 @@ def test_red_fives_are_chosen_suit_by_suit(suits: str, red_ids: list[int]) -> No
     assert [tile_id for tile_id in range(136) if face_of_id(tile_id, bits) >= 34] == red_ids
 
 
-@pytest.mark.parametrize("is_allowed", [True, False])
-def test_open_tanyao_is_a_win_or_not(is_allowed: bool) -> None:
-    deal = Deal(["4p", "345678m23p66s55p9s", "5p", ""], draws="1z 9m", rules=Rules(open_tanyao=is_allowed))
-    deal.discard(0, "1z")
-    deal.tsumogiri()
-    deal.discard(2, "5p")
-    deal.act(1, PON)
-    deal.discard(1, "9s")
-    deal.tsumogiri(2)
-    deal.discard(0, "4p")
-    assert deal.is_offered(1, RON) == is_allowed
+FAR = ["147m258p369s1357z", "258m369p147s1357z", "369m147p258s1357z"]
+OPEN_KAN, ADDED_KAN = "0 5z, 1 minkan", "0 5z, 1 pon, 1 4p, tsumogiri 3, 1 kakan 5z"
+
+# option (and which of its deals): hands, draws, other arguments of Deal, moves; by value of the option: what may be
+# done then, or fields of the table
+OPTIONS: dict[str, tuple[Sequence[str], str, dict[str, Any], str, dict[Any, str | dict[str, Any]]]] = {
+    "open_tanyao": (
+        ["4p", "345678m23p66s55p9s", "5p"], "1z 9m", {}, "0 1z, tsumogiri, 2 5p, 1 pon, 1 9s, tsumogiri 2, 0 4p",
+        {True: "1 may ron", False: "1 may not ron"},
+    ),
+    "kuikae after a chi": (
+        ["", "1234m147p147s123z"], "1m", {}, "0 1m, 1 chi low",
+        {"forbidden": "1 may not discard 1m, 1 may not discard 4m",
+         "same tile forbidden": "1 may not discard 1m, 1 may discard 4m",
+         "allowed": "1 may discard 1m, 1 may discard 4m"},
+    ),
+    "kuikae after a pon": (
+        ["", "333m147p147s1234z"], "3m", {}, "0 3m, 1 pon",
+        {"forbidden": "1 may not discard 3m", "same tile forbidden": "1 may not discard 3m",
+         "allowed": "1 may discard 3m"},
+    ),
+    "nine_terminals_draw": (
+        ["19m19p19s123z2358m"], "5p", {}, "all pass", {True: "0 may nine terminals", False: "0 may not nine terminals"},
+    ),
+    "four_winds_draw": (
+        ["2z"] * 4, "258m2p", {}, "0 2z, 1 2z, 2 2z, 3 2z, all pass",
+        {True: {"result": FOUR_WINDS_DRAW}, False: {"phase": OWN_TURN}},
+    ),
+    "four_riichi_draw": (
+        [TENPAI, STRAIGHT, "456789m456789s7p", "111222333z444z6z"], "7z 7z 5z 5z", {},
+        "0 riichi, 0 7z, all pass, 1 riichi, 1 7z, all pass, 2 riichi, 2 5z, all pass, 3 riichi, 3 5z, all pass",
+        {True: {"result": FOUR_RIICHI_DRAW, "kyotaku": 4}, False: {"phase": OWN_TURN, "kyotaku": 4}},
+    ),
+    "four_kans_draw": (
+        ["1111m2222m147p19s", "3333m4444m147p28s", "6666s258p147p123z"], "5z 6z", {"rinshan": "7z 3s 7z 3z"},
+        "0 ankan 1m, 0 ankan 2m, 0 5z, all pass, 1 ankan 3m, 1 ankan 4m, 1 6z, all pass",
+        {True: {"result": FOUR_KANS_DRAW}, False: "2 may not ankan 6s"},
+    ),
+    "nagashi_mangan": (
+        [""], "1m 5m 5s 7p", {"left": 3}, "tsumogiri 4",
+        {True: {"result": NAGASHI_MANGAN, "deltas": [12_000, -4000, -4000, -4000]},
+         False: {"result": EXHAUSTIVE_DRAW, "deltas": [0] * 4}},
+    ),
+    "noten_payment": (
+        [TENPAI, *FAR], "5p 7p 8m 8s", {"left": 3}, "tsumogiri 4",
+        {0: {"deltas": [0] * 4}, 1200: {"deltas": [1200, -400, -400, -400]},
+         6000: {"deltas": [6000, -2000, -2000, -2000]}},
+    ),
+    "riichi_needs_points": (
+        [TENPAI], "7z", {"scores": (900, 25_000, 25_000, 25_000)}, "all pass",
+        {True: "0 may not riichi", False: "0 riichi, 0 7z, all pass"},
+    ),
+    "ankan_after_riichi": (
+        ["111m456789p22s34s"], "7z 6z 6z 6z 1m", {}, "0 riichi, 0 7z, tsumogiri 3",
+        {"same waits": "0 may ankan 1m", "never": "0 may not ankan 1m"},
+    ),
+    "ippatsu": (
+        [TENPAI, "4p"], "7z", {}, "0 riichi, 0 7z, 1 4p, 0 ron",
+        {True: {"yaku": "ippatsu, pinfu, double riichi, ittsuu"}, False: {"yaku": "pinfu, double riichi, ittsuu"}},
+    ),
+    "kan_dora of a closed kan": (
+        ["1111m258p258s123z"], "9p", {}, "0 ankan 1m",
+        {"open kans later": {"num_dora": 2}, "at once": {"num_dora": 2}, "none": {"num_dora": 1}},
+    ),
+    "kan_dora of an open kan": (
+        ["", "555z4p"], "5z", {"rinshan": "9s"}, OPEN_KAN,
+        {"open kans later": {"num_dora": 1}, "at once": {"num_dora": 2}, "none": {"num_dora": 1}},
+    ),
+    "kan_dora after its discard": (
+        ["", "555z4p"], "5z", {"rinshan": "9s"}, f"{OPEN_KAN}, 1 4p",
+        {"open kans later": {"num_dora": 2}, "at once": {"num_dora": 2}, "none": {"num_dora": 1}},
+    ),
+    "kan_dora of an added kan": (
+        ["", "55z4p"], "5z 7p 7p 7p 5z", {"rinshan": "9s"}, ADDED_KAN,
+        {"open kans later": {"num_dora": 1}, "at once": {"num_dora": 2}, "none": {"num_dora": 1}},
+    ),
+    "kan_dora after the discard of an added kan": (
+        ["", "55z4p"], "5z 7p 7p 7p 5z", {"rinshan": "9s"}, f"{ADDED_KAN}, 1 9s",
+        {"open kans later": {"num_dora": 2}, "at once": {"num_dora": 2}, "none": {"num_dora": 1}},
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kuikae", "same", "other_end"),
-    [("forbidden", False, False), ("same tile forbidden", False, True), ("allowed", True, True)],
-)
-def test_kuikae_binds_the_discard_after_a_claim(kuikae: Any, same: bool, other_end: bool) -> None:
-    deal = Deal(["", "1234m147p147s123z", "", ""], draws="1m", rules=Rules(kuikae=kuikae))
-    deal.discard(0, "1m")
-    deal.act(1, CHI)
-    assert ("discard 1m" in deal.legal()) == same
-    assert ("discard 4m" in deal.legal()) == other_end
-    deal = Deal(["", "333m147p147s1234z", "", ""], draws="3m", rules=Rules(kuikae=kuikae))
-    deal.discard(0, "3m")
-    deal.act(1, PON)
-    assert ("discard 3m" in deal.legal()) == same
-
-
-@pytest.mark.parametrize("is_allowed", [True, False])
-def test_nine_terminals_may_be_no_reason_to_stop(is_allowed: bool) -> None:
-    deal = Deal(["19m19p19s123z2358m", "", "", ""], draws="5p", rules=Rules(nine_terminals_draw=is_allowed))
-    assert deal.is_offered(0, NINE_TERMINALS) == is_allowed
-
-
-@pytest.mark.parametrize("is_draw", [True, False])
-def test_four_winds_may_be_no_draw(is_draw: bool) -> None:
-    deal = Deal(["2z"] * 4, draws="258m2p", rules=Rules(four_winds_draw=is_draw))
-    for seat in range(4):
-        deal.discard(seat, "2z")
-    deal.pass_all()
-    assert (deal.table["result"] == FOUR_WINDS_DRAW) == is_draw
-    assert (deal.table["phase"] == OWN_TURN) != is_draw
-
-
-@pytest.mark.parametrize("is_draw", [True, False])
-def test_four_riichi_may_be_no_draw(is_draw: bool) -> None:
-    hands = [TENPAI, STRAIGHT, "456789m456789s7p", "111222333z444z6z"]
-    deal = Deal(hands, draws="7z 7z 5z 5z", rules=Rules(four_riichi_draw=is_draw))
-    for seat, tile in enumerate(["7z", "7z", "5z", "5z"]):
-        deal.pass_all()
-        deal.act(seat, RIICHI)
-        deal.discard(seat, tile)
-    deal.pass_all()
-    assert (deal.table["result"] == FOUR_RIICHI_DRAW) == is_draw
-    assert (deal.table["phase"] == OWN_TURN) != is_draw
-    assert deal.table["kyotaku"] == 4
-
-
-@pytest.mark.parametrize("is_draw", [True, False])
-def test_four_kans_may_be_no_draw_but_there_is_no_fifth(is_draw: bool) -> None:
-    hands = ["1111m2222m147p19s", "3333m4444m147p28s", "5555s258p147p123z", ""]
-    deal = Deal(hands, draws="5z 6z", rinshan="7z 3s 7z 3z", rules=Rules(four_kans_draw=is_draw, red_fives=""))
-    for seat, tiles, discard in ((0, "12m", "5z"), (1, "34m", "6z")):
-        for tile in parse_kinds(tiles):
-            deal.act(seat, ANKAN + tile)
-        deal.discard(seat, discard)
-        deal.pass_all()
-    assert (deal.table["result"] == FOUR_KANS_DRAW) == is_draw
-    if not is_draw:
-        assert deal.table["actor"] == 2
-        assert not deal.is_offered(2, ANKAN + kind("5s"))
-
-
-@pytest.mark.parametrize("is_paid", [True, False])
-def test_nagashi_may_be_no_mangan(is_paid: bool) -> None:
-    deal = Deal(["", "", "", ""], draws="1m 5m 5s 7p", left=3, rules=Rules(nagashi_mangan=is_paid))
-    deal.tsumogiri(4)
-    assert deal.table["result"] == (NAGASHI_MANGAN if is_paid else EXHAUSTIVE_DRAW)
-    assert deal.deltas() == ([12_000, -4000, -4000, -4000] if is_paid else [0, 0, 0, 0])
-
-
-@pytest.mark.parametrize(("total", "share"), [(0, 0), (1200, 400), (6000, 2000)])
-def test_the_noten_payment_is_shared(total: int, share: int) -> None:
-    hands = [TENPAI, "147m258p369s1357z", "258m369p147s1357z", "369m147p258s1357z"]
-    deal = Deal(hands, draws="5p 7p 8m 8s", left=3, rules=Rules(noten_payment=total))
-    deal.tsumogiri(4)
-    assert deal.deltas() == [total, -share, -share, -share]
-
-
-# --- riichi and dora
-
-
-@pytest.mark.parametrize("needs", [True, False])
-def test_riichi_may_be_declared_without_1000_points(needs: bool) -> None:
-    deal = Deal(
-        [TENPAI, "", "", ""], draws="7z", scores=(900, 25_000, 25_000, 25_000), rules=Rules(riichi_needs_points=needs)
-    )
-    assert deal.is_offered(0, RIICHI) != needs
-    if not needs:
-        deal.act(0, RIICHI)
-        deal.discard(0, "7z")
-        deal.pass_all()
-        assert deal.table["scores"][0] == -100
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_changes_this(option: str) -> None:
+    hands, draws, others, moves, outcomes = OPTIONS[option]
+    for value, expected in outcomes.items():
+        chosen: dict[str, Any] = {option.partition(" ")[0]: value}
+        deal = Deal(hands, draws=draws, rules=Rules(**chosen), **others)
+        deal.play(moves)
+        if isinstance(expected, str):
+            deal.play(expected)
+        else:
+            assert {name: deal.shows(name) for name in expected} == expected, value
 
 
 @pytest.mark.parametrize(
@@ -375,62 +347,12 @@ def test_riichi_needs_some_tiles_in_the_wall(min_tiles: int, left: int, is_allow
     assert deal.is_offered(0, RIICHI) == is_allowed
 
 
-@pytest.mark.parametrize(("when", "is_allowed"), [("same waits", True), ("never", False)])
-def test_a_closed_kan_after_riichi_may_be_forbidden(when: Any, is_allowed: bool) -> None:
-    hand = "111m456789p22s34s"
-    deal = Deal([hand, "", "", ""], draws="7z 6z 6z 6z 1m", rules=Rules(ankan_after_riichi=when))
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.tsumogiri(3)
-    assert deal.is_offered(0, ANKAN) == is_allowed
-
-
-@pytest.mark.parametrize("counts", [True, False])
-def test_ippatsu_may_be_worth_nothing(counts: bool) -> None:
-    deal = Deal([TENPAI, "4p", "", ""], draws="7z", rules=Rules(ippatsu=counts))
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.discard(1, "4p")
-    deal.act(0, RON)
-    assert (IPPATSU in deal.win_yaku()) == counts
-
-
-@pytest.mark.parametrize(
-    ("when", "closed", "open_kan", "after_discard"),
-    [("open kans later", 2, 1, 2), ("at once", 2, 2, 2), ("none", 1, 1, 1)],
-)
-def test_kan_dora_turn_over_when_the_rules_say(when: Any, closed: int, open_kan: int, after_discard: int) -> None:
-    rules = Rules(kan_dora=when)
-    deal = Deal(["1111m258p258s123z", "", "", ""], draws="9p", rules=rules)
-    deal.act(0, ANKAN)
-    assert deal.table["num_dora"] == closed
-    deal = Deal(["", "555z4p", "", ""], draws="5z", rinshan="9s", rules=rules)
-    deal.discard(0, "5z")
-    deal.act(1, MINKAN)
-    assert deal.table["num_dora"] == open_kan
-    deal.discard(1, "4p")
-    assert deal.table["num_dora"] == after_discard
-    deal = Deal(["", "55z4p", "", ""], draws="5z 7p 7p 7p 5z", rinshan="9s", rules=rules)
-    deal.discard(0, "5z")
-    deal.act(1, PON)
-    deal.discard(1, "4p")
-    deal.tsumogiri(3)
-    deal.act(1, KAKAN + kind("5z"))
-    assert deal.table["num_dora"] == open_kan
-    deal.discard(1, "9s")
-    assert deal.table["num_dora"] == after_discard
-
-
 @pytest.mark.parametrize(("ura", "kan_ura", "expected"), [(True, True, 3), (True, False, 2), (False, True, 0)])
 def test_ura_dora_and_kan_ura_dora_may_count_for_nothing(ura: bool, kan_ura: bool, expected: int) -> None:
     rules = Rules(ura_dora=ura, kan_ura_dora=kan_ura)
     # The ura dora are 2s, the pair, and by the kan 4p.
     deal = Deal(["1111m456789p234s", "5s", "", ""], draws="2s", rinshan="6z", ura="1s3p", rules=rules)
-    deal.act(0, ANKAN)
-    deal.act(0, RIICHI)
-    deal.discard(0, "6z")
-    deal.discard(1, "5s")
-    deal.act(0, RON)
+    deal.play("0 ankan 1m, 0 riichi, 0 6z, 1 5s, 0 ron")
     assert deal.table["win_ura"][0] == expected
 
 
@@ -460,10 +382,6 @@ def test_so_many_rons_win_from_the_first_in_turn_order_on(num_rons: int, max_ron
     assert table["win_seat"][: table["num_wins"]].tolist() == winners
     assert table["win_deltas"][0, 1] == table["win_points"][0] + 300 + 1000
     assert table["scores"].sum() == 4 * 25_000 + 1000
-
-
-def test_three_rons_are_a_draw_where_two_win() -> None:
-    assert three_rons(2, 3).table["result"] == TRIPLE_RON_DRAW
 
 
 def closed_kan(*, robs: bool, hand: str = "119m19p19s234567z", tile: str = "1z") -> Deal:

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from suphx.games.mahjong.readings import MAX_READINGS, is_thirteen_orphans, read_hand
 from suphx.games.mahjong.shanten import (
-    count_kinds,
     load_suits,
-    special_counts,
-    standard_shanten,
-    suit_rows,
-    thirteen_orphans_shanten,
 )
 from suphx.games.riichi.shanten import (
     NOT_HELD,
@@ -24,7 +19,6 @@ from suphx.games.riichi.shanten import (
     count_ukeire,
     find_waits,
     improving_kinds,
-    seven_pairs_shanten,
     shanten,
     tenpai_discards,
     waiting_kinds,
@@ -105,20 +99,6 @@ def test_shanten_and_improving_tiles_are_those_of_the_search(num_melds: int, num
         assert waiting_kinds(SUITS, hand, num_melds) == waits, hand
 
 
-def test_near_hands_wait_for_what_the_search_finds() -> None:
-    """Hands that are one tile away from complete, five of a kind included."""
-    rng = np.random.default_rng(9)
-    targets = {n: shanten_twin.all_targets(n) for n in range(1, 5)}
-    for _ in range(120):
-        num_sets = int(rng.integers(1, 5))
-        hand = targets[num_sets][rng.integers(len(targets[num_sets]))].copy()
-        hand[rng.choice(np.flatnonzero(hand <= 2))] += 2
-        hand[rng.choice(np.flatnonzero(hand))] -= 1
-        expected, kinds = shanten_twin.shanten_and_improving(hand, 4 - num_sets)
-        assert expected == 0
-        assert waiting_kinds(SUITS, hand, 4 - num_sets) == sum(1 << kind for kind in kinds), hand
-
-
 def test_fourteen_tiles_have_the_least_shanten_of_their_discards() -> None:
     rng = np.random.default_rng(3)
     for i in range(300):
@@ -130,28 +110,6 @@ def test_fourteen_tiles_have_the_least_shanten_of_their_discards() -> None:
             best = min(best, shanten(SUITS, hand, 0))
             hand[kind] += 1
         assert best == max(now, 0)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_special_forms_are_those_of_the_search(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for i in range(300):
-        hand = random_hand(rng, 13 + i % 2, 1 + i % 3)
-        counts = special_counts(suit_rows(SUITS, hand))
-        assert seven_pairs_shanten(counts) == shanten_twin.seven_pairs(hand)
-        assert thirteen_orphans_shanten(counts) == shanten_twin.thirteen_orphans(hand)
-
-
-def test_open_hands_have_no_special_forms() -> None:
-    hand = counts_of("1122m3344p77z")
-    assert shanten(SUITS, hand, 1) == standard_shanten(SUITS, hand, 1)
-
-
-def test_a_hand_is_left_as_it_was() -> None:
-    hand = counts_of("1112345678999m")
-    before = hand.copy()
-    waiting_kinds(SUITS, hand, 0)
-    np.testing.assert_array_equal(hand, before)
 
 
 def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() -> None:
@@ -169,13 +127,6 @@ def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() ->
         assert (shanten(SUITS, hand, num_melds) <= 0) == (expected != 0), hand
         num_tenpai += expected != 0
     assert num_tenpai > 200
-
-
-def test_ukeire_counts_the_unseen_tiles_of_the_helping_kinds() -> None:
-    unseen = np.full(34, 4, np.int8)
-    unseen[parse_kinds("123m")] = [0, 1, 3]
-    assert count_kinds(bits_of("123m5z"), unseen) == 8
-    assert count_kinds(0, unseen) == 0
 
 
 @st.composite

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.readings import MAX_READINGS, TRIPLET, is_thirteen_orphans, read_hand
+from suphx.games.mahjong.readings import is_thirteen_orphans
+from suphx.games.riichi import yaku_number
 from suphx.games.riichi.rules import Rules, mahjong_soul, rule_flags, tenhou
-from suphx.games.riichi.table import PON, RON, TSUMO
-from suphx.games.riichi.tile import face_name
+from suphx.games.riichi.table import PON
 from suphx.games.riichi.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
@@ -29,10 +29,8 @@ from suphx.games.riichi.yaku import (
     pay_win,
 )
 from suphx.games.riichi.yaku_number import YAKU_NAMES
-from suphx.kernel.record import I8
 from tests.games.riichi.builders.hands import EAST, SOUTH, WEST, Score, score
 from tests.games.riichi.builders.table_builder import Deal, counts_of
-from tests.games.riichi.twins.shanten_twin import all_targets
 
 NO_OPEN_TANYAO = Rules(open_tanyao=False)
 
@@ -141,13 +139,6 @@ def test_yakuman_add_up_and_leave_out_all_else() -> None:
     result = score("555666777z111z22z", "2z", circumstances=IS_TSUMO | IS_RIICHI | IS_FIRST_TURN, dora=5)
     assert result.yaku == {"chiihou", "daisangen", "suuankou tanki", "tsuuiisou"}
     assert result.num_yakuman == 4
-
-
-def test_no_yakuman_counts_double_by_its_wait() -> None:
-    assert score("222m333p444s999p99s", "9s").num_yakuman == 1
-    assert score("19m19p19s12345677z", "7z").num_yakuman == 1
-    assert score("11123456678999m", "6m").num_yakuman == 1
-    assert score("111222333z44m", "4m", "pon 444z").num_yakuman == 1
 
 
 def test_a_thirteenth_han_is_counted_not_a_yakuman() -> None:
@@ -337,96 +328,6 @@ def test_liability_covers_only_its_own_yakuman() -> None:
     assert deltas.tolist() == [0, 64_000, -48_000, -16_000]
 
 
-def readings_of(hand: I8) -> set[str]:
-    """Return every reading as text: the pair, then the sorted sets."""
-    num_sets = int(hand.sum()) // 3
-    readings = np.zeros((MAX_READINGS, 5), np.int8)
-    found = read_hand(hand, num_sets, readings)
-    texts = []
-    for row in readings[:found].tolist():
-        sets = [f"{face_name(c - TRIPLET)}x3" if c >= TRIPLET else f"{face_name(c)}+" for c in row[1 : 1 + num_sets]]
-        texts.append(" ".join([face_name(row[0]), *sorted(sets)]))
-    assert len(set(texts)) == len(texts), "a reading is given twice"
-    return set(texts)
-
-
-def search(hand: I8, num_sets: int) -> set[str]:
-    """Return all readings by plain recursion on the lowest tile."""
-
-    def sets_of(counts: list[int]) -> list[list[str]]:
-        kind = next((k for k in range(34) if counts[k]), None)
-        if kind is None:
-            return [[]]
-        found = []
-        ways = [(f"{face_name(kind)}x3", [kind] * 3)]
-        if kind < 27 and kind % 9 < 7:
-            ways.append((f"{face_name(kind)}+", [kind, kind + 1, kind + 2]))
-        for name, tiles in ways:
-            rest = list(counts)
-            for tile in tiles:
-                rest[tile] -= 1
-            if min(rest) >= 0:
-                found += [[name, *others] for others in sets_of(rest)]
-        return found
-
-    texts = set()
-    for pair in np.flatnonzero(hand >= 2).tolist():
-        counts = hand.tolist()
-        counts[pair] -= 2
-        texts |= {" ".join([face_name(pair), *sorted(sets)]) for sets in sets_of(counts)}
-    return texts
-
-
-@pytest.mark.parametrize(
-    ("tiles", "expected"),
-    [
-        ("123m11z", {"1z 1m+"}),
-        ("11z", {"1z"}),
-        ("111222333m11z", {"1z 1m+ 1m+ 1m+", "1z 1mx3 2mx3 3mx3"}),
-        ("22233344m", {"4m 2mx3 3mx3"}),
-        ("11123m", {"1m 1m+"}),
-        ("12345m", set()),
-        ("11112222333344m", {"4m 1m+ 1m+ 1m+ 1m+", "4m 1m+ 1mx3 2mx3 3mx3", "1m 1m+ 1m+ 2m+ 2m+"}),
-        ("89m1p11z", set()),
-        ("111z", set()),
-    ],
-)
-def test_readings_of_known_hands(tiles: str, expected: set[str]) -> None:
-    assert readings_of(counts_of(tiles)) == expected
-
-
-@pytest.mark.parametrize("num_sets", [1, 2, 3, 4])
-def test_readings_are_all_that_a_search_finds(num_sets: int) -> None:
-    rng = np.random.default_rng(num_sets)
-    targets = all_targets(num_sets)
-    one_suit = targets[targets[:, 9:].sum(axis=1) == 0]
-    for pool in (targets, one_suit):
-        for _ in range(150):
-            hand = pool[rng.integers(len(pool))].copy()
-            hand[rng.choice(np.flatnonzero(hand <= 2))] += 2
-            assert readings_of(hand) == search(hand, num_sets)
-
-
-def test_incomplete_hands_have_no_reading() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        hand = np.bincount(rng.choice(np.repeat(np.arange(12), 4), 14, replace=False), minlength=34).astype(np.int8)
-        assert readings_of(hand) == search(hand, 4)
-
-
-def test_no_hand_has_more_readings_than_there_is_room_for() -> None:
-    many = ("22233344455566m", "11122233344455m", "33344455566677p")
-    most = max(len(readings_of(counts_of(tiles))) for tiles in many)
-    assert 3 <= most <= MAX_READINGS
-
-
-def test_reading_leaves_the_hand_as_it_was() -> None:
-    hand = counts_of("11122233344455m")
-    before = hand.copy()
-    readings_of(hand)
-    np.testing.assert_array_equal(hand, before)
-
-
 def test_seven_pairs_must_be_different() -> None:
     assert is_seven_pairs(counts_of("1122m3344p5566s77z"))
     assert not is_seven_pairs(counts_of("1111m3344p5566s77z"))
@@ -464,8 +365,7 @@ def fed_dragons(pao: Pao) -> Deal:
 )
 def test_the_feeder_answers_for_a_tsumo(pao: Pao, deltas: list[int]) -> None:
     deal = fed_dragons(pao)
-    deal.tsumogiri(3)
-    deal.act(1, TSUMO)
+    deal.play("tsumogiri 3, 1 tsumo")
     assert deal.deltas() == deltas
 
 
@@ -479,24 +379,16 @@ def test_the_feeder_answers_for_a_tsumo(pao: Pao, deltas: list[int]) -> None:
 )
 def test_the_feeder_answers_for_a_ron(pao: Pao, deltas: list[int]) -> None:
     deal = fed_dragons(pao)
-    deal.tsumogiri()
-    deal.discard(3, "1z")
-    deal.act(1, RON)
+    deal.play("tsumogiri, 3 1z, 1 ron")
     assert deal.deltas() == deltas
 
 
-def test_who_feeds_big_four_winds_answers_for_two_yakuman_where_they_count_double() -> None:
-    deal = Deal(["", "11223344z9s159p5m", "", ""], draws="1z 2z 3z 4z 8p 8p 8p 9s", rules=mahjong_soul())
-    deal.discard(0, "1z")
-    for given, thrown in (("2z", "1p"), ("3z", "5p"), ("4z", "9p")):
-        deal.act(1, PON)
-        deal.discard(1, thrown)
-        deal.discard(2, given)
-    deal.act(1, PON)
-    deal.discard(1, "5m")
-    deal.tsumogiri(3)
-    deal.act(1, TSUMO)
-    assert deal.deltas() == [0, 64_000, -64_000, 0]
+@pytest.mark.parametrize(("rules", "points"), [(Rules(), 32_000), (mahjong_soul(), 64_000)])
+def test_who_feeds_big_four_winds_answers_for_one_yakuman_or_two(rules: Rules, points: int) -> None:
+    deal = Deal(["", "11223344z9s159p5m", "", ""], draws="1z 2z 3z 4z 8p 8p 8p 9s", rules=rules)
+    deal.play("0 1z, 1 pon, 1 1p, 2 2z, 1 pon, 1 5p, 2 3z, 1 pon, 1 9p, 2 4z, 1 pon, 1 5m, tsumogiri 3, 1 tsumo")
+    assert deal.win_yaku() == {yaku_number.DAISUUSHII}
+    assert deal.deltas() == [0, points, -points, 0]
 
 
 # --- points

@@ -4,10 +4,7 @@
 >>> row = np.zeros(encoder.layout(DISCARD_HEAD).observation_bytes, np.uint8)
 >>> encode_observation(encoder.id, load_lookup(), table, seat, DISCARD_HEAD, -1, row)
 
-Rows for many decisions at once are checked at this edge and encoded on several threads:
-
->>> rows = np.zeros((len(indices), encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
->>> encode_batch(encoder, DISCARD_HEAD, simulator.tables, indices, np.full(len(indices), -1), rows, num_threads=2)
+>>> rows = encode_rows(encoder, DISCARD_HEAD, simulator.tables, indices, np.full(len(indices), -1))
 
 The public planes show a position. The five nets of an agent are each asked about one thing; a policy of the
 environments (suphx/environments) must also see which tile it has drawn, or which one it may claim: the planes DECISION,
@@ -19,37 +16,24 @@ behind the public ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from suphx.games.mahjong.planes import PlaneLayout, layout, set_bit, set_kinds, set_plane
 from suphx.games.riichi.features import mini, paper, paper_layout
-from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
-from suphx.games.riichi.names import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD
+from suphx.games.riichi.names import CLAIM_HEADS, HEAD_NAMES
 from suphx.games.riichi.table import (
-    ANKAN,
     CALL_DISCARD,
-    CHI,
     CLAIM,
     GAME_END,
-    KYOKU_END,
-    KYOKU_START,
-    MINKAN,
-    PASS,
-    PON,
-    PON_RED,
     RIICHI_DISCARD,
     ROB_KAN,
-    TABLE,
-    TSUMO,
     Table,
-    action_name,
 )
 from suphx.games.riichi.tile import is_red, kind_of_face, red_kinds
-from suphx.kernel.jit import jit, map_on_threads
+from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, Records
 
 MINI, SUPHX, SUPHX_PLAIN = range(3)
@@ -130,131 +114,30 @@ def encode_candidate(
         paper.encode_other_claim(lookup, t, seat, action, encoder_id == SUPHX, known, row)
 
 
-_PARTS_A_THREAD = 16  # smaller parts end at nearly the same moment
-_LEAST_PART = 16
-
-
-def encode_batch(
-    encoder: Encoder, head: int, tables: Records, indices: I64, actions: I64, rows: U8, *, num_threads: int = 1
-) -> None:
-    """Fill ``rows``, uint8 [n, observation_bytes of the head's layout], with what the actors of n tables see.
+def encode_rows(encoder: Encoder, head: int, tables: Records, indices: I64, candidates: I64) -> U8:
+    """Return uint8 [n, observation_bytes of the head's layout]: what the actors of n tables see.
 
     ``tables``: TABLE records that wait for a decision; ``indices``: int64 (n,), the table of each row, one table as
-    often as it has candidates; ``actions``: int64 (n,), the candidate that a claim head judges, -1 for the discard and
-    riichi heads. Rows that follow each other for one table cost less than rows apart. ValueError for shapes, types,
-    indices and candidates that do not fit; nothing is written then.
+    often as it has candidates; ``candidates``: int64 (n,), what a claim head judges, -1 for the discard and riichi
+    heads. Rows that follow each other for one table cost less than rows apart.
     """
-    layout = encoder.layout(head)
-    _check_arrays(tables, indices, actions, rows, layout.observation_bytes, num_threads)
-    bad = _first_unfit(tables, indices, actions, head)
-    if bad >= 0:
-        raise ValueError(_explain(tables, indices, actions, head, bad))
-    lookup = load_lookup()
-
-    def encode(part: slice) -> None:
-        encode_observations(encoder.id, lookup, head, tables, indices[part], actions[part], rows[part])
-
-    _in_parts(encode, len(indices), num_threads)
-
-
-def encode_oracle_batch(tables: Records, indices: I64, rows: U8, *, num_threads: int = 1) -> None:
-    """Fill ``rows``, uint8 [n, ORACLE.observation_bytes], with what is hidden from the actors of ``indices``.
-
-    ValueError for shapes, types and indices that do not fit; nothing is written then.
-    """
-    actions = np.full(len(indices), -1, np.int64)
-    _check_arrays(tables, indices, actions, rows, ORACLE.observation_bytes, num_threads)
-    bad = _first_unfit(tables, indices, actions, DISCARD_HEAD)
-    if bad >= 0:
-        raise ValueError(_explain(tables, indices, actions, DISCARD_HEAD, bad))
-    lookup = load_lookup()
-
-    def encode(part: slice) -> None:
-        _encode_oracle_observations(lookup, tables, indices[part], rows[part])
-
-    _in_parts(encode, len(indices), num_threads)
-
-
-def _in_parts(work: Callable[[slice], None], count: int, num_threads: int) -> None:
-    """Do ``work`` for slices of 0 … count - 1 on several threads; the kernels in it run side by side."""
-    step = count if num_threads == 1 else max(_LEAST_PART, -(-count // (num_threads * _PARTS_A_THREAD)))
-    map_on_threads(work, [slice(start, start + step) for start in range(0, count, max(1, step))], num_threads)
-
-
-@jit
-def _encode_oracle_observations(lookup: Lookup, tables: Records, indices: I64, rows: U8) -> None:
-    for i in range(len(indices)):
-        t = tables[indices[i]]
-        encode_oracle(lookup, t, t.actor, rows[i])
+    rows = np.zeros((len(indices), encoder.layout(head).observation_bytes), np.uint8)
+    if len(indices):
+        encode_observations(encoder.id, load_lookup(), head, tables, indices, candidates, rows)
+    return rows
 
 
 @jit
 def encode_observations(
     encoder_id: int, lookup: Lookup, head: int, tables: Records, indices: I64, actions: I64, rows: U8
 ) -> None:  # fmt: skip
-    """Do what ``encode_batch`` does on this thread, without its checks: for callers whose candidates fit."""
+    """Fill ``rows``, uint8 [n, observation_bytes of the head's layout], as ``encode_rows``; nothing is checked."""
     for i in range(len(indices)):
         t = tables[indices[i]]
         if i > 0 and indices[i] == indices[i - 1]:
             encode_candidate(encoder_id, lookup, t, t.actor, head, actions[i], rows[i - 1], rows[i])
         else:
             encode_observation(encoder_id, lookup, t, t.actor, head, actions[i], rows[i])
-
-
-def _check_arrays(
-    tables: Records, indices: I64, actions: I64, rows: U8, observation_bytes: int, num_threads: int
-) -> None:  # fmt: skip
-    if num_threads < 1:
-        raise ValueError(f"num_threads is {num_threads}: use at least 1")
-    if tables.dtype != TABLE or tables.ndim != 1:
-        raise ValueError(f"tables are {tables.dtype}{list(tables.shape)}: give TABLE records (n,), as a Simulator has")
-    for name, array in (("indices", indices), ("actions", actions)):
-        if array.dtype != np.int64 or array.ndim != 1:
-            raise ValueError(f"{name} are {array.dtype}{list(array.shape)}: give int64 (n,)")
-    if len(actions) != len(indices):
-        raise ValueError(f"{len(actions)} actions for {len(indices)} indices: give one a row")
-    if rows.dtype != np.uint8 or rows.shape != (len(indices), observation_bytes) or not rows.flags.c_contiguous:
-        raise ValueError(
-            f"rows are {rows.dtype}{list(rows.shape)}: give contiguous uint8[{len(indices)}, {observation_bytes}] "
-            "(a row for each index, the observation_bytes of the head's layout)"
-        )
-
-
-@jit
-def _first_unfit(tables: Records, indices: I64, actions: I64, head: int) -> int:
-    """Return the first row whose index, table or candidate does not fit, or -1."""
-    for i in range(len(indices)):
-        if not 0 <= indices[i] < len(tables):
-            return i
-        t = tables[indices[i]]
-        if not KYOKU_START < t.phase < KYOKU_END:
-            return i
-        if head in CLAIM_HEADS and not (judges(head, actions[i]) and t.legal[actions[i]]):
-            return i
-    return -1
-
-
-@jit
-def judges(head: int, action: int) -> bool:
-    """Tell whether ``action`` is a claim or kan that ``head`` judges."""
-    if head == CHOW_HEAD:
-        return CHI <= action < PASS
-    if head == PONG_HEAD:
-        return PON <= action <= PON_RED
-    return head == KONG_HEAD and (action == MINKAN or ANKAN <= action < TSUMO)
-
-
-def _explain(tables: Records, indices: I64, actions: I64, head: int, bad: int) -> str:
-    index = int(indices[bad])
-    if not 0 <= index < len(tables):
-        return f"row {bad} is of table {index}, but there are {len(tables)} tables"
-    phase = int(tables["phase"][index])
-    if not KYOKU_START < phase < KYOKU_END:
-        return f"row {bad}: table {index} waits for no decision (phase {phase})"
-    return (
-        f"row {bad}, table {index}, seat {tables['actor'][index]}: {action_name(int(actions[bad]))} is not a possible "
-        f"claim that the {HEAD_NAMES[head]} head judges"
-    )
 
 
 DECISION = layout(
@@ -273,21 +156,13 @@ DECISION = layout(
     ),
 )
 
-_DRAWN_TILE = DECISION["drawn_tile"].first
-_DRAWN_IS_RED = DECISION["drawn_is_red"].first
-_OWN_RED_FIVES = DECISION["own_red_fives"].first
-_CLAIMED_TILE = DECISION["claimed_tile"].first
-_CLAIMED_IS_RED = DECISION["claimed_is_red"].first
-_CLAIMED_FROM = DECISION["claimed_from"].first
-_CLAIMED_FROM_KAN = DECISION["claimed_from_kan"].first
-_AFTER_RIICHI = DECISION["after_riichi"].first
-_AFTER_CLAIM = DECISION["after_claim"].first
+_AT = DECISION.first_planes()
 
 
 def decision_layout(public: PlaneLayout) -> PlaneLayout:
     """Return the planes of ``public`` with those of DECISION behind them."""
-    behind = tuple(replace(part, first=public.num_planes + part.first) for part in DECISION.ranges)
-    return PlaneLayout(f"{public.name}-decision", public.version, public.ranges + behind)
+    parts = [(part.name, part.shape or part.count, part.meaning) for part in public.ranges + DECISION.ranges]
+    return layout(f"{public.name}-decision", public.version, parts)
 
 
 @jit
@@ -298,25 +173,25 @@ def encode_decision(t: Table, seat: int, first: int, row: U8) -> None:
     """
     if seat != t.actor or t.phase == GAME_END:
         return
-    set_kinds(row, first + _OWN_RED_FIVES, red_kinds(int(t.red[seat])))
+    set_kinds(row, first + _AT.own_red_fives, red_kinds(int(t.red[seat])))
     if t.phase == CLAIM or t.phase == ROB_KAN:
         _fill_claimed(t, seat, first, row)
         return
     if t.drawn >= 0:
-        set_bit(row, first + _DRAWN_TILE, int(kind_of_face(t.drawn)))
+        set_bit(row, first + _AT.drawn_tile, int(kind_of_face(t.drawn)))
         if is_red(t.drawn):
-            set_plane(row, first + _DRAWN_IS_RED)
+            set_plane(row, first + _AT.drawn_is_red)
     if t.phase == RIICHI_DISCARD:
-        set_plane(row, first + _AFTER_RIICHI)
+        set_plane(row, first + _AT.after_riichi)
     elif t.phase == CALL_DISCARD:
-        set_plane(row, first + _AFTER_CLAIM)
+        set_plane(row, first + _AT.after_claim)
 
 
 @jit
 def _fill_claimed(t: Table, seat: int, first: int, row: U8) -> None:
-    set_bit(row, first + _CLAIMED_TILE, int(kind_of_face(t.claimed_face)))
+    set_bit(row, first + _AT.claimed_tile, int(kind_of_face(t.claimed_face)))
     if is_red(t.claimed_face):
-        set_plane(row, first + _CLAIMED_IS_RED)
-    set_plane(row, first + _CLAIMED_FROM + (int(t.turn) - seat) % 4 - 1)
+        set_plane(row, first + _AT.claimed_is_red)
+    set_plane(row, first + _AT.claimed_from + (int(t.turn) - seat) % 4 - 1)
     if t.phase == ROB_KAN:
-        set_plane(row, first + _CLAIMED_FROM_KAN)
+        set_plane(row, first + _AT.claimed_from_kan)

@@ -20,29 +20,15 @@ from suphx.games.mahjong.tile import (
     GREEN_BITS,
     HONOUR_BITS,
     KAKAN_MELD,
-    MINKAN_MELD,
     PON_MELD,
     TERMINAL_AND_HONOUR_BITS,
     is_simple,
 )
-from suphx.games.riichi.features.own_hand import claimed_kind
 from suphx.games.riichi.features.paper_layout import LEVELS
 from suphx.games.riichi.legal import dealer_of
 from suphx.games.riichi.rules import OPEN_TANYAO, rule_flags, tenhou
-from suphx.games.riichi.table import (
-    CHI,
-    CHI_RED,
-    KAKAN,
-    MINKAN,
-    PASS,
-    PON,
-    PON_RED,
-    TSUMO,
-    Table,
-    dora_kind,
-    lowest_of_chi,
-)
-from suphx.games.riichi.tile import is_red, num_red
+from suphx.games.riichi.table import PON, Table, claimed_kind, dora_kind, new_meld, take_used, uses_red
+from suphx.games.riichi.tile import is_red
 from suphx.games.riichi.yaku import base_points, pay_win
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I32, U8, Records, field, record_dtype
@@ -90,7 +76,11 @@ def fill_hand_summary(t: Table, seat: int, action: int, unseen: CountMasks, summ
     summary.hand[:] = t.hand[seat]
     summary.red = t.red[seat]
     if action != NO_CLAIM:
-        _take(t, action, summary)
+        kind = claimed_kind(t, action)
+        meld_type, lowest = new_meld(t, action)
+        take_used(summary.hand, meld_type, lowest, kind)
+        if uses_red(t, seat, action):
+            summary.red &= ~(1 << kind // 9)
     column = num_tiles = 0
     for kind in range(34):
         summary.unseen[kind] = (
@@ -115,25 +105,18 @@ def _fill_melds(t: Table, seat: int, action: int, summary: HandSummary) -> None:
     summary.num_sets, summary.is_closed = 4, 1
     summary.meld_runs = summary.meld_sets = summary.num_ankan = summary.num_kans = 0
     summary.meld_fu = summary.meld_dora = 0
-    added = int(claimed_kind(t, action)) if KAKAN <= action < TSUMO else -1
+    new_type, lowest = new_meld(t, action) if action != NO_CLAIM else (0, -1)
+    new_red = 0
+    if action != NO_CLAIM:
+        new_red = int(uses_red(t, seat, action)) + int(action >= PON and is_red(t.claimed_face))
     for i in range(t.num_melds[seat]):
         meld_type, kind, red = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i]), int(t.meld_red[seat, i])
-        if meld_type == PON_MELD and kind == added:
+        if new_type == KAKAN_MELD and meld_type == PON_MELD and kind == lowest:
             meld_type = KAKAN_MELD
-            red += num_red(int(t.red[seat]), kind)
+            red += new_red
         _add_meld(summary, meld_type, kind, red)
-    if action == NO_CLAIM or added >= 0:
-        return
-    kind = int(claimed_kind(t, action))
-    claimed_red = int(is_red(t.claimed_face))
-    if action < KAKAN:
-        _add_meld(summary, ANKAN_MELD, kind, num_red(int(t.red[seat]), kind))
-    elif action == MINKAN:
-        _add_meld(summary, MINKAN_MELD, kind, claimed_red + num_red(int(t.red[seat]), kind))
-    elif action < MINKAN:
-        _add_meld(summary, PON_MELD, kind, claimed_red + int(action == PON_RED))
-    else:
-        _add_meld(summary, CHI_MELD, lowest_of_chi(kind, action), claimed_red + int(action >= CHI_RED))
+    if action != NO_CLAIM and new_type != KAKAN_MELD:
+        _add_meld(summary, new_type, lowest, new_red)
 
 
 @jit
@@ -154,24 +137,6 @@ def _add_meld(summary: HandSummary, meld_type: int, kind: int, red: int) -> None
     summary.num_kans += is_kan
     summary.meld_fu += (2 if is_simple(kind) else 4) * (2 if is_ankan else 1) * (4 if is_kan else 1)
     summary.meld_dora += summary.dora[kind] * (4 if is_kan else 3)
-
-
-@jit
-def _take(t: Table, action: int, summary: HandSummary) -> None:
-    """Take the concealed tiles of a claim or kan out of the hand."""
-    kind = int(claimed_kind(t, action))
-    suit = kind // 9
-    if CHI <= action < PASS:
-        lowest = lowest_of_chi(kind, action)
-        for other in range(lowest, lowest + 3):
-            summary.hand[other] -= other != kind
-        if action >= CHI_RED:
-            summary.red &= ~(1 << suit)
-        return
-    count = 2 if action in (PON, PON_RED) else 3 if action == MINKAN else 1 if KAKAN <= action < TSUMO else 4
-    summary.hand[kind] -= count
-    if kind == 9 * suit + 4 and action != PON:
-        summary.red &= ~(1 << suit)
 
 
 MAX_HAN = 13
@@ -204,16 +169,12 @@ class WinLevels:
     """By is dealer, is tsumo, han, fu / 5: how many of LEVELS are reached."""
 
 
+@cache
 def load_win_levels() -> WinLevels:
     """Return the table, computed from the rules of payment.
 
     Points are Tenhou's whatever the rules of a table (open tanyao aside, see HandSummary): planes keep their meaning.
     """
-    return _load_win_levels()
-
-
-@cache
-def _load_win_levels() -> WinLevels:
     table: Records = np.zeros(1, record_dtype(WinLevels))
     levels = table[0]["levels"]
     deltas: I32 = np.zeros(4, np.int32)

@@ -2,7 +2,7 @@
 
 Source: the paper's look-ahead features, "the probability and round score of winning a hand if we discard a specific
 tile from the current hand tiles and then draw tiles from the wall to replace some other hand tiles". The paper names
-neither the planes nor the scoring; ours are in paper_layout.py, whose ``TERMS`` say what a way to win, drawn,
+neither the planes nor the scoring; ours are in paper_layout.py; docs/features.md says what a way to win, drawn,
 called, points and chance are. Reach: the kinds of all ways with up to k new tiles that are worth the points or more.
 
 The search goes over the suits' near targets for every winning hand that at most three new tiles make of a hand. A way
@@ -34,7 +34,6 @@ from suphx.games.riichi.features.paper_layout import (
     HIGH_LEVEL,
     MAX_CHANGED,
     NUM_LEVELS,
-    PUBLIC,
 )
 from suphx.games.riichi.features.suit_targets import (
     DOUBLES_SHIFT,
@@ -445,14 +444,7 @@ def _search_orphans(search: Search) -> None:
             _note(search, _unpack(missing), num_missing, ways, given, NUM_LEVELS, called)
 
 
-_DRAWN = PUBLIC["lookahead_drawn"].first
-_CALLED = PUBLIC["lookahead_called"].first
-_CHANCE = PUBLIC["lookahead_chance"].first
-_HIGH_CHANCE = PUBLIC["lookahead_high_chance"].first
-_CALLED_CHANCE = PUBLIC["lookahead_called_chance"].first
-_CLAIM_DRAWN = CLAIM["claim_lookahead_drawn"].first
-_CLAIM_CHANCE = CLAIM["claim_lookahead_chance"].first
-_CLAIM_HIGH_CHANCE = CLAIM["claim_lookahead_high_chance"].first
+_AT = CLAIM.first_planes()
 
 
 @jit
@@ -479,15 +471,15 @@ def _fill(
     kinds = np.zeros(MAX_COLUMNS, np.int64)
     _fill_column_kinds(search, kinds)
     if action == NO_CLAIM:
-        _fill_reach(search, DRAWN, kinds, row, _DRAWN)
-        _fill_reach(search, CALLED, kinds, row, _CALLED)
-        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _CHANCE)
-        _fill_chances(search, ways[1], kinds, FEW_CHANCE_BORDERS, row, _HIGH_CHANCE)
-        _fill_chances(search, ways[2], kinds, FEW_CHANCE_BORDERS, row, _CALLED_CHANCE)
+        _fill_reach(search, DRAWN, kinds, row, _AT.lookahead_drawn)
+        _fill_reach(search, CALLED, kinds, row, _AT.lookahead_called)
+        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _AT.lookahead_chance)
+        _fill_chances(search, ways[1], kinds, FEW_CHANCE_BORDERS, row, _AT.lookahead_high_chance)
+        _fill_chances(search, ways[2], kinds, FEW_CHANCE_BORDERS, row, _AT.lookahead_called_chance)
     else:
-        _fill_reach(search, DRAWN, kinds, row, _CLAIM_DRAWN)
-        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _CLAIM_CHANCE)
-        _fill_chances(search, ways[1], kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _CLAIM_HIGH_CHANCE)
+        _fill_reach(search, DRAWN, kinds, row, _AT.claim_lookahead_drawn)
+        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _AT.claim_lookahead_chance)
+        _fill_chances(search, ways[1], kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _AT.claim_lookahead_high_chance)
 
 
 @jit

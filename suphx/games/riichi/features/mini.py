@@ -18,34 +18,30 @@ PON_RED give the same row: these planes do not show which five is taken from the
 
 from __future__ import annotations
 
+import numpy as np
+
 from suphx.games.mahjong.planes import (
     CountMasks,
+    add_open_meld,
     add_tile,
     count_masks,
     layout,
     meld_masks,
-    remove_tiles,
     set_bit,
     set_counts,
-    set_kinds,
     set_plane,
 )
-from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.mahjong.tile import KAKAN_MELD, PON_MELD
 from suphx.games.riichi.legal import dealer_of, tiles_left
 from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    KAKAN,
-    MINKAN,
-    PASS,
     PON,
-    PON_RED,
-    TSUMO,
     Table,
+    claimed_kind,
     dora_indicator,
     dora_kind,
-    lowest_of_chi,
+    new_meld,
     place_of,
+    take_used,
 )
 from suphx.games.riichi.tile import dora_of_indicator, is_red, kind_of_face, num_red
 from suphx.kernel.jit import jit
@@ -88,26 +84,7 @@ _CLAIM_PARTS = (
 PUBLIC = layout("mini", 1, _PARTS)
 CLAIM = layout("mini-claim", 1, _PARTS + _CLAIM_PARTS)
 
-_HAND = PUBLIC["hand"].first
-_MELDS = PUBLIC["melds"].first
-_RIVERS = PUBLIC["rivers"].first
-_VISIBLE = PUBLIC["visible"].first
-_SEAT = PUBLIC["seat"].first
-_PLACEMENT = PUBLIC["placement"].first
-_KYOKU = PUBLIC["kyoku"].first
-_HONBA = PUBLIC["honba"].first
-_STICKS = PUBLIC["sticks"].first
-_DEALER = PUBLIC["dealer"].first
-_SCORES = PUBLIC["scores"].first
-_TILES_LEFT = PUBLIC["tiles_left"].first
-_DORA = PUBLIC["dora"].first
-_SEAT_WIND = PUBLIC["seat_wind"].first
-_ROUND_WIND = PUBLIC["round_wind"].first
-_RIICHI = PUBLIC["riichi"].first
-_HAND_AFTER = CLAIM["hand_after"].first
-_MELDS_AFTER = CLAIM["melds_after"].first
-_TILE_IS_DORA = CLAIM["tile_is_dora"].first
-_TILE_IS_RED = CLAIM["tile_is_red"].first
+_AT = CLAIM.first_planes()
 
 
 @jit
@@ -120,12 +97,12 @@ def encode(t: Table, seat: int, action: int, row: U8) -> None:
     """
     row[:] = 0
     hand = count_masks(t.hand[seat])
-    set_counts(row, _HAND, hand)
-    set_counts(row, _VISIBLE, _fill_open_tiles(t, seat, hand, row))
+    set_counts(row, _AT.hand, hand)
+    set_counts(row, _AT.visible, _fill_open_tiles(t, seat, hand, row))
     _fill_categories(t, seat, row)
     _fill_scores(t, seat, row)
     if action >= 0:
-        _fill_claim(t, seat, action, hand, row)
+        _fill_claim(t, seat, action, row)
 
 
 @jit
@@ -136,116 +113,73 @@ def _fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMas
         other = (seat + relative) % 4
         for i in range(t.num_melds[other]):
             meld_type, kind = t.meld_type[other, i], int(t.meld_kind[other, i])
-            set_counts(row, _MELDS + 16 * relative + 4 * i, meld_masks(meld_type, kind))
-            seen = _see_meld(seen, meld_type, kind, kind_of_face(t.meld_tile[other, i]))
+            set_counts(row, _AT.melds + 16 * relative + 4 * i, meld_masks(meld_type, kind))
+            seen = add_open_meld(seen, meld_type, kind, kind_of_face(t.meld_tile[other, i]))
         for i in range(t.river_length[other]):
             kind = int(kind_of_face(t.river[other, i]))
             seen = add_tile(seen, kind)
             if i < RIVER_PLANES:
-                set_bit(row, _RIVERS + RIVER_PLANES * relative + i, kind)
+                set_bit(row, _AT.rivers + RIVER_PLANES * relative + i, kind)
     for i in range(min(t.num_dora, MAX_DORA)):
         indicator = dora_indicator(t.wall, i) >> 2
         seen = add_tile(seen, indicator)
-        set_bit(row, _DORA + i, dora_of_indicator(indicator))
-    return seen
-
-
-@jit
-def _see_meld(seen: CountMasks, meld_type: int, kind: int, claimed: int) -> CountMasks:
-    """Add a meld's tiles except the claimed one, which the river of its discarder has."""
-    if meld_type == CHI_MELD:
-        for other in range(kind, kind + 3):
-            if other != claimed:
-                seen = add_tile(seen, other)
-        return seen
-    # All four tiles of a kan are seen: adding stops at four whether the river's tile comes before or after.
-    for _ in range(2 if meld_type == PON_MELD else 4):
-        seen = add_tile(seen, kind)
+        set_bit(row, _AT.dora + i, dora_of_indicator(indicator))
     return seen
 
 
 @jit
 def _fill_categories(t: Table, seat: int, row: U8) -> None:
     dealer, kyoku = int(dealer_of(t)), int(t.kyoku)
-    set_plane(row, _SEAT + seat)
-    set_plane(row, _PLACEMENT + place_of(t.scores, seat) - 1)
-    set_plane(row, _KYOKU + min(kyoku, NUM_KYOKU - 1))
-    set_plane(row, _HONBA + min(int(t.honba), NUM_HONBA - 1))
-    set_plane(row, _STICKS + min(int(t.kyotaku), NUM_STICKS - 1))
-    set_plane(row, _DEALER + (dealer - seat) % 4)
-    set_bit(row, _SEAT_WIND, 27 + (seat - dealer) % 4)
-    set_bit(row, _ROUND_WIND, 27 + kyoku // 4)
+    set_plane(row, _AT.seat + seat)
+    set_plane(row, _AT.placement + place_of(t.scores, seat) - 1)
+    set_plane(row, _AT.kyoku + min(kyoku, NUM_KYOKU - 1))
+    set_plane(row, _AT.honba + min(int(t.honba), NUM_HONBA - 1))
+    set_plane(row, _AT.sticks + min(int(t.kyotaku), NUM_STICKS - 1))
+    set_plane(row, _AT.dealer + (dealer - seat) % 4)
+    set_bit(row, _AT.seat_wind, 27 + (seat - dealer) % 4)
+    set_bit(row, _AT.round_wind, 27 + kyoku // 4)
     for relative in range(4):
         if t.riichi[(seat + relative) % 4]:
-            set_plane(row, _RIICHI + relative)
+            set_plane(row, _AT.riichi + relative)
 
 
 @jit
 def _fill_scores(t: Table, seat: int, row: U8) -> None:
     for relative in range(4):
         bucket = int(t.scores[(seat + relative) % 4]) // SCORE_BUCKET_POINTS
-        set_plane(row, _SCORES + SCORE_BUCKETS * relative + min(max(bucket, 0), SCORE_BUCKETS - 1))
+        set_plane(row, _AT.scores + SCORE_BUCKETS * relative + min(max(bucket, 0), SCORE_BUCKETS - 1))
     left = tiles_left(t)
     bucket = 0
     for border in TILES_LEFT_BORDERS:
         if left >= border:
             bucket += 1
-    set_plane(row, _TILES_LEFT + bucket)
+    set_plane(row, _AT.tiles_left + bucket)
 
 
 @jit
-def _fill_claim(t: Table, seat: int, action: int, hand: CountMasks, row: U8) -> None:
+def _fill_claim(t: Table, seat: int, action: int, row: U8) -> None:
     """Fill the planes that only claims have."""
-    kind = _claimed_kind(t, action)
-    set_counts(row, _HAND_AFTER, _hand_after(hand, kind, action))
-    _fill_melds_after(t, seat, kind, action, row)
+    kind = claimed_kind(t, action)
+    meld_type, lowest = new_meld(t, action)
+    left = np.empty(34, np.int8)
+    left[:] = t.hand[seat]
+    take_used(left, meld_type, lowest, kind)
+    set_counts(row, _AT.hand_after, count_masks(left))
+    _fill_melds_after(t, seat, meld_type, lowest, row)
     for i in range(min(t.num_dora, MAX_DORA)):
         if dora_kind(t.wall, i) == kind:
-            set_plane(row, _TILE_IS_DORA)
+            set_plane(row, _AT.tile_is_dora)
     if is_red(t.claimed_face) if action >= PON else num_red(t.red[seat], kind) != 0:
-        set_plane(row, _TILE_IS_RED)
+        set_plane(row, _AT.tile_is_red)
 
 
 @jit
-def _claimed_kind(t: Table, action: int) -> int:
-    """Return the kind that is claimed, or of which an own kan is made."""
-    if ANKAN <= action < KAKAN:
-        return action - ANKAN
-    if KAKAN <= action < TSUMO:
-        return action - KAKAN
-    return int(kind_of_face(t.claimed_face))
-
-
-@jit
-def _hand_after(hand: CountMasks, kind: int, action: int) -> CountMasks:
-    """Return the concealed tiles without those that go into the meld."""
-    if CHI <= action < PASS:
-        lowest = lowest_of_chi(kind, action)
-        for other in range(lowest, lowest + 3):
-            if other != kind:
-                hand = remove_tiles(hand, other, 1)
-        return hand
-    if action in (PON, PON_RED):
-        return remove_tiles(hand, kind, 2)
-    if action == MINKAN:
-        return remove_tiles(hand, kind, 3)
-    return remove_tiles(hand, kind, 1 if action >= KAKAN else 4)
-
-
-@jit
-def _fill_melds_after(t: Table, seat: int, kind: int, action: int, row: U8) -> None:
+def _fill_melds_after(t: Table, seat: int, new_type: int, lowest: int, row: U8) -> None:
     """Fill the own melds with the new one last, or with the pon turned into a kan."""
-    is_kakan = KAKAN <= action < TSUMO
     for i in range(t.num_melds[seat]):
-        meld_type, meld_kind = t.meld_type[seat, i], int(t.meld_kind[seat, i])
-        set_counts(row, _MELDS_AFTER + 4 * i, meld_masks(meld_type, meld_kind))
-        if is_kakan and meld_type == PON_MELD and meld_kind == kind:
-            set_kinds(row, _MELDS_AFTER + 4 * i + 3, 1 << kind)
-    if is_kakan:
-        return
-    meld_type, lowest = MINKAN_MELD, kind
-    if CHI <= action < PASS:
-        meld_type, lowest = CHI_MELD, lowest_of_chi(kind, action)
-    elif action in (PON, PON_RED):
-        meld_type = PON_MELD
-    set_counts(row, _MELDS_AFTER + 4 * int(t.num_melds[seat]), meld_masks(meld_type, lowest))
+        meld_type, kind = t.meld_type[seat, i], int(t.meld_kind[seat, i])
+        if new_type == KAKAN_MELD and meld_type == PON_MELD and kind == lowest:
+            meld_type = KAKAN_MELD
+        set_counts(row, _AT.melds_after + 4 * i, meld_masks(meld_type, kind))
+    if new_type != KAKAN_MELD:
+        set_counts(row, _AT.melds_after + 4 * int(t.num_melds[seat]), meld_masks(new_type, lowest))

@@ -58,18 +58,7 @@ ORACLE = layout(
     ],
 )
 
-_OTHER_HANDS = ORACLE["other_hands"].first
-_OTHER_REDS = ORACLE["other_reds"].first
-_OTHER_SHANTEN = ORACLE["other_shanten"].first
-_OTHER_WAITS = ORACLE["other_waits"].first
-_OTHER_FURITEN = ORACLE["other_furiten"].first
-_WALL = ORACLE["wall"].first
-_NEXT_DRAWS = ORACLE["next_draws"].first
-_WALL_COUNTS = ORACLE["wall_counts"].first
-_WALL_RED = ORACLE["wall_red"].first
-_RINSHAN = ORACLE["rinshan"].first
-_KAN_DORA = ORACLE["kan_dora"].first
-_URA_DORA = ORACLE["ura_dora"].first
+_AT = ORACLE.first_planes()
 
 
 @jit
@@ -84,15 +73,15 @@ def encode_oracle(lookup: Lookup, t: Table, seat: int, row: U8) -> None:
 
 @jit
 def _fill_other_hand(lookup: Lookup, t: Table, other: int, i: int, row: U8) -> None:
-    set_counts(row, _OTHER_HANDS + 4 * i, count_masks(t.hand[other]))
-    set_kinds(row, _OTHER_REDS + i, red_kinds(int(t.red[other])))
+    set_counts(row, _AT.other_hands + 4 * i, count_masks(t.hand[other]))
+    set_kinds(row, _AT.other_reds + i, red_kinds(int(t.red[other])))
     now = int(shanten(lookup.suits, t.hand[other], t.num_melds[other]))
-    set_plane(row, _OTHER_SHANTEN + NUM_SHANTEN * i + min(now + 1, NUM_SHANTEN - 1))
+    set_plane(row, _AT.other_shanten + NUM_SHANTEN * i + min(now + 1, NUM_SHANTEN - 1))
     # The engine looks for waits when a seat discards: after a claim those of before it still stand.
     waits = 0 if t.phase == CALL_DISCARD and t.actor == other else int(t.waits[other])
-    set_kinds(row, _OTHER_WAITS + i, waits)
+    set_kinds(row, _AT.other_waits + i, waits)
     if waits and (t.missed_win[other] or waits & t.river_kinds[other]):
-        set_plane(row, _OTHER_FURITEN + i)
+        set_plane(row, _AT.other_furiten + i)
 
 
 @jit
@@ -106,21 +95,21 @@ def _fill_wall(t: Table, seat: int, row: U8) -> None:
         if is_red(face_of_id(tile, t.red_fives)):
             red |= 1 << kind
         if i < MAX_WALL:
-            set_bit(row, _WALL + i, kind)
+            set_bit(row, _AT.wall + i, kind)
         if i < 4:
-            set_bit(row, _NEXT_DRAWS + (int(t.turn) + 1 + i - seat) % 4, kind)
-    set_counts(row, _WALL_COUNTS, counts)
-    set_kinds(row, _WALL_RED, red)
+            set_bit(row, _AT.next_draws + (int(t.turn) + 1 + i - seat) % 4, kind)
+    set_counts(row, _AT.wall_counts, counts)
+    set_kinds(row, _AT.wall_red, red)
 
 
 @jit
 def _fill_dead_wall(t: Table, row: U8) -> None:
     for i in range(t.num_kans, 4):
-        set_bit(row, _RINSHAN + i - int(t.num_kans), int(t.wall[RINSHAN[i]]) >> 2)
+        set_bit(row, _AT.rinshan + i - int(t.num_kans), int(t.wall[RINSHAN[i]]) >> 2)
     for i in range(t.num_dora, MAX_DORA):
-        set_bit(row, _KAN_DORA + i - int(t.num_dora), dora_kind(t.wall, i))
+        set_bit(row, _AT.kan_dora + i - int(t.num_dora), dora_kind(t.wall, i))
     for i in range(MAX_DORA):
-        set_bit(row, _URA_DORA + i, ura_kind(t.wall, i))
+        set_bit(row, _AT.ura_dora + i, ura_kind(t.wall, i))
 
 
 _ORACLE_BYTES = ORACLE.observation_bytes

@@ -12,6 +12,7 @@ from suphx.games.mahjong.planes import (
     ALL_KINDS,
     CountMasks,
     count_bits,
+    count_masks,
     count_tiles,
     meld_masks,
     remove_tiles,
@@ -31,13 +32,13 @@ from suphx.games.mahjong.shanten import (
     suit_code,
     thirteen_orphans_shanten,
 )
-from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, TERMINAL_AND_HONOUR_BITS
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, TERMINAL_AND_HONOUR_BITS
 from suphx.games.riichi.features.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, NUM_CLAIM_SHANTEN
 from suphx.games.riichi.features.public import count_dora, dora_masks, melded_dora, own_discards, yakuhai_kinds
 from suphx.games.riichi.legal import chi_forbidden, is_closed, pon_forbidden
 from suphx.games.riichi.shanten import seven_pairs_shanten
-from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, Table, chi_position
-from suphx.games.riichi.tile import is_red, kind_of_face, num_red, red_kinds
+from suphx.games.riichi.table import PON, Table, claimed_kind, new_meld, take_used, uses_red
+from suphx.games.riichi.tile import is_red, num_red, red_kinds
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8
 
@@ -214,25 +215,10 @@ def _special_helps(masks: CountMasks, counts: int, now: int) -> int:
     return kinds
 
 
-_CLAIMED = CLAIM["claimed"].first
-_CLAIMED_RED = CLAIM["claimed_red"].first
-_CLAIMED_FROM = CLAIM["claimed_from"].first
-_CLAIM = CLAIM["claim"].first
-_USES_RED = CLAIM["uses_red"].first
-_HAND_AFTER = CLAIM["hand_after"].first
-_MELD_AFTER = CLAIM["meld_after"].first
-_CLOSED_AFTER = CLAIM["closed_after"].first
-_FORBIDDEN_AFTER = CLAIM["forbidden_after"].first
-_CLAIM_SHANTEN = CLAIM["claim_shanten"].first
-_CLAIM_ADVANCES = CLAIM["claim_advances"].first
-_CLAIM_DISCARD = CLAIM["claim_discard"].first
-_CLAIM_UKEIRE = CLAIM["claim_ukeire"].first
-_CLAIM_UKEIRE_KINDS = CLAIM["claim_ukeire_kinds"].first
-_CLAIM_TENPAI = CLAIM["claim_tenpai"].first
-_CLAIM_YAKUHAI = CLAIM["claim_yakuhai"].first
-_CLAIM_DORA = CLAIM["claim_dora"].first
+_AT = CLAIM.first_planes()
 
-_PON, _MINKAN, _ANKAN, _KAKAN = 3, 4, 5, 6  # beside the three positions of a chi
+_CLAIM_FORMS = (0, 0, 3, 5, 4, 6)
+"""By type of the meld: its place among the planes "claim", of which a chi has three."""
 
 
 @jit
@@ -241,84 +227,47 @@ def fill_claim(
 ) -> None:  # fmt: skip
     """Fill the planes that only claims have; ``now``: the shanten of ``hand`` without the claim."""
     kind = claimed_kind(t, action)
-    form = _form(action)
-    lowest = kind - form if form < _PON else kind
+    meld_type, lowest = new_meld(t, action)
+    is_kan = meld_type >= ANKAN_MELD
     left = np.empty(34, np.int8)
     left[:] = t.hand[seat]
-    masks = _take_tiles(left, hand, kind, form)
-    meld_type = CHI_MELD if form < _PON else PON_MELD if form == _PON else MINKAN_MELD
-    set_bit(row, _CLAIMED, kind)
-    set_plane(row, _CLAIM + form)
-    set_counts(row, _HAND_AFTER, masks)
-    set_counts(row, _MELD_AFTER, meld_masks(meld_type, lowest))
-    if form == _ANKAN and is_closed(t, seat):
-        set_plane(row, _CLOSED_AFTER)
-    if form >= _PON and yakuhai_kinds(t, seat) >> kind & 1:
-        set_plane(row, _CLAIM_YAKUHAI)
+    take_used(left, meld_type, lowest, kind)
+    masks = count_masks(left)
+    set_bit(row, _AT.claimed, kind)
+    set_plane(row, _AT.claim + _CLAIM_FORMS[meld_type] + kind - lowest)
+    set_counts(row, _AT.hand_after, masks)
+    set_counts(row, _AT.meld_after, meld_masks(meld_type, lowest))
+    if meld_type == ANKAN_MELD and is_closed(t, seat):
+        set_plane(row, _AT.closed_after)
+    if meld_type != CHI_MELD and yakuhai_kinds(t, seat) >> kind & 1:
+        set_plane(row, _AT.claim_yakuhai)
     _fill_red(t, seat, action, kind, row)
     _fill_dora(t, seat, action, kind, hand, row)
     forbidden = 0
-    if form <= _PON:
-        rules = t.rule_flags
-        forbidden = int(chi_forbidden(kind, form, rules) if form < _PON else pon_forbidden(kind, rules))
-    set_kinds(row, _FORBIDDEN_AFTER, forbidden)
-    allowed = masks[0] & ~forbidden if form <= _PON else 0
-    num_melds = int(t.num_melds[seat]) + int(form != _KAKAN)
+    if meld_type == CHI_MELD:
+        forbidden = int(chi_forbidden(kind, kind - lowest, t.rule_flags))
+    elif not is_kan:
+        forbidden = int(pon_forbidden(kind, t.rule_flags))
+    set_kinds(row, _AT.forbidden_after, forbidden)
+    allowed = 0 if is_kan else masks[0] & ~forbidden
+    num_melds = int(t.num_melds[seat]) + int(meld_type != KAKAN_MELD)
     after = np.empty(NO_DISCARD + 1, np.int64)
     helps = np.empty(NO_DISCARD + 1, np.int64)
     least = fill_progress(suits, left, masks, num_melds, allowed, after, helps)
-    set_plane(row, _CLAIM_SHANTEN + min(max(least, 0), NUM_CLAIM_SHANTEN - 1))
+    set_plane(row, _AT.claim_shanten + min(max(least, 0), NUM_CLAIM_SHANTEN - 1))
     if least < now:
-        set_plane(row, _CLAIM_ADVANCES)
+        set_plane(row, _AT.claim_advances)
     _fill_discards(own_discards(t, seat), allowed, least, after, helps, unseen, row)
 
 
 @jit
-def claimed_kind(t: Table, action: int) -> int:
-    """Return the kind that is claimed, or of which an own kan is made."""
-    if ANKAN <= action < KAKAN:
-        return action - ANKAN
-    if KAKAN <= action < TSUMO:
-        return action - KAKAN
-    return int(kind_of_face(t.claimed_face))
-
-
-@jit
-def _form(action: int) -> int:
-    """Return the place of the claim among the planes "claim"."""
-    if CHI <= action < PASS:
-        return chi_position(action)
-    if action == MINKAN:
-        return _MINKAN
-    if action >= PON:
-        return _PON
-    return _ANKAN if action < KAKAN else _KAKAN
-
-
-@jit
-def _take_tiles(left: I8, hand: CountMasks, kind: int, form: int) -> CountMasks:
-    """Take the tiles of the meld out of ``left``; return it as masks, ``hand`` being the masks before."""
-    if form < _PON:
-        for other in range(kind - form, kind - form + 3):
-            if other != kind:
-                left[other] -= 1
-                hand = remove_tiles(hand, other, 1)
-        return hand
-    count = 2 if form == _PON else 3 if form == _MINKAN else 4 if form == _ANKAN else 1
-    left[kind] -= count
-    return remove_tiles(hand, kind, count)
-
-
-@jit
 def _fill_red(t: Table, seat: int, action: int, kind: int, row: U8) -> None:
-    held = num_red(t.red[seat], kind) != 0
-    is_own_kan = action < PON
-    if held if is_own_kan else is_red(t.claimed_face):
-        set_plane(row, _CLAIMED_RED)
-    if action in (PON_RED, CHI_RED, CHI_RED + 1, CHI_RED + 2) or (held and (is_own_kan or action == MINKAN)):
-        set_plane(row, _USES_RED)
-    if not is_own_kan:
-        set_plane(row, _CLAIMED_FROM + (int(t.turn) - seat) % 4 - 1)
+    if is_red(t.claimed_face) if action >= PON else num_red(t.red[seat], kind) != 0:
+        set_plane(row, _AT.claimed_red)
+    if uses_red(t, seat, action):
+        set_plane(row, _AT.uses_red)
+    if action >= PON:
+        set_plane(row, _AT.claimed_from + (int(t.turn) - seat) % 4 - 1)
 
 
 @jit
@@ -328,7 +277,7 @@ def _fill_dora(t: Table, seat: int, action: int, kind: int, hand: CountMasks, ro
     if action >= PON:
         total += count_dora((1 << kind, 0, 0, 0), dora) + int(is_red(t.claimed_face))
     for i in range(min(total, 3)):
-        set_plane(row, _CLAIM_DORA + i)
+        set_plane(row, _AT.claim_dora + i)
 
 
 @jit
@@ -347,9 +296,9 @@ def _fill_discards(
             count = count_tiles(helps[discard], unseen)
             for n in range(len(CLAIM_UKEIRE_BORDERS)):
                 if count >= CLAIM_UKEIRE_BORDERS[n]:
-                    set_kinds(row, _CLAIM_UKEIRE + n, columns)
+                    set_kinds(row, _AT.claim_ukeire + n, columns)
             is_tenpai |= least == 0 and helps[discard] != 0 and helps[discard] & (river | own) == 0
-    set_kinds(row, _CLAIM_DISCARD, best)
-    set_kinds(row, _CLAIM_UKEIRE_KINDS, kinds)
+    set_kinds(row, _AT.claim_discard, best)
+    set_kinds(row, _AT.claim_ukeire_kinds, kinds)
     if is_tenpai:
-        set_plane(row, _CLAIM_TENPAI)
+        set_plane(row, _AT.claim_tenpai)

@@ -36,20 +36,7 @@ from suphx.kernel.record import I64, U8
 _PUBLIC_BYTES = PUBLIC.observation_bytes
 _LAST_BITS = (1 << (PUBLIC.num_planes * NUM_COLUMNS - 1) % 8 + 1) - 1
 
-_HAND = PUBLIC["hand"].first
-_HAND_RED = PUBLIC["hand_red"].first
-_DRAWN = PUBLIC["drawn"].first
-_PHASE = PUBLIC["phase"].first
-_DISCARDABLE = PUBLIC["discardable"].first
-_UNSEEN = PUBLIC["unseen"].first
-_SHANTEN = PUBLIC["shanten"].first
-_SEVEN_PAIRS_SHANTEN = PUBLIC["seven_pairs_shanten"].first
-_ORPHANS_SHANTEN = PUBLIC["orphans_shanten"].first
-_SHANTEN_AFTER = PUBLIC["shanten_after"].first
-_BEST_DISCARD = PUBLIC["best_discard"].first
-_UKEIRE = PUBLIC["ukeire"].first
-_UKEIRE_KINDS = PUBLIC["ukeire_kinds"].first
-_FURITEN_AFTER = PUBLIC["furiten_after"].first
+_AT = PUBLIC.first_planes()
 
 
 @jit
@@ -87,13 +74,13 @@ def encode_other_claim(
     row[_PUBLIC_BYTES - 1] &= _LAST_BITS
     row[_PUBLIC_BYTES:] = 0
     unseen = (
-        get_kinds(row, _UNSEEN),
-        get_kinds(row, _UNSEEN + 1),
-        get_kinds(row, _UNSEEN + 2),
-        get_kinds(row, _UNSEEN + 3),
+        get_kinds(row, _AT.unseen),
+        get_kinds(row, _AT.unseen + 1),
+        get_kinds(row, _AT.unseen + 2),
+        get_kinds(row, _AT.unseen + 3),
     )
     now = -1
-    while get_kinds(row, _SHANTEN + 1 + now) == 0:
+    while get_kinds(row, _AT.shanten + 1 + now) == 0:
         now += 1
     fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
     if looks_ahead:
@@ -102,15 +89,15 @@ def encode_other_claim(
 
 @jit
 def _fill_own_hand(t: Table, seat: int, hand: CountMasks, allowed: int, row: U8) -> None:
-    set_counts(row, _HAND, hand)
-    set_kinds(row, _HAND_RED, red_kinds(int(t.red[seat])))
-    set_kinds(row, _DISCARDABLE, allowed)
+    set_counts(row, _AT.hand, hand)
+    set_kinds(row, _AT.hand_red, red_kinds(int(t.red[seat])))
+    set_kinds(row, _AT.discardable, allowed)
     if allowed == 0:
-        set_plane(row, _PHASE + 3)
+        set_plane(row, _AT.phase + 3)
         return
-    set_plane(row, _PHASE + int(t.phase) - OWN_TURN)
+    set_plane(row, _AT.phase + int(t.phase) - OWN_TURN)
     if t.drawn >= 0:
-        set_bit(row, _DRAWN, int(kind_of_face(t.drawn)))
+        set_bit(row, _AT.drawn, int(kind_of_face(t.drawn)))
 
 
 @jit
@@ -126,14 +113,14 @@ def _fill_progress(
     now = int(after.min())
     if _fill_best_discards(own_discards(t, seat), allowed, least, after, helps, unseen, row):
         now = -1
-    set_plane(row, _SHANTEN + min(now + 1, NUM_SHANTEN - 1))
+    set_plane(row, _AT.shanten + min(now + 1, NUM_SHANTEN - 1))
     if num_melds == 0:
         counts = special_counts(suit_rows(suits, t.hand[seat]))
         for n in range(3):
             if seven_pairs_shanten(counts) <= n:
-                set_plane(row, _SEVEN_PAIRS_SHANTEN + n)
+                set_plane(row, _AT.seven_pairs_shanten + n)
             if thirteen_orphans_shanten(counts) <= n:
-                set_plane(row, _ORPHANS_SHANTEN + n)
+                set_plane(row, _AT.orphans_shanten + n)
     return now
 
 
@@ -143,7 +130,7 @@ def _fill_shanten_after(after: I64, row: U8) -> None:
         kinds = full_if(after[NO_DISCARD] <= n)
         for discard in range(NO_DISCARD):
             kinds |= int(after[discard] <= n) << discard
-        set_kinds(row, _SHANTEN_AFTER + n, kinds)
+        set_kinds(row, _AT.shanten_after + n, kinds)
 
 
 @jit
@@ -165,11 +152,11 @@ def _fill_best_discards(
             count = count_tiles(helps[discard], unseen)
             for n in range(len(UKEIRE_BORDERS)):
                 if count >= UKEIRE_BORDERS[n]:
-                    set_kinds(row, _UKEIRE + n, columns)
+                    set_kinds(row, _AT.ukeire + n, columns)
             if least == 0:
                 furiten |= columns if helps[discard] & (river | own) else 0
                 is_complete |= helps[discard] & own != 0
-    set_kinds(row, _BEST_DISCARD, best)
-    set_kinds(row, _UKEIRE_KINDS, kinds)
-    set_kinds(row, _FURITEN_AFTER, furiten)
+    set_kinds(row, _AT.best_discard, best)
+    set_kinds(row, _AT.ukeire_kinds, kinds)
+    set_kinds(row, _AT.furiten_after, furiten)
     return is_complete

@@ -4,7 +4,7 @@ The paper gives the totals and the ingredients (section 2.2: own hand, open tile
 tiles left in buckets, categories, 100 and more look-ahead planes, the tiles of a claim), not the layout: this one is
 ours. No plane belongs to one suit: exchanging suits exchanges columns and nothing else.
 
-``TERMS`` explains the look-ahead planes in docs/features.md.
+docs/features.md explains the terms of the look-ahead planes.
 """
 
 from __future__ import annotations
@@ -25,23 +25,6 @@ CHANCE_BORDERS = (
 )  # fmt: skip
 FEW_CHANCE_BORDERS = ((200, 350, 500, 800), (20, 50, 100, 250), (3, 10, 30, 100))
 CLAIM_HIGH_CHANCE_BORDERS = ((150, 250, 350, 500, 700, 1_000), (10, 20, 40, 70, 120, 250), (1, 3, 5, 10, 25, 80))
-
-TERMS = """\
-A *way to win* with k new tiles from a hand of 14: give up k tiles and take k tiles that the seat has not seen, so that
-the hand is complete and has a yaku. It counts for each kind that it gives up, allowed as a discard now or not: one goes
-now, the others later. A hand of 13 tiles (another seat's turn, a kan) takes k tiles and gives up k - 1; its ways count
-for all columns. Opponents, furiten, and whether riichi can still be declared (1,000 points, four tiles) are ignored. Of
-two fives the plain one is given up first, and a five that comes is a plain one.
-
-- *drawn*: the hand wins by tsumo, after riichi if it is closed.
-- *called*: it wins by ron without riichi. A closed hand that lacks more than one tile has called chi or pon with a
-  missing tile other than the winning one, which leaves no seven pairs; one that lacks one tile stays closed.
-- Points: what all payers pay together, for the winning tile, the place of that tile and the called set that give most;
-  a yakuman reaches every level. Not counted: ippatsu, double riichi, ura dora, last tiles, the replacement tile after a
-  kan, kans to come, honba and sticks.
-- Chance of a kind: of all sets of k unseen tiles the share that are the new tiles of one of its ways, not a chance
-  within some number of turns.
-"""
 
 
 def _per_ten_thousand(borders: tuple[tuple[int, ...], ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from suphx.games.mahjong.planes import (
     ALL_KINDS,
     CountMasks,
+    add_open_meld,
     add_tile,
     count_bits,
     count_tiles,
@@ -14,7 +15,7 @@ from suphx.games.mahjong.planes import (
     set_kinds,
     set_plane,
 )
-from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, PON_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD
 from suphx.games.riichi.features.paper_layout import (
     DIFFERENCE_BORDERS,
     MAX_DORA,
@@ -45,25 +46,7 @@ from suphx.games.riichi.tile import face_of_id, is_red, kind_of_face, red_kinds
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
 
-_MELDS = PUBLIC["melds"].first
-_MELD_SOURCES = PUBLIC["meld_sources"].first
-_MELD_RED = PUBLIC["meld_red"].first
-_KANS = PUBLIC["kans"].first
-_CLOSED = PUBLIC["closed"].first
-_RIVERS = PUBLIC["rivers"].first
-_TSUMOGIRI = PUBLIC["tsumogiri"].first
-_RIVER_COUNTS = PUBLIC["river_counts"].first
-_RIVER_RED = PUBLIC["river_red"].first
-_CALLED = PUBLIC["called"].first
-_RIICHI_TILE = PUBLIC["riichi_tile"].first
-_RIICHI_TURN = PUBLIC["riichi_turn"].first
-_LAST_DISCARD = PUBLIC["last_discard"].first
-_LAST_TEDASHI = PUBLIC["last_tedashi"].first
-_DORA_INDICATORS = PUBLIC["dora_indicators"].first
-_DORA_COUNTS = PUBLIC["dora"].first
-_DORA_HELD = PUBLIC["dora_held"].first
-_UNSEEN = PUBLIC["unseen"].first
-_UNSEEN_RED = PUBLIC["unseen_red"].first
+_AT = PUBLIC.first_planes()
 
 
 @jit
@@ -81,7 +64,7 @@ def fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMask
         held = count_dora(hand, dora) + count_bits(seen_red) if relative == 0 else 0
         held += melded_dora(t, other, dora)
         for i in range(min(held, MAX_DORA_HELD)):
-            set_plane(row, _DORA_HELD + MAX_DORA_HELD * relative + i)
+            set_plane(row, _AT.dora_held + MAX_DORA_HELD * relative + i)
         seen_red |= red
         seen, red = _fill_river(t, other, relative, seen, row)
         seen_red |= red
@@ -90,11 +73,11 @@ def fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMask
         seen = add_tile(seen, tile >> 2)
         if is_red(face_of_id(tile, t.red_fives)):
             seen_red |= 1 << (tile >> 2)
-        set_bit(row, _DORA_INDICATORS + i, tile >> 2)
-    set_counts(row, _DORA_COUNTS, dora)
+        set_bit(row, _AT.dora_indicators + i, tile >> 2)
+    set_counts(row, _AT.dora, dora)
     unseen = (ALL_KINDS & ~seen[3], ALL_KINDS & ~seen[2], ALL_KINDS & ~seen[1], ALL_KINDS & ~seen[0])
-    set_counts(row, _UNSEEN, unseen)
-    set_kinds(row, _UNSEEN_RED, red_kinds(t.red_fives) & ~seen_red)
+    set_counts(row, _AT.unseen, unseen)
+    set_kinds(row, _AT.unseen_red, red_kinds(t.red_fives) & ~seen_red)
     return unseen
 
 
@@ -133,24 +116,18 @@ def _fill_melds(t: Table, seat: int, relative: int, seen: CountMasks, row: U8) -
     for i in range(t.num_melds[seat]):
         meld_type, kind = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i])
         claimed = int(kind_of_face(t.meld_tile[seat, i])) if meld_type != ANKAN_MELD else -1
-        set_counts(row, _MELDS + 16 * relative + 4 * i, meld_masks(meld_type, kind))
-        if meld_type == CHI_MELD:
-            for other in range(kind, kind + 3):
-                # The claimed tile lies in the river of its discarder, too.
-                seen = add_tile(seen, other) if other != claimed else seen
-        else:
-            for _ in range(2 if meld_type == PON_MELD else 4):
-                seen = add_tile(seen, kind)
+        set_counts(row, _AT.melds + 16 * relative + 4 * i, meld_masks(meld_type, kind))
+        seen = add_open_meld(seen, meld_type, kind, claimed)
         if claimed >= 0:
             source = (int(t.meld_from[seat, i]) - seat) % 4 - 1
-            set_bit(row, _MELD_SOURCES + 12 * relative + 3 * i + source, claimed)
+            set_bit(row, _AT.meld_sources + 12 * relative + 3 * i + source, claimed)
         if meld_type >= ANKAN_MELD:
-            set_bit(row, _KANS + 3 * relative + meld_type - ANKAN_MELD, kind)
+            set_bit(row, _AT.kans + 3 * relative + meld_type - ANKAN_MELD, kind)
         if t.meld_red[seat, i]:
             red |= 1 << kind // 9 * 9 + 4
-    set_kinds(row, _MELD_RED + relative, red)
+    set_kinds(row, _AT.meld_red + relative, red)
     if is_closed(t, seat):
-        set_plane(row, _CLOSED + relative)
+        set_plane(row, _AT.closed + relative)
     return seen, red
 
 
@@ -170,43 +147,20 @@ def _fill_river(t: Table, seat: int, relative: int, seen: CountMasks, row: U8) -
         if not flags & TSUMOGIRI_FLAG:
             last_tedashi = last
         if i < RIVER_PLACES:
-            set_bit(row, _RIVERS + RIVER_PLACES * relative + i, kind)
+            set_bit(row, _AT.rivers + RIVER_PLACES * relative + i, kind)
             if flags & TSUMOGIRI_FLAG:
-                set_bit(row, _TSUMOGIRI + RIVER_PLACES * relative + i, kind)
+                set_bit(row, _AT.tsumogiri + RIVER_PLACES * relative + i, kind)
         if flags & RIICHI_FLAG:
-            set_bit(row, _RIICHI_TILE + relative, kind)
+            set_bit(row, _AT.riichi_tile + relative, kind)
             turn = int(i >= RIICHI_TURN_BORDERS[0]) + int(i >= RIICHI_TURN_BORDERS[1])
-            set_plane(row, _RIICHI_TURN + 3 * relative + turn)
-    set_counts(row, _RIVER_COUNTS + 4 * relative, counts)
-    set_kinds(row, _RIVER_RED + relative, red)
-    set_kinds(row, _CALLED + relative, called)
-    set_kinds(row, _LAST_DISCARD + relative, last)
-    set_kinds(row, _LAST_TEDASHI + relative, last_tedashi)
+            set_plane(row, _AT.riichi_turn + 3 * relative + turn)
+    set_counts(row, _AT.river_counts + 4 * relative, counts)
+    set_kinds(row, _AT.river_red + relative, red)
+    set_kinds(row, _AT.called + relative, called)
+    set_kinds(row, _AT.last_discard + relative, last)
+    set_kinds(row, _AT.last_tedashi + relative, last_tedashi)
     return seen, red
 
-
-_SEAT_WINDS = PUBLIC["seat_winds"].first
-_ROUND_WIND = PUBLIC["round_wind"].first
-_YAKUHAI = PUBLIC["yakuhai"].first
-_SEAT = PUBLIC["seat"].first
-_KYOKU = PUBLIC["kyoku"].first
-_KYOKU_LEFT = PUBLIC["kyoku_left"].first
-_HONBA = PUBLIC["honba"].first
-_STICKS = PUBLIC["sticks"].first
-_DEALER = PUBLIC["dealer"].first
-_RULES = PUBLIC["rules"].first
-_SCORES = PUBLIC["scores"].first
-_SCORE_DIFFERENCES = PUBLIC["score_differences"].first
-_PLACEMENT = PUBLIC["placement"].first
-_TILES_LEFT = PUBLIC["tiles_left"].first
-_RIICHI = PUBLIC["riichi"].first
-_DOUBLE_RIICHI = PUBLIC["double_riichi"].first
-_IPPATSU = PUBLIC["ippatsu"].first
-_STICK_DUE = PUBLIC["stick_due"].first
-_KANS_MADE = PUBLIC["kans_made"].first
-_FIRST_TURN = PUBLIC["first_turn"].first
-_WAITS = PUBLIC["waits"].first
-_FURITEN = PUBLIC["furiten"].first
 
 DRAGONS = 7 << 31
 
@@ -219,7 +173,7 @@ def fill_situation(t: Table, seat: int, row: U8) -> None:
     _fill_declared(t, seat, row)
     _fill_furiten(t, seat, row)
     left = int(tiles_left(t))
-    set_plane(row, _TILES_LEFT + (left if left < 4 else 3 + left // 4))
+    set_plane(row, _AT.tiles_left + (left if left < 4 else 3 + left // 4))
 
 
 @jit
@@ -239,19 +193,19 @@ def _fill_categories(t: Table, seat: int, row: U8) -> None:
     dealer, kyoku = int(dealer_of(t)), int(t.kyoku)
     for relative in range(4):
         other = (seat + relative) % 4
-        set_bit(row, _SEAT_WINDS + relative, 27 + (other - dealer) % 4)
-        set_kinds(row, _YAKUHAI + relative, yakuhai_kinds(t, other))
-    set_bit(row, _ROUND_WIND, 27 + kyoku // 4)
-    set_plane(row, _SEAT + seat)
-    set_plane(row, _KYOKU + min(kyoku, NUM_KYOKU - 1))
-    set_plane(row, _KYOKU_LEFT + min(max(4 * int(t.num_winds) - 1 - kyoku, 0), NUM_KYOKU_LEFT - 1))
-    set_plane(row, _HONBA + min(int(t.honba), NUM_HONBA - 1))
-    set_plane(row, _STICKS + min(int(t.kyotaku), NUM_STICKS - 1))
-    set_plane(row, _DEALER + (dealer - seat) % 4)
+        set_bit(row, _AT.seat_winds + relative, 27 + (other - dealer) % 4)
+        set_kinds(row, _AT.yakuhai + relative, yakuhai_kinds(t, other))
+    set_bit(row, _AT.round_wind, 27 + kyoku // 4)
+    set_plane(row, _AT.seat + seat)
+    set_plane(row, _AT.kyoku + min(kyoku, NUM_KYOKU - 1))
+    set_plane(row, _AT.kyoku_left + min(max(4 * int(t.num_winds) - 1 - kyoku, 0), NUM_KYOKU_LEFT - 1))
+    set_plane(row, _AT.honba + min(int(t.honba), NUM_HONBA - 1))
+    set_plane(row, _AT.sticks + min(int(t.kyotaku), NUM_STICKS - 1))
+    set_plane(row, _AT.dealer + (dealer - seat) % 4)
     if t.rule_flags & OPEN_TANYAO:
-        set_plane(row, _RULES)
+        set_plane(row, _AT.rules)
     if t.red_fives:
-        set_plane(row, _RULES + 1)
+        set_plane(row, _AT.rules + 1)
 
 
 @jit
@@ -263,13 +217,13 @@ def _fill_scores(t: Table, seat: int, row: U8) -> None:
         bucket = 0
         for border in SCORE_BORDERS:
             bucket += int(score >= border)
-        set_plane(row, _SCORES + (len(SCORE_BORDERS) + 1) * relative + bucket)
-        set_plane(row, _PLACEMENT + 4 * relative + place_of(t.scores, other) - 1)
+        set_plane(row, _AT.scores + (len(SCORE_BORDERS) + 1) * relative + bucket)
+        set_plane(row, _AT.placement + 4 * relative + place_of(t.scores, other) - 1)
         if relative > 0:
             bucket = 0
             for border in DIFFERENCE_BORDERS:
                 bucket += int(own - score >= border)
-            set_plane(row, _SCORE_DIFFERENCES + (len(DIFFERENCE_BORDERS) + 1) * (relative - 1) + bucket)
+            set_plane(row, _AT.score_differences + (len(DIFFERENCE_BORDERS) + 1) * (relative - 1) + bucket)
 
 
 @jit
@@ -277,43 +231,29 @@ def _fill_declared(t: Table, seat: int, row: U8) -> None:
     for relative in range(4):
         other = (seat + relative) % 4
         if t.riichi[other]:
-            set_plane(row, _RIICHI + relative)
+            set_plane(row, _AT.riichi + relative)
             if t.riichi[other] == 2:
-                set_plane(row, _DOUBLE_RIICHI + relative)
+                set_plane(row, _AT.double_riichi + relative)
         if t.ippatsu[other]:
-            set_plane(row, _IPPATSU + relative)
+            set_plane(row, _AT.ippatsu + relative)
     if t.is_stick_due:
-        set_plane(row, _STICK_DUE)
+        set_plane(row, _AT.stick_due)
     for i in range(t.num_kans):
-        set_plane(row, _KANS_MADE + i)
+        set_plane(row, _AT.kans_made + i)
     if t.is_first_turn[seat]:
-        set_plane(row, _FIRST_TURN)
+        set_plane(row, _AT.first_turn)
 
 
 @jit
 def _fill_furiten(t: Table, seat: int, row: U8) -> None:
     # The engine looks for waits when a seat discards: after a claim those of before it still stand.
     waits = 0 if t.phase == CALL_DISCARD and t.actor == seat else int(t.waits[seat])
-    set_kinds(row, _WAITS, waits)
+    set_kinds(row, _AT.waits, waits)
     if waits & t.river_kinds[seat]:
-        set_plane(row, _FURITEN)
+        set_plane(row, _AT.furiten)
     if t.missed_win[seat]:
-        set_plane(row, _FURITEN + int(t.missed_win[seat]))
+        set_plane(row, _AT.furiten + int(t.missed_win[seat]))
 
-
-_SAFE = PUBLIC["safe"].first
-_SUJI = PUBLIC["suji"].first
-_HALF_SUJI = PUBLIC["half_suji"].first
-_TWO_SIDED = PUBLIC["two_sided"].first
-_CLOSED_WAIT = PUBLIC["closed_wait"].first
-_EDGE_WAIT = PUBLIC["edge_wait"].first
-_PAIR_WAIT = PUBLIC["pair_wait"].first
-_SINGLE_WAIT = PUBLIC["single_wait"].first
-_NO_CHANCE = PUBLIC["no_chance"].first
-_ONE_CHANCE = PUBLIC["one_chance"].first
-_SAFE_FROM_RIICHI = PUBLIC["safe_from_riichi"].first
-_SAFE_FROM_ALL = PUBLIC["safe_from_all"].first
-_SAFE_TILES_HELD = PUBLIC["safe_tiles_held"].first
 
 # Numbers that have neighbours: a bit set moved down by 3 shows for each kind what lies 3 above it, and with _UP_3 only
 # kinds remain whose neighbour is of the same suit.
@@ -339,18 +279,18 @@ def fill_safety(t: Table, seat: int, hand: CountMasks, unseen: CountMasks, row: 
         _fill_waits(i, safe, above, below, unseen, row)
         for n in range(3):
             if count_tiles(safe, hand) >= SAFE_TILE_BORDERS[n]:
-                set_plane(row, _SAFE_TILES_HELD + 3 * i + n)
+                set_plane(row, _AT.safe_tiles_held + 3 * i + n)
         safe_from_all &= safe
         if t.riichi[other]:
             is_threatened = True
             safe_from_riichi &= safe
-    set_kinds(row, _SAFE_FROM_ALL, safe_from_all)
+    set_kinds(row, _AT.safe_from_all, safe_from_all)
     if is_threatened:
-        set_kinds(row, _SAFE_FROM_RIICHI, safe_from_riichi)
+        set_kinds(row, _AT.safe_from_riichi, safe_from_riichi)
     no_chance = _NUMBERS & ~(above | below)
     likely_above, likely_below = _shapes(unseen[1])
-    set_kinds(row, _NO_CHANCE, no_chance)
-    set_kinds(row, _ONE_CHANCE, _NUMBERS & ~(likely_above | likely_below) & ~no_chance)
+    set_kinds(row, _AT.no_chance, no_chance)
+    set_kinds(row, _AT.one_chance, _NUMBERS & ~(likely_above | likely_below) & ~no_chance)
 
 
 @jit
@@ -366,14 +306,14 @@ def _fill_waits(i: int, safe: int, above: int, below: int, unseen: CountMasks, r
     open_ = ALL_KINDS & ~safe
     # The other end of a two-sided wait, if it is not safe: 3 above, 3 below.
     free_above, free_below = open_ >> 3 & _UP_3, open_ << 3 & _DOWN_3
-    set_kinds(row, _SAFE + i, safe)
-    set_kinds(row, _SUJI + i, open_ & _NUMBERS & ~free_above & ~free_below)
-    set_kinds(row, _HALF_SUJI + i, open_ & _FOUR_TO_SIX & (free_above ^ free_below))
+    set_kinds(row, _AT.safe + i, safe)
+    set_kinds(row, _AT.suji + i, open_ & _NUMBERS & ~free_above & ~free_below)
+    set_kinds(row, _AT.half_suji + i, open_ & _FOUR_TO_SIX & (free_above ^ free_below))
     high, low = above & free_above & open_, below & free_below & open_
-    set_kinds(row, _TWO_SIDED + 2 * i, high | low)
-    set_kinds(row, _TWO_SIDED + 2 * i + 1, high & low)
-    set_kinds(row, _CLOSED_WAIT + i, one >> 1 & one << 1 & _BETWEEN & open_)
+    set_kinds(row, _AT.two_sided + 2 * i, high | low)
+    set_kinds(row, _AT.two_sided + 2 * i + 1, high & low)
+    set_kinds(row, _AT.closed_wait + i, one >> 1 & one << 1 & _BETWEEN & open_)
     edges = one << 1 & one << 2 & _THREES | one >> 1 & one >> 2 & _SEVENS
-    set_kinds(row, _EDGE_WAIT + i, edges & open_)
-    set_kinds(row, _PAIR_WAIT + i, two & open_)
-    set_kinds(row, _SINGLE_WAIT + i, one & open_)
+    set_kinds(row, _AT.edge_wait + i, edges & open_)
+    set_kinds(row, _AT.pair_wait + i, two & open_)
+    set_kinds(row, _AT.single_wait + i, one & open_)

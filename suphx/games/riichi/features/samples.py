@@ -45,6 +45,9 @@ from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8, U16, Records
 
+NO_CANDIDATE = -1
+"""Candidate of the discard and riichi heads, which judge no single tile."""
+
 
 class BadDealError(ValueError):
     """A deal that cannot be replayed: the id of its ``game``, and its number ``deal`` there, from 0 on."""
@@ -120,7 +123,7 @@ def _encode(
             if action == NO_MOVE or action > PASS or t.legal[action] == 0:
                 return -1 - i
             if not cursor[ABSENT] >> t.actor & 1:
-                count = list_candidates(t, head, action, is_action_known(t, own, cursor), candidates)
+                count = _list_samples(t, head, action, is_action_known(t, own, cursor), candidates)
                 for c in range(count):
                     if fills:
                         if c > 0:
@@ -149,25 +152,34 @@ def _set_up(t: Table, kyoku: Any, game: Any) -> None:
 
 
 @jit
-def list_candidates(t: Table, head: int, action: int, is_known: bool, candidates: I64) -> int:
-    """Write what ``head`` is asked about when the actor does ``action``; return the number of rows.
+def _list_samples(t: Table, head: int, action: int, is_known: bool, candidates: I64) -> int:
+    """Write what ``head`` learns from the actor's ``action``; return the number of rows."""
+    if t.phase == CLAIM:
+        return list_claims(t, head, candidates) if is_known and action != RON else 0
+    count = list_candidates(t, head, candidates)
+    if head == DISCARD_HEAD:
+        return count if action <= TSUMOGIRI and has_choice(t) else 0
+    if head == RIICHI_HEAD:
+        return count if action <= TSUMOGIRI or action == RIICHI else 0
+    return count if action != TSUMO else 0
 
-    A candidate is -1 (discard, riichi), or the claim or kan whose planes are encoded. Of a call with and without the
-    red five, the one with it stands for both.
+
+@jit
+def list_candidates(t: Table, head: int, candidates: I64) -> int:
+    """Write what ``head`` is asked about at a table that waits; return the number of rows.
+
+    A candidate is NO_CANDIDATE (discard, riichi), or the claim or kan whose planes are encoded. Of a call with and
+    without the red five, the one with it stands for both.
     """
     if t.phase == CLAIM:
-        if action == RON or not is_known:
-            return 0
         return list_claims(t, head, candidates)
-    if t.phase == ROB_KAN:
-        return 0
-    candidates[0] = -1
+    candidates[0] = NO_CANDIDATE
     if head == DISCARD_HEAD:
-        return int(action <= TSUMOGIRI and has_choice(t))
-    if t.phase != OWN_TURN or action == TSUMO:
+        return int(t.phase != ROB_KAN)
+    if t.phase != OWN_TURN:
         return 0
     if head == RIICHI_HEAD:
-        return int(t.legal[RIICHI] == 1 and (action <= TSUMOGIRI or action == RIICHI))
+        return t.legal[RIICHI]
     return list_own_kans(t, candidates) if head == KONG_HEAD else 0
 
 

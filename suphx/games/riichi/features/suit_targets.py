@@ -84,13 +84,9 @@ class SuitTargets:
 SUIT_TARGETS = record_dtype(SuitTargets)
 
 
+@cache
 def load_suit_targets() -> SuitTargets:
     """Return the tables (17 MB), read-only; built once (seconds) and mapped from the cache folder afterwards."""
-    return _load_suit_targets()
-
-
-@cache
-def _load_suit_targets() -> SuitTargets:
     stored: Records = load_or_build("suit_targets", Path(__file__), build_suit_targets)
     return cast(SuitTargets, stored.view(np.dtype((np.record, SUIT_TARGETS)))[0])
 

@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from suphx.experience.observation import F32, LATEST, Observations
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import should_win
-from suphx.games.riichi.features.encoder import Encoder, encode_observations
+from suphx.games.riichi.features.encoder import Encoder, encode_rows
 from suphx.games.riichi.features.oracle import with_oracle
-from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
-from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.features.samples import fill_discard_mask, list_candidates
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.table import (
@@ -39,7 +38,6 @@ from suphx.games.riichi.table import (
     MINKAN,
     NINE_TERMINALS,
     NUM_ACTIONS,
-    OWN_TURN,
     PASS,
     PON,
     PON_RED,
@@ -78,8 +76,6 @@ def fill_mask_seeds(tables: Records, indices: I64, candidates: I64, head: int, s
 HEAD_ORDER = (KONG_HEAD, PONG_HEAD, CHOW_HEAD, RIICHI_HEAD, DISCARD_HEAD)
 """Figure 1: which head's outputs count first. Of claims and kans that are wanted equally the first one is made."""
 UNDECIDED = -1
-NO_CANDIDATE = -1
-"""Candidate of the discard and riichi heads, which judge no single tile."""
 NO_KEEP_PROBABILITIES: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 BOOL = NDArray[np.bool_]
@@ -237,12 +233,10 @@ def observe_head(
     owners, candidates = asked_rows(tables, indices, actions, head)
     count = len(owners)
     masks, uniforms = np.zeros((count, DECISIONS[head].num_choices), np.uint8), np.zeros(count, np.float32)
-    rows = np.zeros((count, encoder.layout(head).observation_bytes), np.uint8)
+    rows = encode_rows(encoder, head, tables, indices[owners], candidates)
     if count:
-        lines = indices[owners]
-        encode_observations(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
         if head == DISCARD_HEAD:
-            _fill_masks(tables, lines, masks)
+            _fill_masks(tables, indices[owners], masks)
         fill_uniforms(tables, indices, owners, candidates, head, uniforms)
     if keep_probability is not None:
         seeds = np.zeros(count, np.int64)
@@ -278,26 +272,12 @@ def _list_observations(
         t = tables[indices[i]]
         if actions[i] != UNDECIDED and not (t.phase == CLAIM and actions[i] != RON and actions[i] != PASS):
             continue
-        for c in range(_num_observations(t, head, own)):
+        for c in range(list_candidates(t, head, own)):
             if len(owners) > 0:
                 owners[n] = i
                 candidates[n] = own[c]
             n += 1
     return n
-
-
-@jit
-def _num_observations(t: Table, head: int, candidates: I64) -> int:
-    if t.phase == CLAIM:
-        return list_claims(t, head, candidates)
-    candidates[0] = NO_CANDIDATE
-    if head == DISCARD_HEAD:
-        return 1
-    if t.phase != OWN_TURN:
-        return 0
-    if head == RIICHI_HEAD:
-        return t.legal[RIICHI]
-    return list_own_kans(t, candidates) if head == KONG_HEAD else 0
 
 
 @jit

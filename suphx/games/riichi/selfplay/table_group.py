@@ -28,13 +28,12 @@ from suphx.experience.observation import F32, LATEST, Observations, PolicyOutput
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import LearningConfig
 from suphx.games.mahjong.shanten import Suits, load_suits
-from suphx.games.riichi.ending import end_kyoku, start_game
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.oracle import oracle_observation
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.legal import is_furiten
 from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, DISCARD_HEAD, HEAD_NAMES
-from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.selfplay.decision import (
     BOOL,
     HEAD_ORDER,
@@ -49,7 +48,7 @@ from suphx.games.riichi.selfplay.decision import (
     rule_action,
 )
 from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
-from suphx.games.riichi.simulator import deal_next
+from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import CLAIM, GAME_END, KYOKU_END, PASS, TABLE, WIN_RESULT, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
@@ -188,12 +187,12 @@ class TableGroup:
         """Deal the first games; the seeds of this group's games are ``first_seed``, ``first_seed`` + 1, …"""
         self._config = config
         self._encoder = encoder
-        self._rules = rules
         self._suits = load_suits()
         self._borders = config.opponents.borders()
-        self._tables: Records = np.zeros(config.num_tables, TABLE)
-        apply_rules(self._tables, rules)
-        self._tables["has_draw_lanes"] = "draw lanes" in config.options
+        self._simulator = Simulator(
+            config.num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes="draw lanes" in config.options
+        )
+        self._tables = self._simulator.tables
         self._seating = np.zeros((config.num_tables, 4), np.int32)
         self._start_scores = np.zeros((config.num_tables, 4), np.int32)
         self._start_sticks = np.zeros(config.num_tables, np.int32)
@@ -261,7 +260,7 @@ class TableGroup:
         It is the most probable claim of the other rows of its table, or PASS if none is more probable than not.
         ``probabilities``: that of yes by row, float32 [n], for each part of a claim head (of others it is not used).
         """
-        claims = [number for number, asked in enumerate(self._observed) if asked.observations.head in CLAIM_HEADS]
+        claims = [number for number, asked in enumerate(self._observed) if asked.observations.decision in CLAIM_HEADS]
         tables = np.concatenate([self._observed[number].owners for number in claims])
         candidates = np.concatenate([self._observed[number].candidates for number in claims])
         found = second_choices(tables, candidates, np.concatenate([probabilities[number] for number in claims]))
@@ -281,7 +280,7 @@ class TableGroup:
         """
         asked = self._observed[part]
         owners, candidates = asked.owners[rows], asked.candidates[rows]
-        head = asked.observations.head
+        head = asked.observations.decision
         return branch(self._tables, head, owners, candidates, choices, num_walls=num_walls, after_no=after_no)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -295,18 +294,18 @@ class TableGroup:
             "num_steps": np.array([self._num_steps]),
         }
         for store in self._stores:
-            state |= {f"{HEAD_NAMES[store.head]}.{name}": column for name, column in store.state().items()}
+            state |= {f"{HEAD_NAMES[store.decision]}.{name}": column for name, column in store.state().items()}
         return {name: column.copy() for name, column in state.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal group."""
-        self._tables = np.array(state["tables"]).reshape(-1).view(TABLE)
+        self._tables[:] = np.array(state["tables"]).reshape(-1).view(TABLE)
         self._seating = state["seating"].copy()
         self._start_scores = state["start_scores"].copy()
         self._start_sticks = state["start_sticks"].copy()
         self._next_seed, self._num_steps = int(state["next_seed"][0]), int(state["num_steps"][0])
         for store in self._stores:
-            prefix = f"{HEAD_NAMES[store.head]}."
+            prefix = f"{HEAD_NAMES[store.decision]}."
             store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
 
     def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL], actions: I16) -> None:
@@ -318,7 +317,7 @@ class TableGroup:
         """
         for asked, output, is_counted in zip(self._observed, outputs, counts, strict=True):
             for store in self._stores:
-                if store.head != asked.observations.head:
+                if store.decision != asked.observations.decision:
                     continue
                 has_choice = asked.observations.masks.sum(axis=1) != 1
                 chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
@@ -337,7 +336,7 @@ class TableGroup:
             return
         heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()], np.int64)
         for store in self._stores:
-            own = heads == store.head
+            own = heads == store.decision
             store.overrule(tables[own], seats[own])
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
@@ -370,26 +369,28 @@ class TableGroup:
             "scores_before": self._start_scores[ended],
             "scores_after": t["scores"],
         }
-        _end_kyokus(self._tables, ended)
-        over = self._tables["phase"][ended] == GAME_END
+        self._simulator.next_kyoku(ended)
+        t = self._tables[ended]
+        over = t["phase"] == GAME_END
         after: dict[str, Any] = {
-            "placements": np.where(over[:, None], self._tables["placement"][ended], 0).astype(np.int8),
-            "next_kyoku": self._tables["kyoku"][ended].astype(np.int32),
-            "next_honba": self._tables["honba"][ended].astype(np.int32),
-            "next_kyotaku": self._tables["kyotaku"][ended].astype(np.int32),
-            "next_scores": self._tables["scores"][ended],
+            "placements": np.where(over[:, None], t["placement"], 0).astype(np.int8),
+            "next_kyoku": t["kyoku"].astype(np.int32),
+            "next_honba": t["honba"].astype(np.int32),
+            "next_kyotaku": t["kyotaku"].astype(np.int32),
+            "next_scores": t["scores"],
         }
         self._deal(ended[over])
-        _deal_next(self._tables, self._suits, ended[~over])
         self._start_scores[ended] = self._tables["scores"][ended]
         self._start_sticks[ended] = self._tables["kyotaku"][ended]
         return KyokuEnds(**before, **after)
 
     def _deal(self, tables: I64) -> None:
         """Begin a new game at each of ``tables``."""
-        _start_games(
-            self._tables, self._suits, tables, self._rules.start_points, self._next_seed, self._borders, self._seating
-        )
+        if not tables.size:
+            return
+        seeds = self._next_seed + np.arange(len(tables))
+        self._simulator.reset(seeds, tables)
+        _draw_seating(seeds, tables, self._borders, self._seating)
         self._next_seed += len(tables)
         self._start_scores[tables] = self._tables["scores"][tables]
         self._start_sticks[tables] = 0
@@ -415,7 +416,7 @@ def _apply_all_heads(
     indices, surest = np.arange(len(tables)), np.zeros(len(tables), np.float32)
     counts = [
         apply_outputs(
-            tables, indices, part.observations.head, part.owners, part.candidates,
+            tables, indices, part.observations.decision, part.owners, part.candidates,
             output.actions, output.scores, surest, actions,
         )
         for part, output in zip(asked, outputs, strict=True)
@@ -426,41 +427,23 @@ def _apply_all_heads(
 
 def _overruled(asked: HeadObservations, output: PolicyOutputs, actions: I16) -> BOOL | None:
     """Return which yes of a head a surer one of the same seat overrules, bool [n]; None of riichi and discards."""
-    if asked.observations.head not in CLAIM_HEADS:
+    if asked.observations.decision not in CLAIM_HEADS:
         return None
     is_overruled: BOOL = (output.actions == 1) & (actions[asked.owners] != asked.candidates)
     return is_overruled
 
 
 @jit
-def _end_kyokus(tables: Records, indices: I64) -> None:
-    for i in indices:
-        end_kyoku(tables[i])
-
-
-@jit
-def _deal_next(tables: Records, suits: Suits, indices: I64) -> None:
-    for i in indices:
-        deal_next(tables[i], suits)
-
-
-@jit
-def _start_games(
-    tables: Records, suits: Suits, indices: I64, start_points: int, first_seed: int, borders: NDArray[np.float64],
-    seating: I32,
-) -> None:  # fmt: skip
-    for n in range(len(indices)):
-        t = tables[indices[n]]
-        t.wall_seed = first_seed + n
-        start_game(t, start_points)
-        deal_next(t, suits)
-        learner = int(4 * uniform_of(t.wall_seed, 0, 0))
+def _draw_seating(seeds: I64, tables: I64, borders: NDArray[np.float64], seating: I32) -> None:
+    """Fill the rows ``tables`` of ``seating`` with the policy of each seat in the games of ``seeds``."""
+    for n in range(len(tables)):
+        learner = int(4 * uniform_of(seeds[n], 0, 0))
         for seat in range(4):
-            uniform = uniform_of(t.wall_seed, 0, 1 + seat)
+            uniform = uniform_of(seeds[n], 0, 1 + seat)
             policy = 0
             while uniform >= borders[policy]:
                 policy += 1
-            seating[indices[n], seat] = LATEST if seat == learner else policy
+            seating[tables[n], seat] = LATEST if seat == learner else policy
 
 
 @jit

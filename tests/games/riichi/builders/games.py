@@ -68,10 +68,11 @@ def choose_hastily(table: np.void, rng: np.random.Generator) -> int:
         calls = [action for action in legal if PON <= action < PASS]
         wanted = 0.3 if calls and calls[0] < CHI else 0.1
         return int(rng.choice(calls)) if calls and rng.random() < wanted else PASS
-    return min(legal, key=lambda action: (_shanten_after(table, action), rng.random()))
+    return min(legal, key=lambda action: (shanten_after(table, action), rng.random()))
 
 
-def _shanten_after(table: np.void, action: int) -> int:
+def shanten_after(table: np.void, action: int) -> int:
+    """Return the shanten that a discard leaves."""
     seat = int(table["actor"])
     kind = kind_of_face(int(table["drawn"]) if action == TSUMOGIRI else action)
     hand = table["hand"][seat].copy()

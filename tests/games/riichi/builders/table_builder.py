@@ -1,8 +1,8 @@
 """Deals in tile notation: hand-made walls, so that a test can say exactly who holds and draws what.
 
 >>> deal = Deal(["123456789m1123p", "", "", ""], draws="4p 7z", dora="1z")
->>> deal.discard(0, "4p")
->>> deal.is_offered(1, RON)
+>>> deal.play("0 4p, tsumogiri")
+>>> deal.is_offered(0, RON)
 False
 """
 
@@ -24,6 +24,7 @@ from suphx.games.riichi.table import (
     DORA_POSITIONS,
     KYOKU_END,
     LAST_DRAW,
+    NUM_ACTIONS,
     PASS,
     RINSHAN,
     ROB_KAN,
@@ -33,9 +34,12 @@ from suphx.games.riichi.table import (
     action_name,
 )
 from suphx.games.riichi.tile import face_of_id, kind_of_face, parse_faces, parse_kinds
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.kernel.record import I8, I16, Records
 
 MELD_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "ankan": ANKAN_MELD, "minkan": MINKAN_MELD, "kakan": KAKAN_MELD}
+
+_ACTIONS = {action_name(action): action for action in range(NUM_ACTIONS)}
 
 # The order of the tiles left over: neighbours are far apart, so that hands filled with them are far from ready.
 _SPREAD = [(i * 53 + 7) % 136 for i in range(136)]
@@ -143,6 +147,34 @@ class Deal:
             assert self.table["phase"] != KYOKU_END, "the deal is over"
             step(self.tables[0], self._suits, TSUMOGIRI)
         self.pass_all()
+
+    def play(self, moves: str) -> None:
+        """Play moves: ``"0 5z, 1 pon, 1 9p, tsumogiri 3, 2 may ron, all pass"``.
+
+        A seat discards a tile or takes an action by name; ``may``, ``may not``: AssertionError unless that is so.
+        """
+        for move in moves.split(", "):
+            who, _, what = move.partition(" ")
+            if who == "tsumogiri":
+                self.tsumogiri(int(what or 1))
+            elif who == "all":
+                self.pass_all()
+            elif what.startswith("may "):
+                is_wanted = not what.startswith("may not ")
+                action = _ACTIONS[what.removeprefix("may ").removeprefix("not ")]
+                assert self.is_offered(int(who), action) == is_wanted, f"{move}; legal: {', '.join(self.legal())}"
+            elif what in _ACTIONS:
+                self.act(int(who), _ACTIONS[what])
+            else:
+                self.discard(int(who), what)
+
+    def shows(self, name: str) -> Any:
+        """Return a field of the table: ``"deltas"``, of one seat ``"scores.0"``; ``"yaku"``: the names of a win."""
+        if name == "yaku":
+            return ", ".join(YAKU_NAMES[number] for number in sorted(self.win_yaku()))
+        field, _, index = name.partition(".")
+        value = self.table[field]
+        return (value[int(index)] if index else value).tolist()
 
     def deltas(self) -> list[int]:
         """Return the score changes at the end of the deal."""

@@ -50,13 +50,7 @@ def first_turn_of_terminals_and_honours() -> GoldenPosition:
 def tenpai_before_riichi() -> GoldenPosition:
     """Fourth turn, closed, 7z and 1p leave tenpai: riichi or not. Others discarded from the hand, too."""
     deal = Deal(["123456789m1123p", "159m", "147p", ""], draws="4s 1z 2z 3z 4s 1z 2z 3z 9s 6z 6z 5s 7z")
-    deal.discard(0, "4s")
-    deal.discard(1, "1m")
-    deal.discard(2, "1p")
-    deal.tsumogiri()
-    deal.discard(0, "4s")
-    deal.discard(1, "9m")
-    deal.tsumogiri(6)
+    deal.play("0 4s, 1 1m, 2 1p, tsumogiri, 0 4s, 1 9m, tsumogiri 6")
     return GoldenPosition(deal, 0)
 
 
@@ -71,10 +65,7 @@ def shimocha_in_riichi() -> GoldenPosition:
     """East 2: the dealer, our shimocha, declared riichi with 6p; 4p and 5s have passed since, ippatsu is possible."""
     draws = "1m 9m 2z 3z 1s 9m 3m 3z 8s 4m 8m 3z 9p 1p 8s 7p 6p 4p 5s 5z"
     deal = Deal(["", "234567m234p4478s", "", ""], draws=draws, kyoku=1)
-    deal.tsumogiri(16)
-    deal.act(1, RIICHI)
-    deal.discard(1, "6p")
-    deal.tsumogiri(2)
+    deal.play("tsumogiri 16, 1 riichi, 1 6p, tsumogiri 2")
     return GoldenPosition(deal, 0)
 
 
@@ -86,20 +77,14 @@ def two_riichis_late() -> GoldenPosition:
     hands = ["", "234m22p345s678p67s", "123789m46p2355s6z", "123p444s789s56m33z"]
     scores = (31_200, 18_300, 27_500, 20_000)
     deal = Deal(hands, kyoku=6, honba=2, kyotaku=3, left=9, draws="9p 1z 1s 4z 2z", dora="3p", scores=scores)
-    deal.tsumogiri()
-    deal.act(3, RIICHI)
-    deal.discard(3, "1z")
-    deal.tsumogiri()
-    deal.act(1, RIICHI)
-    deal.discard(1, "4z")
+    deal.play("tsumogiri, 3 riichi, 3 1z, tsumogiri, 1 riichi, 1 4z")
     return GoldenPosition(deal, 2)
 
 
 def discard_after_chi() -> GoldenPosition:
     """Seat 1 called 3p with 45p: neither 3p nor 6p may be discarded now (kuikae)."""
     deal = Deal(["", "3456p067s23488m7z", "", ""], draws="3p", dora="4m")
-    deal.discard(0, "3p")
-    deal.act(1, CHI)
+    deal.play("0 3p, 1 chi low")
     return GoldenPosition(deal, 1)
 
 
@@ -113,8 +98,7 @@ def chi_of_a_middle_tile() -> GoldenPosition:
 def pon_of_a_red_five() -> GoldenPosition:
     """Seat 3 may call the red 5m of seat 1 with two plain ones, far from tenpai."""
     deal = Deal(["", "", "", "55m147p258s1236z9p"], draws="1s 0m")
-    deal.tsumogiri()
-    deal.discard(1, "0m")
+    deal.play("tsumogiri, 1 0m")
     return GoldenPosition(deal, 3, PON)
 
 
@@ -140,12 +124,7 @@ def closed_kan_with_a_red_five() -> GoldenPosition:
 def added_kan() -> GoldenPosition:
     """Seat 0 called pon of 4p from seat 3 and has drawn the fourth; its hand is tenpai."""
     deal = Deal(["44p123m23489s99m6z"], draws="1s 7z 7z 4p 6s 5s 1m 4p")
-    deal.discard(0, "1s")
-    deal.tsumogiri(2)
-    deal.discard(3, "4p")
-    deal.act(0, PON)
-    deal.discard(0, "6z")
-    deal.tsumogiri(3)
+    deal.play("0 1s, tsumogiri 2, 3 4p, 0 pon, 0 6z, tsumogiri 3")
     return GoldenPosition(deal, 0, KAKAN + kind("4p"))
 
 
@@ -162,10 +141,7 @@ def furiten_by_a_missed_win() -> GoldenPosition:
     The deal is set up in its middle: earlier turns are not in the rivers, and the riichi is no double riichi.
     """
     deal = Deal(["123m56s456m99p111z"], draws="9s 4s 2z 3z 1z", dora="8m", left=20)
-    deal.act(0, RIICHI)
-    deal.discard(0, "9s")
-    deal.discard(1, "4s")
-    deal.tsumogiri(2)
+    deal.play("0 riichi, 0 9s, 1 4s, tsumogiri 2")
     return GoldenPosition(deal, 0, ANKAN + kind("1z"))
 
 
@@ -173,12 +149,7 @@ def three_kans_on_the_table() -> GoldenPosition:
     """Seat 0 has two closed kans, seat 1 one: four indicators, two of them make 3m dora."""
     hands = ["1111s2222s36m47p6z", "777z159m159p369s5z"]
     deal = Deal(hands, draws="9p 7z", rinshan="9s 9s 4z", dora="2m 2m 5m 1z")
-    deal.act(0, ANKAN + kind("1s"))
-    deal.act(0, ANKAN + kind("2s"))
-    deal.discard(0, "9s")
-    deal.act(1, ANKAN + kind("7z"))
-    deal.discard(1, "4z")
-    deal.tsumogiri(2)
+    deal.play("0 ankan 1s, 0 ankan 2s, 0 9s, 1 ankan 7z, 1 4z, tsumogiri 2")
     return GoldenPosition(deal, 0)
 
 
@@ -205,10 +176,7 @@ def pure_outside_hand() -> GoldenPosition:
 def walls() -> GoldenPosition:
     """All four 3p are in our hand and river; no two-sided wait takes 1p or 2p, 3s is thin."""
     deal = Deal(["33p124s147m2356z9s"], draws="3p 3s 3s 7z 3p 9m")
-    deal.discard(0, "3p")
-    deal.discard(1, "3s")
-    deal.discard(2, "3s")
-    deal.tsumogiri()
+    deal.play("0 3p, 1 3s, 2 3s, tsumogiri")
     return GoldenPosition(deal, 0)
 
 
@@ -217,8 +185,7 @@ def last_kyoku_in_fourth_place() -> GoldenPosition:
     deal = Deal(
         ["", "", "", "23467p234m56s22p7z"], kyoku=7, scores=(41_000, 25_600, 20_800, 12_600), draws="1z 9s 1m 8p"
     )
-    deal.tsumogiri(3)
-    deal.discard(2, "8p")
+    deal.play("tsumogiri 3, 2 8p")
     return GoldenPosition(deal, 3, CHI + 2)
 
 

@@ -9,7 +9,7 @@ import pytest
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD
-from suphx.games.riichi.features.encoder import encode_oracle_batch, find_encoder
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle, oracle_observation, seen_planes, with_oracle
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.hidden import determinise
@@ -17,7 +17,7 @@ from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.shanten import shanten
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import ROB_KAN, TABLE
+from suphx.games.riichi.table import ROB_KAN
 from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import U8, Records
 from tests.games.riichi.builders.games import random_game
@@ -52,9 +52,7 @@ def seen(rows: U8, *, sees_all: bool = False) -> U8:
 
 
 def everything(tables: Records) -> U8:
-    rows = np.zeros((N, ORACLE.observation_bytes), np.uint8)
-    encode_oracle_batch(tables, np.arange(N), rows)
-    return np.stack([unpack_planes(row, ORACLE.num_planes) for row in rows])
+    return np.stack([encoded(table, int(table["actor"])) for table in tables])
 
 
 def mixed(x: int) -> int:
@@ -72,13 +70,9 @@ def keep_mask(seed: int, keep_probability: float) -> U8:
 @pytest.mark.parametrize("keep_probability", [0.0, 0.25, 0.9, 1.0])
 def test_a_net_sees_the_oracle_planes_times_the_mask_of_the_row(tables: Records, keep_probability: float) -> None:
     masks = np.stack([keep_mask(2**32 - N + i, keep_probability) for i in range(N)])
-    assert np.array_equal(seen(oracle_observations(tables, keep_probability)), everything(tables) * masks)
-
-
-def test_at_keep_probability_1_everything_is_seen_and_at_keep_probability_0_nothing(tables: Records) -> None:
-    assert np.array_equal(seen(oracle_observations(tables, 1.0)), everything(tables))
-    assert not seen(oracle_observations(tables, 0.0)).any()
-    assert np.array_equal(seen(oracle_observations(tables, 0.0), sees_all=True), everything(tables))
+    rows = oracle_observations(tables, keep_probability)
+    assert np.array_equal(seen(rows), everything(tables) * masks)
+    assert np.array_equal(seen(rows, sees_all=True), everything(tables))
 
 
 def test_what_is_hidden_changes_nothing_of_what_is_seen_at_keep_probability_0(tables: Records) -> None:
@@ -216,22 +210,3 @@ def test_the_oracle_sees_hands_draws_and_the_dead_wall() -> None:
     assert [kinds("rinshan", i) for i in range(4)] == [parse_kinds(tile) for tile in ("1m", "2m", "3m", "4m")]
     assert [kinds("kan_dora", i) for i in range(4)] == [parse_kinds(tile) for tile in ("3z", "4z", "1z", "6z")]
     assert [kinds("ura_dora", i) for i in range(5)] == [parse_kinds(tile) for tile in ("2s", "3s", "4s", "5s", "6s")]
-
-
-def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads() -> None:
-    simulator = Simulator(200, tenhou())
-    simulator.reset(range(200))
-    indices = np.arange(200)
-    expected = np.stack([encoded(table, int(table["actor"])) for table in simulator.tables])
-    for num_threads in (1, 2):
-        rows = np.zeros((200, ORACLE.observation_bytes), np.uint8)
-        encode_oracle_batch(simulator.tables, indices, rows, num_threads=num_threads)
-        assert np.array_equal(np.stack([unpack_planes(row, ORACLE.num_planes) for row in rows]), expected)
-
-
-def test_rows_and_tables_that_do_not_fit_are_refused() -> None:
-    one = np.zeros(1, np.int64)
-    with pytest.raises(ValueError, match=r"rows are uint8\[1, 9\]: give contiguous"):
-        encode_oracle_batch(np.zeros(1, TABLE), one, np.zeros((1, 9), np.uint8))
-    with pytest.raises(ValueError, match="row 0: table 0 waits for no decision"):
-        encode_oracle_batch(np.zeros(1, TABLE), one, np.zeros((1, ORACLE.observation_bytes), np.uint8))

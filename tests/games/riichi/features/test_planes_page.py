@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from suphx.games.mahjong.planes import layout
-from suphx.games.riichi.features.planes_page import main, markdown
+from tests.games.riichi.features.planes_page import main, markdown
 from tests.repository import REPOSITORY
 
 
@@ -11,7 +11,7 @@ def test_the_committed_page_is_current(tmp_path: Path) -> None:
     written = tmp_path / "features.md"
     main([str(written)])
     committed = (REPOSITORY / "docs" / "features.md").read_text(encoding="utf-8")
-    assert written.read_text(encoding="utf-8") == committed, "run python -m suphx.games.riichi.features.planes_page"
+    assert written.read_text(encoding="utf-8") == committed, "run python -m tests.games.riichi.features.planes_page"
     assert [path.name for path in tmp_path.iterdir()] == ["features.md"]
 
 

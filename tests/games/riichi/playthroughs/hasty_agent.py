@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.shanten import load_suits, standard_shanten
-from suphx.games.riichi.table import ANKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.tile import kind_of_face
+from suphx.games.riichi.table import ANKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO
 from suphx.kernel.record import I16, I64, Records
+from tests.games.riichi.builders.games import shanten_after
 
 FIRST = (TSUMO, RON, RIICHI, NINE_TERMINALS)
 
@@ -19,7 +18,6 @@ class HastyAgent:
         """``calls_one_in``: it makes about every so many-th call that it could make."""
         self.name = f"hasty-{calls_one_in}"
         self._calls_one_in = calls_one_in
-        self._suits = load_suits()
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return an action for each of the tables ``indices``."""
@@ -35,10 +33,4 @@ class HastyAgent:
         if PASS in legal:
             calls = [action for action in legal if PON <= action < PASS]
             return int(calls[number % len(calls)]) if calls and number % self._calls_one_in == 0 else PASS
-        return int(min(legal, key=lambda action: (self._shanten_after(table, action), action * number % 37, action)))
-
-    def _shanten_after(self, table: np.void, action: int) -> int:
-        seat = int(table["actor"])
-        hand = table["hand"][seat].copy()
-        hand[kind_of_face(int(table["drawn"]) if action == TSUMOGIRI else action)] -= 1
-        return int(standard_shanten(self._suits, hand, int(table["num_melds"][seat])))
+        return int(min(legal, key=lambda action: (shanten_after(table, action), action * number % 37, action)))

@@ -66,8 +66,7 @@ def found(deal: Deal) -> dict[str, int]:
 def test_a_discard_that_another_seat_waits_for_costs_what_the_win_pays_with_honba() -> None:
     deal = Deal(["4p1p5z", TENPAI, "", ""], draws="9s", dora="7z", honba=2, kyotaku=3, left=40)
     assert found(deal) == {"1p": 3900 + 600, "4p": 3900 + 600}
-    deal.discard(0, "4p")
-    deal.act(1, RON)
+    deal.play("0 4p, 1 ron")
     assert deal.deltas()[0] == -4500, "sticks are paid by nobody"
 
 
@@ -91,9 +90,7 @@ def test_without_a_yaku_and_in_furiten_nobody_wins() -> None:
     assert found(Deal(["2p5p", NO_YAKU, "", ""], draws="9m", left=40)) == {}
     furiten = Deal(["14p", TENPAI, "", ""], draws="9s4p1s", left=40)
     assert found(furiten) != {}
-    furiten.tsumogiri()
-    furiten.discard(1, "4p")
-    furiten.tsumogiri(2)
+    furiten.play("tsumogiri, 1 4p, tsumogiri 2")
     assert furiten.table["actor"] == 0
     assert found(furiten) == {}, "a wait in its own river"
 
@@ -104,8 +101,7 @@ def test_the_discard_of_a_riichi_costs_no_stick_if_it_is_won_on() -> None:
     deal.act(0, RIICHI)
     assert deal.table["phase"] == RIICHI_DISCARD
     assert found(deal) == {"9p": before["9p"]}
-    deal.discard(0, "9p")
-    deal.act(1, RON)
+    deal.play("0 9p, 1 ron")
     assert deal.deltas()[0] == -before["9p"]
 
 
@@ -114,8 +110,7 @@ def test_ura_dora_are_paid_to_a_seat_in_riichi() -> None:
     costs = []
     for ura in ("7z", "9p"):  # the dora 1p: a pair of it in the hand
         deal = Deal(hands, draws="9s7z7z7z9s", dora="6z", ura=ura, left=40)
-        deal.tsumogiri()
-        deal.act(1, RIICHI)
+        deal.play("tsumogiri, 1 riichi")
         deal.act(1, TSUMOGIRI)
         deal.tsumogiri(2)
         assert deal.table["actor"] == 0

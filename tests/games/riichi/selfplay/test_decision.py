@@ -19,7 +19,6 @@ from suphx.games.riichi.table import (
     ANKAN,
     CHI,
     CHI_RED,
-    KAKAN,
     MINKAN,
     NINE_TERMINALS,
     NUM_ACTIONS,
@@ -85,11 +84,11 @@ class Stored:
         for line, (end, seat) in enumerate(zip(part.ends.tolist(), part.seats.tolist(), strict=True)):
             key: Seat = (*deals[end], seat)
             if decisions.is_overruled[line]:
-                assert part.head != DISCARD_HEAD
+                assert part.decision != DISCARD_HEAD
                 assert decisions.actions[line] == 1, "a no cannot be overruled"
-                self.overruled[key, part.head] += 1
-            elif part.head != DISCARD_HEAD and decisions.actions[line] == 1:
-                self.yes[key, part.head] += 1
+                self.overruled[key, part.decision] += 1
+            elif part.decision != DISCARD_HEAD and decisions.actions[line] == 1:
+                self.yes[key, part.decision] += 1
 
 
 def head_of(action: int) -> int | None:
@@ -145,7 +144,7 @@ class Nets:
         self.asked: list[tuple[int, int]] = []
 
     def __call__(self, observations: Observations, lines: I64) -> HeadOutputs:
-        head, num_rows = observations.head, len(lines)
+        head, num_rows = observations.decision, len(lines)
         self.asked.append((head, num_rows))
         if head == DISCARD_HEAD:
             scores = np.where(observations.masks == 1, 0.0, -np.inf)
@@ -188,9 +187,7 @@ def test_nine_terminals_are_declared_without_asking_a_net() -> None:
 
 def test_a_single_choice_asks_no_net() -> None:
     deal = Deal([TENPAI, FAR, FAR, FAR.replace("147m", "258m")], draws="7z 6z 5z 5z 9s")
-    deal.act(0, RIICHI)
-    deal.discard(0, "7z")
-    deal.tsumogiri(3)
+    deal.play("0 riichi, 0 7z, tsumogiri 3")
     nets = Nets()
     assert decide_all(deal.tables, nets) == [TSUMOGIRI]
     assert nets.asked == []
@@ -297,15 +294,7 @@ def test_of_several_runs_the_most_confident_is_called_with_the_red_five() -> Non
 
 def test_a_kan_that_cannot_be_won_is_not_robbed() -> None:
     deal = Deal(["44p258m258s1234z9s", TENPAI, FAR, ""], draws="1s 7z 7z 4p 6z 5s 5s 4p")
-    deal.discard(0, "1s")
-    deal.tsumogiri(2)
-    deal.discard(3, "4p")
-    deal.act(0, PON)
-    deal.act(1, PASS)
-    deal.discard(0, "9s")
-    deal.discard(1, "6z")
-    deal.tsumogiri(2)
-    deal.act(0, KAKAN + kind("4p"))
+    deal.play("0 1s, tsumogiri 2, 3 4p, 0 pon, 1 pass, 0 9s, 1 6z, tsumogiri 2, 0 kakan 4p")
     assert deal.table["actor"] == 1
     assert decide_all(deal.tables, Nets()) == [RON]
     deal.table["kyoku"], deal.table["scores"] = 11, (40_000, 1000, 30_000, 29_000)
@@ -343,7 +332,7 @@ def test_whatever_the_nets_say_the_actions_are_legal() -> None:
     rng = np.random.default_rng(0)
 
     def forward(observations: Observations, lines: I64) -> HeadOutputs:
-        if observations.head == DISCARD_HEAD:
+        if observations.decision == DISCARD_HEAD:
             masks = observations.masks
             return discard_outputs(np.where(masks == 1, rng.random(masks.shape), -1).argmax(axis=1))
         scores = rng.random(len(lines)).astype(np.float32)

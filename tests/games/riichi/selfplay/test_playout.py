@@ -13,7 +13,6 @@ from suphx.games.riichi.selfplay.playout import (
     branch,
     play_out_scripted,
     play_out_with_nets,
-    second_choices,
     shuffle_undrawn,
 )
 from suphx.games.riichi.simulator import Simulator
@@ -140,14 +139,6 @@ def test_the_no_of_a_claim_is_a_pass_or_another_legal_claim() -> None:
     both.discard(0, "3m")
     branches = branch(both.tables, CHOW_HEAD, one, np.array([CHI + 2]), answers, after_no=np.array([PON]))
     assert branches.actions.tolist() == [PON, CHI + 2]
-
-
-def test_the_surest_other_claim_follows_a_no() -> None:
-    tables = np.array([4, 4, 7, 4, 9, 9, 2])
-    candidates = np.array([60, 61, 62, 63, 64, 65, 66])
-    probabilities = np.array([0.7, 0.6, 0.9, 0.8, 0.4, 0.6, 0.1], np.float32)
-    found = second_choices(tables, candidates, probabilities)
-    assert found.tolist() == [63, 63, PASS, 60, 65, PASS, PASS]
 
 
 def test_more_walls_give_the_mean_over_orders_of_the_undrawn_tiles() -> None:

@@ -14,7 +14,6 @@ from math import comb
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
-from suphx.games.riichi.features.own_hand import claimed_kind
 from suphx.games.riichi.features.paper_layout import (
     CHANCE_BORDERS,
     CLAIM_HIGH_CHANCE_BORDERS,
@@ -23,7 +22,18 @@ from suphx.games.riichi.features.paper_layout import (
     LEVELS,
 )
 from suphx.games.riichi.rules import OPEN_TANYAO, Rules, rule_flags
-from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, DORA_POSITIONS, KAKAN, MINKAN, PON, PON_RED, TSUMO
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    DORA_POSITIONS,
+    KAKAN,
+    MINKAN,
+    PON,
+    PON_RED,
+    TSUMO,
+    claimed_kind,
+)
 from suphx.games.riichi.tile import dora_of_indicator
 from suphx.games.riichi.yaku import IS_RIICHI, IS_TSUMO, base_points, pay_win, score_hand
 from suphx.kernel.record import U8

@@ -91,15 +91,16 @@ class Progress:
 class Twin(ObservedTwin):
     """All planes of one view; ``action`` is a claim, or -1 for the 838 planes."""
 
+    layouts = (PUBLIC, CLAIM)
+
     def __init__(self, view: View, action: int = -1) -> None:
         super().__init__(view)
         self.action = action
 
     def encode(self) -> U8:
-        """Return uint8 (838 or 958, 34) without the look-ahead planes, which are left 0."""
-        layout = PUBLIC if self.action < 0 else CLAIM
+        """Return uint8 (planes, 34) without the look-ahead planes, which are left 0."""
         parts = []
-        for part in layout.ranges:
+        for part in self.layouts[self.action >= 0].ranges:
             if "lookahead" in part.name:
                 parts.append(np.zeros((part.count, 34), np.uint8))
                 continue

@@ -133,6 +133,24 @@ def try_hand(rng: np.random.Generator) -> tuple[list[int], list[tuple[int, int]]
     return tiles, melds
 
 
+def hide_differently(table: np.void, seat: int, rng: np.random.Generator) -> None:
+    """Change everything that ``seat`` cannot see: other hands, the wall, and what the engine knows of them."""
+    is_own_turn = table["phase"] in (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD) and table["actor"] == seat
+    shown = [*DORA_POSITIONS[: table["num_dora"]]]
+    hidden = np.setdiff1d(np.arange(136), shown)
+    table["wall"][hidden] = rng.integers(0, 136, len(hidden))
+    for other in range(4):
+        if other != seat:
+            table["hand"][other] = rng.integers(0, 5, 34)
+            table["red"][other] = rng.integers(0, 8)
+            table["waits"][other] = rng.integers(0, 1 << 34)
+            table["missed_win"][other] = rng.integers(0, 3)
+    for name in ("claim_actions", "legal", "wall_seed", "tenpai"):
+        table[name] = rng.integers(0, 3, table[name].shape)
+    if not is_own_turn:
+        table["drawn"], table["forbidden"] = rng.integers(-1, 37), rng.integers(0, 1 << 34)
+
+
 _SHOWN_BY = {OWN_TURN: Drew, RIICHI_DISCARD: DeclaredRiichi, CALL_DISCARD: Called, CLAIM: Discarded, ROB_KAN: Called}
 
 

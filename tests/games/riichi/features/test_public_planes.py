@@ -8,54 +8,55 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.planes import PlaneLayout, unpack_planes
+from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.features.paper import encode
-from suphx.games.riichi.features.paper_layout import CLAIM, PUBLIC
+from suphx.games.riichi.features.encoder import ENCODERS, encode_observation
+from suphx.games.riichi.features.paper_layout import PUBLIC
 from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.rules import tonpuu
 from suphx.games.riichi.table import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, ROB_KAN, TSUMO
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.games import random_game
-from tests.games.riichi.features.builders.positions import Position, positions
-from tests.games.riichi.features.builders.random_tables import hide_differently, random_tables
+from tests.games.riichi.features.builders.positions import Position, hide_differently, positions
+from tests.games.riichi.twins.mini_twin import MiniTwin
 from tests.games.riichi.twins.suphx_twin import Twin
 
-
-def layout_of(action: int) -> PlaneLayout:
-    return PUBLIC if action < 0 else CLAIM
+TWINS: dict[str, type[Twin]] = {"suphx": Twin, "mini": MiniTwin}
 
 
-def encoded(table: np.void, seat: int, action: int = -1) -> U8:
-    layout = layout_of(action)
+def encoded(table: np.void, seat: int, action: int = -1, encoder: str = "suphx") -> U8:
+    entry = ENCODERS[encoder]
+    head = DISCARD_HEAD if action < 0 else CHOW_HEAD
+    layout = entry.layout(head)
     row = np.full(layout.observation_bytes, 255, np.uint8)
-    encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
+    encode_observation(entry.id, load_lookup(), table.view(np.recarray), seat, head, action, row)  # type: ignore[arg-type]
     return unpack_planes(row, layout.num_planes)
 
 
-def differences(ours: U8, twin: U8, layout: PlaneLayout) -> list[str]:
+def differences(ours: U8, twin: Twin) -> list[str]:
     """Return the names of the ranges in which two encodings differ, the look-ahead apart."""
-    names = []
-    for part in layout.ranges:
+    names, planes = [], twin.encode()
+    for part in twin.layouts[twin.action >= 0].ranges:
         part_planes = slice(part.first, part.first + part.count)
-        if "lookahead" not in part.name and not np.array_equal(ours[part_planes], twin[part_planes]):
+        if "lookahead" not in part.name and not np.array_equal(ours[part_planes], planes[part_planes]):
             names.append(part.name)
     return names
 
 
-def compare(games: Iterable[GameLog], num_positions: int) -> Counter[int]:
+def compare(games: Iterable[GameLog], num_positions: int, encoder: str = "suphx") -> Counter[int]:
     """Compare encoder and twin over decisions; return how often each claim was among them."""
     claims: Counter[int] = Counter()
     for number, position in enumerate(islice(some_positions(games), num_positions)):
         for seat in {position.actor, number % 4}:
-            view = position.history.view(seat)
-            assert differences(encoded(position.table, seat), Twin(view).encode(), PUBLIC) == [], seat
+            twin = TWINS[encoder](position.history.view(seat))
+            assert differences(encoded(position.table, seat, -1, encoder), twin) == [], seat
         for action in position.claims():
             claims[action] += 1
-            twin = Twin(position.history.view(position.actor), action)
-            assert differences(encoded(position.table, position.actor, action), twin.encode(), CLAIM) == [], action
+            twin = TWINS[encoder](position.history.view(position.actor), action)
+            assert differences(encoded(position.table, position.actor, action, encoder), twin) == [], action
     return claims
 
 
@@ -64,13 +65,16 @@ def some_positions(games: Iterable[GameLog]) -> Iterable[Position]:
         yield from (position for position in positions(game) if position.table["phase"] != ROB_KAN)
 
 
-def test_the_totals_are_those_of_the_paper() -> None:
-    assert (PUBLIC.num_planes, CLAIM.num_planes) == (838, 958)
-    assert CLAIM.ranges[: len(PUBLIC.ranges)] == PUBLIC.ranges
+@pytest.mark.parametrize(("encoder", "num_planes"), [("suphx", (838, 958)), ("mini", (288, 310))])
+def test_the_totals_are_the_published_ones(encoder: str, num_planes: tuple[int, int]) -> None:
+    public, claim = ENCODERS[encoder].public, ENCODERS[encoder].claim
+    assert (public.num_planes, claim.num_planes) == num_planes
+    assert claim.ranges[: len(public.ranges)] == public.ranges
 
 
-def test_positions_of_hasty_games_are_encoded_as_the_slow_twin_does() -> None:
-    claims = compare([random_game(0), random_game(1, tonpuu()), random_game(2)], 2_000)
+@pytest.mark.parametrize("encoder", TWINS)
+def test_positions_of_hasty_games_are_encoded_as_the_slow_twin_does(encoder: str) -> None:
+    claims = compare([random_game(0), random_game(1, tonpuu()), random_game(2)], 2_000, encoder)
     assert {PON, PON_RED, MINKAN, *range(CHI, PASS)} <= set(claims)
     assert any(ANKAN <= action < KAKAN for action in claims)
     assert any(KAKAN <= action < TSUMO for action in claims)
@@ -90,14 +94,15 @@ def test_twenty_thousand_positions_of_hasty_games_are_encoded_as_the_slow_twin_d
     compare((random_game(seed) for seed in range(100, 200)), 20_000)
 
 
-def test_what_is_hidden_changes_nothing() -> None:
+@pytest.mark.parametrize("encoder", TWINS)
+def test_what_is_hidden_changes_nothing(encoder: str) -> None:
     rng = np.random.default_rng(3)
     for position in islice(some_positions([random_game(3)]), 1_000):
         for seat in {position.actor, int(rng.integers(0, 4))}:
             for action in [-1, *(position.claims() if seat == position.actor else [])]:
                 other = position.table.copy()
                 hide_differently(other, seat, rng)
-                assert np.array_equal(encoded(position.table, seat, action), encoded(other, seat, action))
+                assert np.array_equal(*(encoded(table, seat, action, encoder) for table in (position.table, other)))
 
 
 def test_exchanging_suits_exchanges_columns_and_nothing_else() -> None:
@@ -125,15 +130,6 @@ def turn_suits(table: np.void) -> np.void:
         bits = np.asarray(table[name])
         turned[name] = (bits & 0x3FFFF) << 9 | bits >> 18 & 0x1FF | bits & 0x7F << 27
     return turned
-
-
-def test_what_the_row_held_before_does_not_matter() -> None:
-    table = random_tables(1, seed=4)[0].view(np.recarray)
-    rows = np.zeros((2, PUBLIC.observation_bytes), np.uint8)
-    rows[1] = 255
-    for row in rows:
-        encode(load_lookup(), table, 0, -1, True, row)
-    assert np.array_equal(rows[0], rows[1])
 
 
 def test_the_planes_of_own_turns_come_first_in_those_of_claims() -> None:
