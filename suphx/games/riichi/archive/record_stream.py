@@ -205,12 +205,10 @@ class _Header(tarfile.TarInfo):
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
         try:
             return super().fromtarfile(archive)
-        except tarfile.EOFHeaderError:
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             raise
-        except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError) as error:
-            raise OSError("the archive is cut off: its end mark is missing") from error
         except tarfile.HeaderError as error:
-            raise OSError(f"not a tar header, or a damaged one: {error}") from error
+            raise OSError(f"not a tar header, a damaged one, or the archive is cut off: {error}") from error
 
 
 def iter_tar_members(file: ByteSource) -> Iterator[Member]:
@@ -230,7 +228,7 @@ def iter_tar_members(file: ByteSource) -> Iterator[Member]:
                     yield _member(info.name, lambda content=content: content, info.size)  # type: ignore[misc]
                     while content.read(_PIECE_BYTES):  # or tarfile would seek as far as the header says
                         pass
-                archive.members.clear()  # it keeps every header
+                archive.members.clear()  # type: ignore[attr-defined]  # it keeps every header
     except _DAMAGE as error:
         raise OSError(f"damaged archive, or cut off: {error}") from error
     while file.read(_PIECE_BYTES):  # zeros; a packed archive is checked as a whole at its end

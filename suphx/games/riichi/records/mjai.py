@@ -591,8 +591,6 @@ def check_call(name: str, faces: Sequence[int], called: int | None) -> None:
 _REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
 _CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
 
-JsonObject = dict[str, Any]
-
 
 def write_mjai(log: GameLog) -> str:
     """Return the lines of a game, each ended by a newline.

@@ -35,7 +35,7 @@ PACKS = [gzip.compress, lzma.compress, bz2.compress]
 
 
 def source(data: bytes) -> ByteSource:
-    return unpacked(io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type]
+    return unpacked(io.BufferedReader(io.BytesIO(data)))
 
 
 @pytest.fixture
