@@ -45,7 +45,6 @@ from suphx.environments.seat_tables import (
     read_action,
     three_opponents,
 )
-from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.bots import EVERY_SEAT, fill_planes
 from suphx.games.riichi.records.decisions import seat_text
 from suphx.games.riichi.rules import Rules, tenhou
@@ -88,38 +87,34 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         observations are packed rows instead of planes. ``illegal_reward``: of an illegal action, which ends the
         episode; "lowest": ``EnvironmentConfig.lowest_reward``; None: ValueError.
         """
-        check_seat(seat)
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
-        config = EnvironmentConfig(
+        self._vector = RiichiVectorEnv(
             encoder=encoder,
             opponents=three_opponents(opponents),
-            rules=rules or tenhou(),
+            seat=seat,
+            rules=rules,
             reward=reward,
             points_per_reward=points_per_reward,
+            packed=packed,
+            illegal_reward=illegal_reward,
+            autoreset_mode=AutoresetMode.DISABLED,
         )
-        self._tables = SeatTables(1, config)
-        self.layout = self._tables.layout
-        self._seat, self._is_packed = seat, packed
-        self._illegal_reward = config.illegal_reward(illegal_reward)
-        self._has_ended = True
-        self._is_closed = False
+        self._tables, self.layout = self._vector.tables, self._vector.layout
         self.render_mode = render_mode
-        self.observation_space = (packed_space if packed else planes_space)(self.layout)
-        self.action_space = Discrete(NUM_ACTIONS)
+        self.observation_space = self._vector.single_observation_space
+        self.action_space = self._vector.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[U8, dict[str, Any]]:
         """Start a hanchan; return the player's first observation and its info. No option has an effect.
 
         ClosedEnvironmentError after ``close``, as for ``step``.
         """
-        check_open(is_closed=self._is_closed)
         super().reset(seed=seed)
-        wall, seat = draw_game(self.np_random, self._seat)
-        self._tables.start(self._tables.everything, np.array([wall]), np.array([seat]))
-        self._has_ended = False
+        self._vector.randoms[0] = self.np_random
+        observations, infos = self._vector.reset()
         self._show()
-        return self._observation(), self._info()
+        return observations[0], _single(infos)
 
     def step(self, action: np.int64 | int) -> tuple[U8, float, bool, bool, dict[str, Any]]:
         """Apply the player's action and play on to its next one; an episode is never truncated.
@@ -127,18 +122,10 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         ValueError when no game is running, for what is no integer, and for an illegal action without an
         ``illegal_reward``.
         """
-        check_open(is_closed=self._is_closed)
-        if self._has_ended:
-            raise ValueError("no game is running: call reset before step")
-        tables, actions = self._tables, read_action(action)
-        if self._illegal_reward is not None and not tables.is_legal(tables.everything, actions)[0]:
-            self._has_ended = True
-            return self._observation(), self._illegal_reward, True, False, self._info()
-        tables.act(tables.everything, actions)
-        self._has_ended = bool(tables.is_over(tables.everything)[0])
-        reward = float(tables.pay(tables.everything)[0, tables.seats[0]])
+        check_open(is_closed=self._vector.closed)
+        observations, rewards, ended, _, infos = self._vector.step(read_action(action))
         self._show()
-        return self._observation(), reward, self._has_ended, False, self._info()
+        return observations[0], float(rewards[0]), bool(ended[0]), False, _single(infos)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now, bool (120,): the name that MaskablePPO of sb3-contrib looks for."""
@@ -147,34 +134,36 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
 
     def render(self) -> str | None:  # type: ignore[override]
         """Return the table as the player sees it (``ansi``), or write it to standard output (``human``)."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() has no effect: pass render_mode='ansi' or 'human' when you make it")
-            return None
-        text = seat_text(self._tables.simulator.tables[0], int(self._tables.seats[0]))
-        if self.render_mode == "ansi":
-            return text
-        sys.stdout.write(text)
-        return None
+        return render_table(self._tables, int(self._tables.seats[0]), self.render_mode)
 
     def close(self) -> None:
         """Refuse further games; there is nothing to clean up."""
-        self._is_closed = True
+        self._vector.close()
 
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
 
-    def _observation(self) -> U8:
-        row = self._tables.planes[0]
-        return row.copy() if self._is_packed else unpack_planes(row, self.layout.num_planes)
 
-    def _info(self) -> dict[str, Any]:
-        tables = self._tables
-        return {
-            "action_mask": tables.masks[0].copy(),
-            "seat": int(tables.seats[0]),
-            "placement": int(tables.places(tables.everything)[0]),
-        }
+def _single(infos: dict[str, Any]) -> dict[str, Any]:
+    """Return the info of the only table."""
+    return {
+        "action_mask": infos["action_mask"][0],
+        "seat": int(infos["seat"][0]),
+        "placement": int(infos["placement"][0]),
+    }
+
+
+def render_table(tables: SeatTables, seat: int, mode: str | None) -> str | None:
+    """Return the first table as ``seat`` sees it (``ansi``), or write it to standard output (``human``)."""
+    if mode is None:
+        gymnasium.logger.warn("render() has no effect: pass render_mode='ansi' or 'human' when you make it")
+        return None
+    text = seat_text(tables.simulator.tables[0], seat)
+    if mode == "ansi":
+        return text
+    sys.stdout.write(text)
+    return None
 
 
 def check_seat(seat: int | None) -> None:
@@ -240,8 +229,8 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self._plays_all = opponents is None
-        self._tables = SeatTables(num_envs, config)
-        self.layout = self._tables.layout
+        self.tables = SeatTables(num_envs, config)
+        self.layout = self.tables.layout
         self._seat, self._is_packed, self._is_copied = seat, packed, copy
         self._illegal_reward = config.illegal_reward(illegal_reward)
         self._mode = AutoresetMode(autoreset_mode)
@@ -250,10 +239,11 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         self.single_action_space = Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._observations = self._tables.planes
+        self._observations = self.tables.planes
         if not packed:
             self._observations = np.zeros((num_envs, *self.single_observation_space.shape), np.uint8)
-        self._randoms: list[np.random.Generator | None] = [None] * num_envs
+        self.randoms: list[np.random.Generator | None] = [None] * num_envs
+        """What the games of each table are drawn from; None before its first reset."""
         self._rewards = np.zeros((num_envs, NUM_SEATS))
         """Of all seats, for the last step."""
         self._has_begun = np.zeros(num_envs, np.bool_)
@@ -273,7 +263,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         seeds = self._seeds_of(seed)
         for index in indices:
             if seeds[index] is not None:
-                self._randoms[index], _ = seeding.np_random(seeds[index])
+                self.randoms[index], _ = seeding.np_random(seeds[index])
         self._start(indices)
         self._rewards[indices] = 0
         self._show(indices)
@@ -295,7 +285,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
             raise ValueError(f"the game of table {np.flatnonzero(begins)[0]} is over: call reset before step")
         illegal = self._find_illegal(chosen) & ~begins
         playing = np.flatnonzero(~begins & ~illegal)
-        tables, seats = self._tables, self._deciding()
+        tables, seats = self.tables, self._deciding()
         tables.act(playing, chosen[playing])
         self._rewards[:] = 0
         self._rewards[playing] = tables.pay(playing)
@@ -321,18 +311,18 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         """Return each table as the seat that decides sees it; None without a render mode."""
         if self.render_mode is None:
             return None
-        tables, seats = self._tables.simulator.tables, self._deciding()
+        tables, seats = self.tables.simulator.tables, self._deciding()
         return tuple(seat_text(tables[index], int(seats[index])) for index in range(self.num_envs))
 
     def _deciding(self) -> I64:
         """Return the seat whose decision each table waits for, int64 (num_envs,)."""
         if self._plays_all:
-            return self._tables.simulator.tables["actor"].astype(np.int64)
-        return self._tables.seats.copy()
+            return self.tables.simulator.tables["actor"].astype(np.int64)
+        return self.tables.seats.copy()
 
     def _chosen(self, mask: Any) -> I64:
         if mask is None:
-            return self._tables.everything
+            return self.tables.everything
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
             raise ValueError(f"reset_mask is {mask!r}: give bool ({self.num_envs},), True for each table to reset")
         return np.flatnonzero(mask)
@@ -351,31 +341,31 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         walls, seats = (np.array([game[part] for game in games], np.int64) for part in range(2))
         if self._plays_all:
             seats[:] = EVERY_SEAT
-        self._tables.start(indices, walls, seats)
+        self.tables.start(indices, walls, seats)
         self._has_begun[indices] = True
         self._has_ended[indices] = False
 
     def _random(self, index: int) -> np.random.Generator:
-        random = self._randoms[index]
+        random = self.randoms[index]
         if random is None:
             random, _ = seeding.np_random()
-            self._randoms[index] = random
+            self.randoms[index] = random
         return random
 
     def _find_illegal(self, actions: I64) -> NDArray[np.bool_]:
         if self._illegal_reward is None:
             return np.zeros(self.num_envs, np.bool_)  # SeatTables.act refuses them
-        return ~self._tables.is_legal(self._tables.everything, actions)
+        return ~self.tables.is_legal(self.tables.everything, actions)
 
     def _show(self, indices: I64) -> None:
         if not self._is_packed:
-            fill_planes(self._tables.planes, indices, self._observations.reshape(self.num_envs, -1))
+            fill_planes(self.tables.planes, indices, self._observations.reshape(self.num_envs, -1))
 
     def _returned(self, array: NDArray[Any]) -> Any:
         return array.copy() if self._is_copied else array
 
     def _infos(self) -> dict[str, Any]:
-        tables = self._tables
+        tables = self.tables
         infos = {
             "action_mask": self._returned(tables.masks),
             "seat": self._deciding(),
@@ -387,7 +377,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
 
     def _placements(self) -> I64:
         """Return the places 1-4 of all seats in each game that is over, else 0, int64 (num_envs, 4)."""
-        return self._tables.simulator.tables["placement"].astype(np.int64)
+        return self.tables.simulator.tables["placement"].astype(np.int64)
 
     def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations and infos of the games that ended, as gymnasium's SyncVectorEnv does."""

@@ -13,17 +13,15 @@ An import of this module registers ``suphx/Riichi-v0`` with PettingZoo.
 
 from __future__ import annotations
 
-import sys
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
 from gymnasium.utils import seeding
 from gymnasium.vector.utils import batch_space
 
 from suphx.environments import ENVIRONMENT_ID
-from suphx.environments.riichi_env import RENDER_MODES, check_open, draw_game
+from suphx.environments.riichi_env import RENDER_MODES, check_open, draw_game, render_table
 from suphx.environments.seat_tables import (
     EnvironmentConfig,
     IllegalReward,
@@ -36,7 +34,6 @@ from suphx.environments.seat_tables import (
 )
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.bots import EVERY_SEAT
-from suphx.games.riichi.records.decisions import seat_text
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import I8, U8
@@ -181,15 +178,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
 
     def render(self) -> str | None:
         """Return the table as the agent that decides sees it (``ansi``), or write it to standard output (``human``)."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() has no effect: pass render_mode='ansi' or 'human' when you make it")
-            return None
-        table = self._tables.simulator.tables[0]
-        text = seat_text(table, int(table["actor"]))
-        if self.render_mode == "ansi":
-            return text
-        sys.stdout.write(text)
-        return None
+        return render_table(self._tables, int(self._tables.simulator.tables["actor"][0]), self.render_mode)
 
     def close(self) -> None:
         """Refuse further games: the environment holds no window, file or process."""

@@ -25,7 +25,7 @@ BOOL = NDArray[np.bool_]
 class Decisions:
     """Decisions of one kind with their rewards: what a learner learns from."""
 
-    head: int
+    decision: int
     """Number of the kind in the game."""
     planes: SparsePlanes
     """n rows, as in ``Observations``."""
@@ -74,13 +74,13 @@ class Decisions:
         return own if lists is None else own | {"candidate_offsets": lists.offsets, "candidate_moves": lists.moves}
 
     @classmethod
-    def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
+    def from_arrays(cls, decision: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
         """Return what ``arrays`` was made of."""
         candidates = None
         if "candidate_moves" in arrays:
             candidates = Candidates(arrays["candidate_offsets"], arrays["candidate_moves"])
         columns = {name: arrays[name] for name in _COLUMNS}
-        return cls(head, SparsePlanes.from_arrays(arrays), candidates=candidates, **columns)
+        return cls(decision, SparsePlanes.from_arrays(arrays), candidates=candidates, **columns)
 
     def copied(self) -> Decisions:
         """Return a copy that shares no memory with this one."""
@@ -119,10 +119,10 @@ class Decisions:
         """Return decisions with what ``rows`` makes of planes and candidates, and ``column`` of each column."""
         candidates = None if self.candidates is None else rows(self.candidates)
         columns = {name: column(own) for name, own in self.columns().items()}
-        return Decisions(self.head, rows(self.planes), candidates=candidates, **columns)
+        return Decisions(self.decision, rows(self.planes), candidates=candidates, **columns)
 
 
-_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "planes", "candidates"))
+_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("decision", "planes", "candidates"))
 
 
 def concatenate(parts: Sequence[Decisions]) -> Decisions:
@@ -133,15 +133,15 @@ def concatenate(parts: Sequence[Decisions]) -> Decisions:
     lists = [part.candidates for part in parts if part.candidates is not None]
     candidates = joined_candidates(lists) if lists else None
     planes = concatenate_planes([part.planes for part in parts])
-    return Decisions(parts[0].head, planes, candidates=candidates, **columns)
+    return Decisions(parts[0].decision, planes, candidates=candidates, **columns)
 
 
 def no_decisions(
-    head: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False, has_candidates: bool = False
+    decision: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False, has_candidates: bool = False
 ) -> Decisions:
     """Return none of a kind, whose masks have ``num_choices`` columns: 0 for yes and no, and for candidates."""
     return Decisions(
-        head=head,
+        decision=decision,
         planes=SparsePlanes.none(observation_bytes),
         masks=np.zeros((0, num_choices), np.uint8),
         costs=np.zeros((0, num_choices if has_costs else 0), np.int16),

@@ -95,6 +95,15 @@ class Candidates:
         """Return a copy that shares no memory with this one."""
         return Candidates(self.offsets.copy(), self.moves.copy())
 
+    def at(self, places: NDArray[np.integer]) -> I32:
+        """Return int32 (n,): the move at a place of each list; ValueError for a place that a list does not have."""
+        counts = np.diff(self.offsets)
+        outside = np.flatnonzero((places < 0) | (places >= counts))
+        if outside.size:
+            row = outside[0]
+            raise ValueError(f"{places[row]} is not one of the {counts[row]} candidates of row {row}")
+        return self.moves[self.offsets[:-1] + places]
+
 
 def joined_candidates(parts: Sequence[Candidates]) -> Candidates:
     """Return the lists of all ``parts``, one or more, one after another."""
@@ -108,7 +117,7 @@ def joined_candidates(parts: Sequence[Candidates]) -> Candidates:
 class Observations:
     """Rows for one kind of decision."""
 
-    head: int
+    decision: int
     """Its number in the game."""
     planes: U8
     """uint8 [n, observation_bytes]: bit-packed planes, or columns as the layout of the game's encoder has them."""
@@ -131,11 +140,16 @@ class Observations:
         own = self.planes.nbytes + self.masks.nbytes + self.policies.nbytes + self.uniforms.nbytes
         return own if self.candidates is None else own + self.candidates.nbytes
 
+    def chosen_moves(self, places: NDArray[np.integer]) -> I32:
+        """Return the moves at the ``places`` of the lists of candidates, as ``Candidates.at``."""
+        assert self.candidates is not None
+        return self.candidates.at(places)
+
     def take(self, rows: I64) -> Observations:
         """Return copies of ``rows`` int64 [k]."""
         candidates = None if self.candidates is None else self.candidates.take(rows)
         planes, masks = self.planes[rows], self.masks[rows]
-        return Observations(self.head, planes, masks, self.policies[rows], self.uniforms[rows], candidates)
+        return Observations(self.decision, planes, masks, self.policies[rows], self.uniforms[rows], candidates)
 
 
 def joined_observations(parts: Sequence[Observations]) -> Observations:
@@ -144,7 +158,7 @@ def joined_observations(parts: Sequence[Observations]) -> Observations:
         return parts[0]
     lists = [part.candidates for part in parts if part.candidates is not None]
     return Observations(
-        head=parts[0].head,
+        decision=parts[0].decision,
         planes=np.concatenate([part.planes for part in parts]),
         masks=np.concatenate([part.masks for part in parts]),
         policies=np.concatenate([part.policies for part in parts]),
@@ -190,22 +204,3 @@ class PolicyOutputs:
     def copied(self) -> PolicyOutputs:
         """Return copies, in memory that may be written to."""
         return PolicyOutputs(*map(np.array, (self.actions, self.scores, self.log_probs, self.versions)))
-
-
-@dataclass(frozen=True, slots=True)
-class SeatObservations:
-    """What one seat sees at the tables at which it has to move, before it chooses among their candidate moves."""
-
-    seat: int
-    tables: I64
-    """int64 (n,): numbers of the tables."""
-    states: U8
-    """uint8 [n, columns]: the columns of a state differ from seat to seat."""
-    history: U8
-    """uint8 [n, lines, columns]: the last moves, the oldest line first."""
-    offsets: I64
-    """int64 (n + 1,): where the candidates of each table begin in ``moves``, and the end of the last."""
-    moves: I32
-    """int32 (m,): candidates, rows of ``Learning.candidate_features``."""
-    num_moves: int
-    """How many rows that has by the rules of these tables: by other rules, a move has another number."""

@@ -129,7 +129,7 @@ def concatenate_planes(parts: Sequence[SparsePlanes]) -> SparsePlanes:
 class SparseObservations:
     """Observations on their way to another process: the columns of ``Observations``, with sparse rows."""
 
-    head: int
+    decision: int
     planes: SparsePlanes
     masks: U8
     policies: I32
@@ -140,12 +140,12 @@ class SparseObservations:
     def of(cls, observations: Observations) -> SparseObservations:
         """Return what ``dense`` makes the same observations of."""
         o = observations
-        return cls(o.head, SparsePlanes.of(o.planes), o.masks, o.policies, o.uniforms, o.candidates)
+        return cls(o.decision, SparsePlanes.of(o.planes), o.masks, o.policies, o.uniforms, o.candidates)
 
     def dense(self) -> Observations:
         """Return the observations."""
         planes = self.planes.dense()
-        return Observations(self.head, planes, self.masks, self.policies, self.uniforms, self.candidates)
+        return Observations(self.decision, planes, self.masks, self.policies, self.uniforms, self.candidates)
 
 
 def padded_bytes(observation_bytes: int) -> int:

@@ -64,7 +64,7 @@ class Slots:
 class Unrewarded:
     """Decisions whose rewards are not known yet; valid until the next ``add`` of their store."""
 
-    head: int
+    decision: int
     slots: Slots
     """Of the store."""
     observation_bytes: int
@@ -81,7 +81,7 @@ class Unrewarded:
         """Return the decisions with ``rewards`` [tables, seats]."""
         slots, lines = self.slots, self.lines
         return Decisions(
-            head=self.head,
+            decision=self.decision,
             planes=SparsePlanes.of(slots.planes, lines, observation_bytes=self.observation_bytes),
             masks=slots.masks[lines],
             costs=slots.costs[lines],
@@ -154,7 +154,7 @@ class TrajectoryStore:
 
     def __init__(
         self,
-        head: int,
+        decision: int,
         num_tables: int,
         observation_bytes: int,
         num_choices: int = 0,
@@ -168,8 +168,8 @@ class TrajectoryStore:
         ``num_choices``: columns of a mask, 0 where the answer is yes or no, or a candidate. ``has_costs``: decisions
         are kept with what each choice costs at once; ``has_candidates``: with their lists of moves.
         """
-        self.head = head
-        none = no_decisions(head, observation_bytes, num_choices, has_costs=has_costs)
+        self.decision = decision
+        none = no_decisions(decision, observation_bytes, num_choices, has_costs=has_costs)
         self._observation_bytes = observation_bytes
         columns = {name: column for name, column in none.columns().items() if name not in ("rewards", "is_last")}
         planes = np.zeros((0, padded_bytes(observation_bytes)), np.uint8)
@@ -232,7 +232,7 @@ class TrajectoryStore:
         lines = np.zeros(_count(tables, self._last, before), np.int64)
         ends, seats = np.zeros_like(lines), np.zeros_like(lines)
         self._num_free = _unchain(tables, self._last, before, self._free, self._num_free, lines, ends, seats)
-        return Unrewarded(self.head, self._slots, self._observation_bytes, lines, ends, seats, self._lists)
+        return Unrewarded(self.decision, self._slots, self._observation_bytes, lines, ends, seats, self._lists)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""

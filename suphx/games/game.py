@@ -24,8 +24,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import F32, SeatObservations
-from suphx.games.learning import DecisionKind, Learning
+from suphx.experience.observation import F32
+from suphx.games.learning import CandidateLearning, DecisionKind, Learning
 from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I32, I64
 
@@ -110,23 +110,6 @@ class Agent(Protocol):
         ...
 
 
-class CandidateAgent:
-    """An agent that chooses among the candidate moves that a seat sees; its tables have ``observe``."""
-
-    name = "nets"
-
-    def act(self, tables: Any, indices: I64) -> I64:
-        """Return a legal move for the actor of each of the tables ``indices``, which ascend."""
-        moves = np.zeros(len(indices), np.int64)
-        for seen in tables.observe(indices):
-            moves[np.searchsorted(indices, seen.tables)] = seen.moves[self.choose(tables, seen)]
-        return moves
-
-    def choose(self, tables: Any, seen: SeatObservations) -> I64:
-        """Return int64 (n,): for each table of ``seen`` the index of its move in ``seen.moves``."""
-        raise NotImplementedError
-
-
 class Game(Protocol):
     """One game. ``rules`` are a frozen dataclass of the game's own, which JSON can hold."""
 
@@ -183,30 +166,29 @@ class Game(Protocol):
         ...
 
 
-class Player(Protocol):
-    """What chooses moves, for many tables at once."""
+class CandidateTables(Tables, Protocol):
+    """Tables of a game whose seats choose among candidate moves."""
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        """Return int64 (n,): for each table of ``seen`` the index of its move in ``seen.moves``."""
+    def legal(self, indices: I64) -> tuple[I64, I32]:
+        """Return the legal moves of tables one after another: int64 (n + 1,), where each list begins, and the moves."""
+        ...
+
+    def scores(self) -> F32:
+        """Return what each game was worth to each seat by its rules, float32 [tables, seats]; 0 while it goes on."""
+        ...
+
+    def start(self, index: int, auction: Any) -> None:
+        """Begin the game that follows an auction at a table; ValueError if the auction is not over."""
         ...
 
 
 @runtime_checkable
-class ValuingPlayer(Player, Protocol):
-    """A player whose choice is the candidate with the highest value."""
+class ValuingAgent(Agent, Protocol):
+    """An agent whose move is the candidate with the highest value."""
 
-    def values(self, seen: SeatObservations) -> F32:
-        """Return float32 (m,): the value of each of ``seen.moves``, nan where a table has only one."""
+    def candidate_values(self, tables: Any, indices: I64) -> F32:
+        """Return float32 (m,): the value of each legal move of the tables, nan where a table has only one."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedDecisions:
-    """All decisions of a recorded game, as if each were met at a table of its own."""
-
-    simulator: Any
-    """For ``Player.choose``; table i is the position before move i."""
-    seen: tuple[SeatObservations, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +200,7 @@ class CandidateOpinion:
     chosen: int
     """Place of the agent's move among them."""
     values: F32 | None
-    """float32 (n,); None of an agent without values."""
+    """float32 (n,), nan if there is only one; None of an agent without values."""
 
 
 class Auction(Protocol):
@@ -305,13 +287,14 @@ class GameText(Protocol):
         ...
 
 
-Opinions: TypeAlias = Sequence[CandidateOpinion | None]
-"""By move of a recorded game; None where only one move was legal."""
+Opinions: TypeAlias = Sequence[CandidateOpinion]
+"""By move of a recorded game."""
 
 
 class CandidateGame(Game, Protocol):
     """A game whose seats choose among candidate moves: what the terminal, programs and Deep Monte-Carlo need of it."""
 
+    learning: CandidateLearning
     scoring: SideScoring
     sides: tuple[str, ...]
     """Between which a match swaps the agents."""
@@ -322,30 +305,19 @@ class CandidateGame(Game, Protocol):
         """Return ``rules`` with or without an auction before each deal; ValueError if the game can have none."""
         ...
 
-    def play(self, rules: Any, seeds: Sequence[int], player: Player) -> F32:
-        """Play one whole game for each seed, all seats by ``player``; return float32 [games, seats]: what it was worth.
-
-        The tables that ``player`` sees are numbered in the order of ``seeds``.
-        """
+    def open_tables(self, num_tables: int, rules: Any, **options: Any) -> CandidateTables:
+        """Return empty tables."""
         ...
 
     def new_auction(self, rules: Any, seed: int) -> Auction | None:
         """Return the auction before the deal ``seed``; None if ``rules`` have none, or the game has no auctions.
 
-        In ``play`` and in matches, deals by rules with auctions are dealt with scripted bids.
+        ``Tables.begin`` deals with scripted bids.
         """
-        ...
-
-    def play_auctioned(self, rules: Any, auction: Any, player: Player) -> F32:
-        """Play the game that follows an auction that is over, as ``play`` does; return float32 [1, seats]."""
         ...
 
     def seen_by(self, simulator: Any, table: int) -> dict[str, Any]:
         """Return what the seat that is to move at a table sees, as JSON for programs: nothing hidden from it."""
-        ...
-
-    def scripted_agent(self, name: str) -> CandidateAgent:
-        """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
         ...
 
     def read_record(self, text: str) -> Any:
@@ -360,12 +332,15 @@ class CandidateGame(Game, Protocol):
         """Return a move as records have it."""
         ...
 
-    def recorded_decisions(self, record: Any) -> RecordedDecisions:
-        """Return the decisions of a recorded game; ValueError for a move that is not legal."""
+    def recorded_decisions(self, record: Any) -> CandidateTables:
+        """Return tables at which the decisions of a recorded game are met: table i is the position before its move i.
+
+        No table waits in a game without moves. ValueError for a move that is not legal.
+        """
         ...
 
-    def next_decision(self, record: Any) -> RecordedDecisions | None:
-        """Return the decision, at a single table, that follows the moves of a record; None if the game is over.
+    def next_decision(self, record: Any) -> CandidateTables:
+        """Return a table with the position after the moves of a record, at which nobody waits if the game is over.
 
         ValueError for a move that is not legal.
         """

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +176,21 @@ class RowLayout(Protocol):
         """Return how many planes a row has; of a ``CandidateLayout`` its columns."""
         ...
 
+    @property
+    def num_columns(self) -> int:
+        """Return the columns of a plane, a bit each; of a ``CandidateLayout`` 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenPlanes:
+    """What is hidden from a seat, as rows of self-play have it with the option ``hidden``."""
+
+    layout: RowLayout
+    seen: Callable[..., U8]
+    """(rows, public planes of a net, hidden planes of it, *, sees_all=False) -> the rows that the net sees: of its
+    hidden planes the bits that are kept, or all."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateLayout:
@@ -195,6 +210,8 @@ class CandidateLayout:
         """Columns of a row."""
         return self.state + self.history[0] * self.history[1]
 
+    num_columns: ClassVar[int] = 1
+
     @property
     def observation_bytes(self) -> int:
         """Bytes of a row."""
@@ -208,6 +225,26 @@ Forward: TypeAlias = Callable[[Observations, I64], KindOutputs]
 """(observations of one kind, int64 [n]: the table of each row) -> the outputs of its net."""
 
 
+Seen: TypeAlias = list[tuple[I64, Observations]]
+"""Places, int64 [n], among the tables that were asked about, and their observations, a part for each kind."""
+
+
+def decide_candidates(seen: Seen, indices: I64, forward: Forward) -> I64:
+    """Return a move for each of the tables ``indices``; ``seen``: as ``CandidateLearning.observe`` returns it.
+
+    Nets are not asked where only one move is legal.
+    """
+    moves = np.zeros(len(indices), np.int64)
+    for places, observations in seen:
+        assert observations.candidates is not None
+        chosen = np.zeros(len(places), np.int64)
+        asked = np.flatnonzero(np.diff(observations.candidates.offsets) > 1)
+        if asked.size:
+            chosen[asked], _ = forward(observations.take(asked), indices[places[asked]])
+        moves[places] = observations.chosen_moves(chosen)
+    return moves
+
+
 class Learning(Protocol):
     """How nets see a game, decide in it and learn it."""
 
@@ -215,6 +252,8 @@ class Learning(Protocol):
     """What nets may see, by name; the first one is the default."""
     options: frozenset[LearningOption]
     """Those that the game offers."""
+    hidden: HiddenPlanes | None
+    """None without the option ``hidden``."""
 
     def layout(self, encoder: str, kind: int) -> RowLayout:
         """Return what a net of a kind sees in a row; ValueError for an unknown encoder."""
@@ -246,4 +285,12 @@ class Learning(Protocol):
         ``rules``: None for the usual ones. ValueError for an unknown encoder, and for options that the game does not
         offer.
         """
+        ...
+
+
+class CandidateLearning(Learning, Protocol):
+    """That of a game whose kinds all have candidates."""
+
+    def observe(self, tables: Any, indices: I64, encoder: str) -> Seen:
+        """Return what the actors of the tables ``indices`` of ``Tables.state`` see."""
         ...

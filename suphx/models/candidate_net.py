@@ -21,7 +21,7 @@ class CandidateNet(nn.Module):
     """Computes each state once, however many candidates it has.
 
     >>> net = CandidateNet(kind, layout, CandidateNetConfig())
-    >>> net(states, history, candidates, state_of).shape  # uint8 [8, 319], [8, 5, 162], [90, 54]; int64 [90]
+    >>> net(rows, candidates, state_of).shape  # uint8 [8, 1129] and [90, 54]; int64 [90]
     torch.Size([90])
     """
 
@@ -34,12 +34,14 @@ class CandidateNet(nn.Module):
         self.others = nn.ModuleList(nn.Linear(config.hidden, config.hidden) for _ in range(config.layers - 1))
         self.output = nn.Linear(config.hidden, 1)
 
-    def forward(self, states: Tensor, history: Tensor, candidates: Tensor, state_of: Tensor) -> Tensor:
+    def forward(self, rows: Tensor, candidates: Tensor, state_of: Tensor) -> Tensor:
         """Return float32 [m]: the value of each candidate.
 
-        ``states`` [n, columns], ``history`` [n, lines, columns] (the oldest line first) and ``candidates`` [m, columns]
-        may have any number type; ``state_of`` int64 [m] is the row in ``states`` that each candidate belongs to.
+        ``rows`` [n, columns of the layout] and ``candidates`` [m, columns] may have any number type; ``state_of`` int64
+        [m] is the row that each candidate belongs to.
         """
+        states = rows[:, : self.layout.state]
+        history = rows[:, self.layout.state :].reshape(-1, *self.layout.history)
         with torch.autocast(history.device.type, enabled=False):  # on CUDA it would be fp16, whatever autocast says
             units = self.lstm(history.float())[0][:, -1]
         seen = torch.cat([units, states.float()], dim=1)
@@ -55,8 +57,3 @@ class CandidateNet(nn.Module):
     def like(self) -> Self:
         """Return a net of the same form with weights of its own."""
         return type(self)(self.kind, self.layout, self.config)
-
-    def of_rows(self, rows: Tensor, candidates: Tensor, state_of: Tensor) -> Tensor:
-        """Return the same for ``rows`` [n, bytes] of the layout: states and histories side by side."""
-        states, history = rows[:, : self.layout.state], rows[:, self.layout.state :]
-        return cast(Tensor, self(states, history.reshape(-1, *self.layout.history), candidates, state_of))

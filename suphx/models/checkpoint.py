@@ -14,12 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from suphx.games.learning import CandidateLayout, DecisionKind, RowLayout
-from suphx.games.registry import find_decisions
-from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.registry import find_decisions, find_learning
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.net_config import Calibration, CandidateNetConfig, NetConfig
 from suphx.models.policy import PolicyNet
-from suphx.models.tensor_file import Header, read_header, read_tensors, write_tensors
+from suphx.models.tensor_file import Header, check_finite, fields_of, read_header, read_tensors, write_tensors
 from suphx.printable_text import shortened
 
 FORMAT_VERSION = 2
@@ -35,7 +34,7 @@ def new_net(kind: DecisionKind, layout: RowLayout, config: AnyNetConfig) -> Net:
         return CandidateNet(kind, layout, config)
     if isinstance(layout, CandidateLayout) or isinstance(config, CandidateNetConfig):
         raise TypeError(f"the decision {kind.name} cannot have a net of {config}")
-    return PolicyNet(kind, layout.num_planes, config)
+    return PolicyNet(kind, layout.num_planes, config, layout.num_columns)
 
 
 def copied(net: N) -> N:
@@ -87,9 +86,12 @@ class CheckpointHeader:
     """Anything that JSON can hold: the resolved recipe, digests, the git commit."""
 
 
-def oracle_version(config: AnyNetConfig) -> LayoutVersion | None:
+def oracle_version(kind: DecisionKind, config: AnyNetConfig) -> LayoutVersion | None:
     """Return which oracle planes a net of ``config`` sees here: what belongs into its header."""
-    return LayoutVersion.of(ORACLE) if isinstance(config, NetConfig) and config.num_oracle_planes else None
+    if not (isinstance(config, NetConfig) and config.num_oracle_planes):
+        return None
+    hidden = find_learning(kind.game).hidden
+    return None if hidden is None else LayoutVersion.of(hidden.layout)
 
 
 def save_checkpoint(path: Path, weights: nn.Module | dict[str, Tensor], header: CheckpointHeader) -> None:
@@ -136,8 +138,7 @@ def _check_weights(path: Path, tensors: dict[str, Tensor], layout: RowLayout, he
         }
     if not fits:
         raise ValueError(f"{path}: the weights do not fit the net of its own header: train again")
-    if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
-        raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")
+    check_finite(path, tensors)
 
 
 def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
@@ -145,10 +146,7 @@ def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
 
 
 def _header(path: Path, raw: Header) -> CheckpointHeader:
-    if raw.get("kind") != "checkpoint" or raw.get("format_version") != FORMAT_VERSION:
-        given = shortened(f"{raw.get('kind')} of format {raw.get('format_version')}", 80)
-        raise ValueError(f"{path} is a {given}; this program reads checkpoints of format {FORMAT_VERSION}: train again")
-    fields = {key: value for key, value in raw.items() if key not in ("kind", "format_version")}
+    fields = fields_of(path, raw, "checkpoint", FORMAT_VERSION)
     try:
         kind = _kind(*(fields.pop(name) for name in ("game", "role", "decision")))
         fields["layout"] = LayoutVersion(**fields["layout"])
@@ -191,7 +189,7 @@ def _check_same(
         differences.append(f"it is a {header.kind.name} net, this run needs a {kind.name} net")
     if header.layout != layout:
         differences.append(f"this checkpoint was trained on planes {header.layout}, this run uses {layout}")
-    expected = oracle_version(header.net)
+    expected = oracle_version(header.kind, header.net)
     if header.oracle_planes != expected:
         differences.append(f"it was trained on the oracle planes {header.oracle_planes}, this program has {expected}")
     if rules is not None and header.rules != rules:

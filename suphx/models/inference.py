@@ -11,10 +11,12 @@ without compilation any number of rows is computed as it is.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -26,12 +28,9 @@ from suphx.kernel.record import U8
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.device import compared_algorithms, resolve_compilation, uses_bf16
 from suphx.models.net_config import (
-    FASTEST,
     Compilation,
-    Convolution,
     Precision,
     check_batch_sizes,
-    check_convolution,
 )
 from suphx.models.packed import TurnedWeights, check_observations
 from suphx.models.policy import CallHead, ColumnHead, ConvNorm, PolicyNet, ResidualBlock, fold_batch_norm
@@ -211,6 +210,7 @@ _GPU_BATCH_SIZES = (62, 248, 496, 992, 1984)
 an H200. 2,048 rows would take about as long as 2,480: a fifth wave of tiles would begin."""
 
 _CPU_ROWS = 512  # at a time: features of more would leave the caches
+_MOST_CANDIDATES = 8192  # at a time, about: more would need gigabytes
 
 
 Forward = Callable[[Tensor], Tensor]
@@ -222,15 +222,12 @@ class InferenceConfig:
 
     precision: Precision = "auto"
     """fp32, bf16 (weights as well), or auto: bf16 where the hardware has it."""
-    convolution: Convolution = FASTEST
-    """How convolutions are computed (policy.py)."""
     compilation: Compilation = "auto"
     """none, default or max-autotune (torch.compile: seconds or minutes a batch size); auto: default on a GPU only."""
     batch_sizes: tuple[int, ...] = ()
     """Rows of a batch, ascending; rows are padded to the next one. Empty: by device."""
 
     def __post_init__(self) -> None:
-        check_convolution(self.convolution)
         for name, allowed in (("precision", get_args(Precision)), ("compilation", get_args(Compilation))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
@@ -289,12 +286,10 @@ class InferenceNet:
 
     def _prepare(self, net: PolicyNet) -> PolicyNet:
         folded = fold_batch_norm(net).to(self.device, torch.bfloat16 if self.is_bf16 else torch.float32)
-        folded.use(self.config.convolution).requires_grad_(False)
-        if self.config.convolution == "channels_last":
-            for module in folded.modules():
-                if isinstance(module, ConvNorm):  # weights in the order that the convolution reads them in
-                    weight = module.conv.weight
-                    weight.data = weight.data.transpose(1, 2).contiguous().transpose(1, 2)
+        for module in folded.requires_grad_(False).modules():
+            if isinstance(module, ConvNorm):  # weights in the order that the convolution reads them in
+                weight = module.conv.weight
+                weight.data = weight.data.transpose(1, 2).contiguous().transpose(1, 2)
         return folded
 
     @torch.inference_mode()
@@ -351,16 +346,22 @@ class CandidateInference:
         self.device = device
         self.is_bf16 = uses_bf16(precision, device)
         self._features = torch.from_numpy(features).to(device)
-        self._net = net.like().to(device).eval().requires_grad_(False)
-        self.use(self.prepared(net))
+        self._net = copy.deepcopy(net).to(device).eval().requires_grad_(False)
 
     @torch.inference_mode()
     def __call__(self, rows: U8, candidates: Candidates) -> Tensor:
         """Return [m]: of the candidates of all ``rows`` uint8 [n, bytes], one list after another."""
+        num_parts = -(-len(candidates.moves) // _MOST_CANDIDATES)
+        parts = [part for part in np.array_split(np.arange(len(rows)), max(1, num_parts)) if part.size]
+        found = [self._values(rows[part], candidates.part(part[0], part[-1] + 1)) for part in parts]
+        return found[0] if len(found) == 1 else torch.cat(found) if found else torch.zeros(0, device=self.device)
+
+    def _values(self, rows: U8, candidates: Candidates) -> Tensor:
         lists = torch.from_numpy(segment_rows(candidates.offsets)).to(self.device)
         seen = self._features[torch.from_numpy(candidates.moves).to(self.device).long()]
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.is_bf16):
-            return self._net.of_rows(torch.from_numpy(rows).to(self.device), seen, lists)
+            values: Tensor = self._net(torch.from_numpy(rows).to(self.device), seen, lists)
+        return values
 
     def prepared(self, net: nn.Module) -> dict[str, Tensor]:
         """Return the weights of ``net`` for ``use``."""
@@ -412,7 +413,8 @@ def _count(net: PolicyNet, *, trains: bool) -> int:
     with torch.device("meta"):
         twin = net.like()
         num_planes = net.num_planes + net.config.num_oracle_planes
-        planes = torch.empty(2, num_planes, 34)  # BatchNorm refuses to train with a single row of one column
+        # Two rows, as BatchNorm refuses to train with a single row of one column.
+        planes = torch.empty(2, num_planes, net.num_columns)
     counter = FlopCounterMode(display=False)
     with counter:
         features = twin.trunk(planes)

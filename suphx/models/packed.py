@@ -85,13 +85,20 @@ def _compiled_add_three_blocks(target: Any, at: Any, source: Any, start: Any) ->
     return lambda target, at, source, start: _add_96(target, at, source, start)
 
 
-def unpack_observations(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:
+def row_bytes(num_planes: int, num_columns: int) -> int:
+    """Return the bytes of a packed row: bit ``plane * num_columns + column``, low bits first."""
+    return (num_planes * num_columns + 7) // 8
+
+
+def unpack_observations(
+    rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32, num_columns: int = NUM_COLUMNS
+) -> Tensor:
     """Return packed planes as zeros and ones, on the device of ``rows``.
 
-    ``rows``: uint8 [n, observation_bytes(num_planes)] as mahjong/planes.py packs them; the spare bits at the
-    end are ignored. Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
+    ``rows``: uint8 [n, row_bytes(num_planes, num_columns)]; the spare bits at the end are ignored. Returns ``dtype``
+    [n, num_planes, num_columns]. Raises ValueError for another dtype or shape.
     """
-    check_observations(rows, num_planes)
+    check_observations(rows, num_planes, row_bytes(num_planes, num_columns))
     num_rows, num_bytes = rows.shape
     if rows.is_cuda or torch.compiler.is_compiling():  # compiled: one kernel, with the arrangement of the first layer
         bits = (rows.unsqueeze(2) >> torch.arange(8, dtype=torch.uint8, device=rows.device)) & 1
@@ -100,12 +107,11 @@ def unpack_observations(rows: Tensor, num_planes: int, dtype: torch.dtype = torc
         # One look-up writes the eight bits of a byte as one 8-byte word: 4 times as fast as shift-and-mask on a CPU.
         words = _bits_of_bytes().index_select(0, rows.reshape(-1).int())
         bits = words.view(num_rows, num_bytes).view(torch.uint8)
-    return bits[:, : num_planes * NUM_COLUMNS].to(dtype).view(num_rows, num_planes, NUM_COLUMNS)
+    return bits[:, : num_planes * num_columns].to(dtype).view(num_rows, num_planes, num_columns)
 
 
-def check_observations(rows: Tensor, num_planes: int, num_bytes: int = 0) -> None:
-    """Raise ValueError unless ``rows`` are packed rows of ``num_planes`` planes, or of ``num_bytes`` if given."""
-    num_bytes = num_bytes or observation_bytes(num_planes)
+def check_observations(rows: Tensor, num_planes: int, num_bytes: int) -> None:
+    """Raise ValueError unless ``rows`` are packed rows of ``num_bytes``."""
     if rows.dtype != torch.uint8 or rows.ndim != 2 or rows.shape[1] != num_bytes:
         given = f"{str(rows.dtype).removeprefix('torch.')}{list(rows.shape)}"
         raise ValueError(f"rows of {num_planes} planes must be uint8[n, {num_bytes}], not {given}")
@@ -133,7 +139,7 @@ def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
     ``rows``: uint8 [n, observation_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type. Runs on as
     many threads as torch does. Raises ValueError for rows of another dtype or shape.
     """
-    check_observations(rows, weight.shape[1])
+    check_observations(rows, weight.shape[1], observation_bytes(weight.shape[1]))
     learns = torch.is_grad_enabled() and weight.requires_grad
     result: Tensor = _PackedConvolution.apply(rows, _padded(weight), learns)  # type: ignore[no-untyped-call]
     return result[:, :, : len(weight)].contiguous()
@@ -153,7 +159,7 @@ class TurnedWeights:
 
     def convolve(self, rows: Tensor) -> Tensor:
         """Return float32 [n, 34, out] of uint8 [n, observation_bytes(planes)]; ValueError for others."""
-        check_observations(rows, self.num_planes)
+        check_observations(rows, self.num_planes, observation_bytes(self.num_planes))
         columns, _ = _convolve(rows, self._weights, self.num_planes, self._num_padded, keeps=False)
         return columns[:, :, : self._num_out]
 

@@ -1,15 +1,16 @@
 """The nets of decisions that are a table of choices, or yes and no (paper, Figures 4 and 5), and their critics.
 
-The residual trunk of Figures 4 and 5 is a 3x1 convolution, then blocks of two 3x1 convolutions and a skip. A plane is
-34x1, so a 3x1 convolution has three taps along the columns. The paper is silent on normalisation and activation: here
-BatchNorm (or none) and ReLU.
+The residual trunk of Figures 4 and 5 is a 3x1 convolution, then blocks of two 3x1 convolutions and a skip. A plane of
+mahjong is 34x1, so a 3x1 convolution has three taps along the columns. The layout of a game says how many columns its
+planes have; those of 34 have the fast first layer of packed.py. The paper is silent on normalisation and activation:
+here BatchNorm (or none) and ReLU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import torch
 from torch import Tensor, nn
@@ -17,81 +18,62 @@ from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from suphx.games.learning import DecisionKind
-from suphx.games.mahjong.planes import NUM_COLUMNS, observation_bytes
-from suphx.games.riichi.features.oracle import seen_planes
+from suphx.games.mahjong.planes import NUM_COLUMNS
+from suphx.games.registry import find_learning
 from suphx.kernel.record import U8
-from suphx.models.net_config import FASTEST, Convolution, NetConfig, Normalization, check_convolution
-from suphx.models.packed import convolve_packed, unpack_observations
+from suphx.models.net_config import NetConfig, Normalization
+from suphx.models.packed import convolve_packed, row_bytes, unpack_observations
 
 _ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multiple; 838 and 958 planes are none
 
 
-def arrange(planes: Tensor, convolution: Convolution) -> Tensor:
-    """Return ``planes`` [n, channels, 34] as the convolution wants them.
+def arrange(planes: Tensor) -> Tensor:
+    """Return ``planes`` [n, channels, columns] as features: [n, channels, 1, columns], in memory channels last.
 
     On a GPU, planes of zeros are added up to a multiple of 8; ``convolve`` expects them.
     """
-    if planes.is_cuda and convolution != "conv1d":
+    if planes.is_cuda:
         planes = functional.pad(planes, (0, 0, 0, -planes.shape[1] % _ALIGNMENT))
-    if convolution == "channels_last":
-        return planes.unsqueeze(2).contiguous(memory_format=torch.channels_last)
-    return planes.transpose(1, 2).contiguous() if convolution == "matmul" else planes
+    return planes.unsqueeze(2).contiguous(memory_format=torch.channels_last)
 
 
-def arrange_columns(columns: Tensor, convolution: Convolution) -> Tensor:
-    """Return ``columns`` [n, 34, channels], contiguous, as the convolution wants them; copies for conv1d only."""
-    if convolution == "channels_last":
-        return columns.transpose(1, 2).unsqueeze(2)
-    return columns if convolution == "matmul" else columns.transpose(1, 2).contiguous()
+def as_columns(features: Tensor) -> Tensor:
+    """Return features as [n, columns, channels], without a copy."""
+    return features.squeeze(2).transpose(1, 2)
 
 
-def as_columns(features: Tensor, convolution: Convolution) -> Tensor:
-    """Return features as [n, 34, channels], without a copy."""
-    if convolution == "channels_last":
-        return features.squeeze(2).transpose(1, 2)
-    return features if convolution == "matmul" else features.transpose(1, 2)
-
-
-def convolve(features: Tensor, weight: Tensor, bias: Tensor | None, convolution: Convolution) -> Tensor:
-    """Return the convolution of ``features`` with ``weight`` [out, in, 3]; columns outside 0-33 count as zeros.
+def convolve(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Return the convolution of ``features`` with ``weight`` [out, in, 3]; what is beside the columns counts as zeros.
 
     Features may have more channels than ``in``: the rest must be zeros (see ``arrange``).
     """
-    channel_dim = 2 if convolution == "matmul" else 1
-    if features.shape[channel_dim] > weight.shape[1]:
-        weight = functional.pad(weight, (0, 0, 0, features.shape[channel_dim] - weight.shape[1]))
-    if convolution == "conv1d":
-        return functional.conv1d(features, weight, bias, padding=1)
-    if convolution == "channels_last":
-        return functional.conv2d(features, weight.unsqueeze(2), bias, padding=(0, 1))
-    padded = functional.pad(features, (0, 0, 1, 1))
-    neighbours = torch.cat([padded[:, tap : tap + NUM_COLUMNS] for tap in range(3)], dim=2)
-    return functional.linear(neighbours, weight.transpose(1, 2).flatten(1), bias)
+    if features.shape[1] > weight.shape[1]:
+        weight = functional.pad(weight, (0, 0, 0, features.shape[1] - weight.shape[1]))
+    return functional.conv2d(features, weight.unsqueeze(2), bias, padding=(0, 1))
 
 
 class ChannelNorm(nn.BatchNorm1d):
-    """BatchNorm of features that have their channels second, whatever comes after; its state is ``BatchNorm1d``'s."""
+    """BatchNorm of features, whose state is that of ``BatchNorm1d``."""
 
     def _check_input_dim(self, input: Tensor) -> None:
-        """Take features of any convolution: torch would take two or three dimensions only, and asks this before it."""
+        """Take features, which have four dimensions: torch would take two or three only, and asks this before it."""
 
 
 class ConvNorm(nn.Module):
-    """A convolution along the 34 columns and its normalisation, of features in the present ``convolution``.
+    """A convolution along the columns and its normalisation.
 
     Without normalisation the convolution has a bias instead.
     """
 
     def __init__(self, num_in: int, num_out: int, normalization: Normalization) -> None:
         super().__init__()
-        self.convolution: Convolution = FASTEST
         is_plain = normalization == "none"
         self.conv = nn.Conv1d(num_in, num_out, kernel_size=3, padding=1, bias=is_plain)
         self.norm: nn.Module = nn.Identity() if is_plain else ChannelNorm(num_out)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the normalised convolution of ``features``."""
-        return self._normalize(convolve(features, self.conv.weight, self.conv.bias, self.convolution))
+        return cast(Tensor, self.norm(convolve(features, self.conv.weight, self.conv.bias)))
 
     def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU, without unpacking them.
@@ -105,12 +87,7 @@ class ConvNorm(nn.Module):
             result = result + self.conv.bias
         has_autocast = torch.is_autocast_enabled("cpu")
         dtype = torch.get_autocast_dtype("cpu") if has_autocast else self.conv.weight.dtype
-        return self._normalize(arrange_columns(result.to(dtype), self.convolution))
-
-    def _normalize(self, features: Tensor) -> Tensor:
-        if self.convolution == "matmul":
-            return cast(Tensor, self.norm(features.flatten(0, 1))).view_as(features)
-        return cast(Tensor, self.norm(features))
+        return cast(Tensor, self.norm(result.to(dtype).transpose(1, 2).unsqueeze(2)))
 
     def start_at_zero(self) -> None:
         """Make every output 0, so that the residual block around it starts as the identity and deep trunks train."""
@@ -150,7 +127,7 @@ class ResidualBlock(nn.Module):
 
 
 class ResidualTrunk(nn.Module):
-    """Stem and blocks: from planes to features in the convolution that all its convolutions have."""
+    """Stem and blocks: from planes to features."""
 
     def __init__(self, num_planes: int, channels: int, num_blocks: int, normalization: Normalization) -> None:
         super().__init__()
@@ -163,7 +140,7 @@ class ResidualTrunk(nn.Module):
 
     def first_features(self, planes: Tensor) -> Tensor:
         """Return what the first block gets of ``planes`` [n, num_planes, 34]."""
-        return torch.relu(self.stem(arrange(planes, self.stem.convolution)))
+        return torch.relu(self.stem(arrange(planes)))
 
     def first_features_of_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU (see ``ConvNorm.forward_packed``)."""
@@ -181,23 +158,27 @@ class PolicyNet(nn.Module):
     torch.Size([512, 2])
     """
 
-    def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig) -> None:
+    def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig, num_columns: int = NUM_COLUMNS) -> None:
         super().__init__()
         if kind.has_candidates:
             raise ValueError(f"the decision {kind.name} has candidates: use a CandidateNet")
         if num_planes < 1:
             raise ValueError(f"a net of {num_planes} planes cannot be built: use at least 1")
         self.kind = kind
-        self.num_planes = num_planes
+        self.num_planes, self.num_columns = num_planes, num_columns
         self.config = config = config.resolved()
         num_inputs = num_planes + config.num_oracle_planes
         self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization)
-        self.output: nn.Module = ColumnHead(config) if kind.num_choices else CallHead(config, kind.num_outputs)
+        self.output: nn.Module
+        if kind.num_choices:
+            self.output = ColumnHead(config)
+        else:
+            self.output = CallHead(config, kind.num_outputs, num_columns)
 
     def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
-        """Return logits [n, 34] (of the columns) or [n, 2] (no, yes).
+        """Return logits [n, columns] or [n, 2] (no, yes).
 
-        ``planes``: packed rows uint8 [n, observation_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``:
+        ``planes``: packed rows uint8 [n, row_bytes(num_planes)], or numbers [n, num_planes, columns]. ``oracle``:
         the same of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
         (features/oracle.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
         shape, and for oracle planes that are missing or not wanted.
@@ -207,7 +188,7 @@ class PolicyNet(nn.Module):
     def first_features(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
         """Return what the first residual block gets; arguments and errors as of ``forward``."""
         if oracle is None and self.config.num_oracle_planes and planes.shape[1:] == (self.observation_bytes,):
-            first = observation_bytes(self.num_planes)
+            first = row_bytes(self.num_planes, self.num_columns)
             planes, oracle = planes[:, :first], planes[:, first:]
         parts = [planes] if oracle is None else [planes, oracle]
         num_planes = [self.num_planes] + [self.config.num_oracle_planes] * (self.config.num_oracle_planes > 0)
@@ -216,41 +197,34 @@ class PolicyNet(nn.Module):
             raise ValueError(f"this {self.kind.name} net has {wants}: give it as many, or drop_oracle_planes")
         if planes.dtype != torch.uint8:
             return self.trunk.first_features(torch.cat(parts, dim=1) if oracle is not None else planes)
-        if planes.device.type == "cpu" and not torch.compiler.is_compiling():
+        is_packed = self.num_columns == NUM_COLUMNS and planes.device.type == "cpu"
+        if is_packed and not torch.compiler.is_compiling():
             return self.trunk.first_features_of_packed(parts, num_planes)
         dtype = self._compute_dtype(planes.device.type)
-        unpacked = [unpack_observations(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
+        unpacked = [
+            unpack_observations(rows, count, dtype, self.num_columns)
+            for rows, count in zip(parts, num_planes, strict=True)
+        ]
         return self.trunk.first_features(torch.cat(unpacked, dim=1))
 
-    def like(self) -> Self:
-        """Return a net of the same form with weights of its own."""
-        return type(self)(self.kind, self.num_planes, self.config)
+    def like(self, **changes: Any) -> Self:
+        """Return a net of the same form with weights of its own; ``changes``: of its config."""
+        return type(self)(self.kind, self.num_planes, replace(self.config, **changes), self.num_columns)
 
     @property
     def observation_bytes(self) -> int:
         """Bytes of a packed row of all planes that it sees, the oracle planes last."""
-        num_oracle = self.config.num_oracle_planes
-        return observation_bytes(self.num_planes) + (observation_bytes(num_oracle) if num_oracle else 0)
+        return sum(row_bytes(n, self.num_columns) for n in (self.num_planes, self.config.num_oracle_planes))
 
     def seen(self, rows: U8, *, sees_all: bool = False) -> U8:
         """Return what the net sees of ``rows`` of self-play: its public planes, then the oracle planes that are kept.
 
-        ``sees_all``: all oracle planes. Shapes and errors as of ``seen_planes``.
+        ``sees_all``: all oracle planes. ValueError for rows of another size.
         """
-        return seen_planes(rows, self.num_planes, self.config.num_oracle_planes, sees_all=sees_all)
-
-    @property
-    def convolution(self) -> Convolution:
-        """How convolutions are computed."""
-        return self.trunk.stem.convolution
-
-    def use(self, convolution: Convolution) -> Self:
-        """Compute convolutions by ``convolution`` from now on; return this net. ValueError for an unknown one."""
-        check_convolution(convolution)
-        for module in self.modules():
-            if isinstance(module, ConvNorm | ColumnHead):
-                module.convolution = convolution
-        return self
+        hidden = find_learning(self.kind.game).hidden
+        if hidden is None:
+            return rows
+        return hidden.seen(rows, self.num_planes, self.config.num_oracle_planes, sees_all=sees_all)
 
     def _compute_dtype(self, device: str) -> torch.dtype:
         if torch.is_autocast_enabled(device):
@@ -263,14 +237,11 @@ class ColumnHead(nn.Module):
 
     def __init__(self, config: NetConfig) -> None:
         super().__init__()
-        self.convolution: Convolution = FASTEST
         self.conv = nn.Conv1d(config.channels, 1, kernel_size=1, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, 34] for features in the present convolution."""
-        if self.convolution == "conv1d":
-            return cast(Tensor, self.conv(features)).squeeze(1)
-        return functional.linear(as_columns(features, self.convolution), self.conv.weight.squeeze(2)).squeeze(2)
+        """Return [n, columns]."""
+        return functional.linear(as_columns(features), self.conv.weight.squeeze(2)).squeeze(2)
 
     @property
     def last(self) -> nn.Module:
@@ -281,16 +252,16 @@ class ColumnHead(nn.Module):
 class CallHead(nn.Module):
     """Figure 5: a 3x1 convolution and two fully connected layers; no pooling."""
 
-    def __init__(self, config: NetConfig, num_outputs: int) -> None:
+    def __init__(self, config: NetConfig, num_outputs: int, num_columns: int) -> None:
         super().__init__()
         self.conv = ConvNorm(config.channels, config.head_channels, config.normalization)
-        self.hidden_1 = nn.Linear(config.head_channels * NUM_COLUMNS, config.head_hidden_1)
+        self.hidden_1 = nn.Linear(config.head_channels * num_columns, config.head_hidden_1)
         self.hidden_2 = nn.Linear(config.head_hidden_1, config.head_hidden_2)
         self.logits = nn.Linear(config.head_hidden_2, num_outputs)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, num_outputs] for features in the present convolution."""
-        columns = as_columns(torch.relu(self.conv(features)), self.conv.convolution)
+        """Return [n, num_outputs]."""
+        columns = as_columns(torch.relu(self.conv(features)))
         hidden = torch.relu(self.hidden_1(columns.transpose(1, 2).flatten(1)))
         return cast(Tensor, self.logits(torch.relu(self.hidden_2(hidden))))
 
@@ -311,7 +282,7 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
     The copy is in evaluation mode, on the same device, and gives what ``net.eval()`` gives up to rounding.
     """
     with torch.device("meta"):  # its weights come from the other net: none are drawn
-        folded = PolicyNet(net.kind, net.num_planes, replace(net.config, normalization="none"))
+        folded = net.like(normalization="none")
     modules = dict(net.named_modules())
     state: dict[str, Tensor] = {}
     for name, target in folded.named_modules():
@@ -321,7 +292,7 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
     others = folded.state_dict().keys() - state.keys()
     state |= {name: weight.clone() for name, weight in net.state_dict().items() if name in others}
     folded.load_state_dict(state, assign=True)
-    return folded.eval().use(net.convolution)
+    return folded.eval()
 
 
 def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
@@ -331,11 +302,11 @@ def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
     """
     if net.config.num_oracle_planes:
         raise ValueError(f"this {net.kind.name} net has {net.config.num_oracle_planes} oracle planes already")
-    wide = PolicyNet(net.kind, net.num_planes, replace(net.config, num_oracle_planes=num_oracle_planes))
+    wide = net.like(num_oracle_planes=num_oracle_planes)
     state = net.state_dict()
     state[_STEM] = functional.pad(state[_STEM], (0, 0, 0, num_oracle_planes))
     wide.load_state_dict(state)
-    return wide.train(net.training).use(net.convolution).to(next(net.parameters()).device)
+    return wide.train(net.training).to(next(net.parameters()).device)
 
 
 def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
@@ -343,11 +314,11 @@ def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
 
     The copy is in the same mode (training or evaluation), on the same device.
     """
-    public = PolicyNet(net.kind, net.num_planes, replace(net.config, num_oracle_planes=0))
+    public = net.like(num_oracle_planes=0)
     state = net.state_dict()
     state[_STEM] = state[_STEM][:, : net.num_planes]
     public.load_state_dict(state)
-    return public.train(net.training).use(net.convolution).to(next(net.parameters()).device)
+    return public.train(net.training).to(next(net.parameters()).device)
 
 
 class CriticNet(nn.Module):
@@ -358,15 +329,15 @@ class CriticNet(nn.Module):
     torch.Size([512])
     """
 
-    def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig) -> None:
+    def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig, num_columns: int = NUM_COLUMNS) -> None:
         """``kind``: whose decisions it judges; ``config``: its normalization is ignored, a critic has none.
 
         It may see oracle planes: they are used in training only.
         """
         super().__init__()
         config = replace(config, normalization="none").resolved()
-        self.net = PolicyNet(kind, num_planes, config)
-        output = CallHead(config, 1)
+        self.net = PolicyNet(kind, num_planes, config, num_columns)
+        output = CallHead(config, 1, num_columns)
         nn.init.zeros_(output.logits.weight)  # it begins by expecting nothing
         nn.init.zeros_(output.logits.bias)
         self.net.output = output

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from suphx.games.riichi.features.game_progress import GAME_PROGRESS_VERSION, NUM_GAME_PROGRESS_INPUTS
 from suphx.models.net_config import RewardPredictorConfig
 from suphx.models.recurrent_predictor import NUM_LAYERS, PredictorWeights, predictor_weights
-from suphx.models.tensor_file import read_tensors, write_tensors
+from suphx.models.tensor_file import check_finite, fields_of, read_tensors, write_tensors
+from suphx.printable_text import shortened
 
 Points: TypeAlias = tuple[float, float, float, float]
 """What first to fourth place are worth."""
@@ -99,10 +100,7 @@ def load_reward_predictor(path: Path, *, rules_version: str | None = None) -> tu
     ValueError if it is something else, damaged, reads other lines, or has learned other rules.
     """
     tensors, raw = read_tensors(path)
-    if raw.get("kind") != "reward predictor" or raw.get("format_version") != FORMAT_VERSION:
-        given = f"{raw.get('kind')} of format {raw.get('format_version')}"
-        raise ValueError(f"{path} is a {given}; this program reads reward predictors of format {FORMAT_VERSION}")
-    fields = {key: value for key, value in raw.items() if key not in ("kind", "format_version")}
+    fields = fields_of(path, raw, "reward predictor", FORMAT_VERSION)
     try:
         net = RewardPredictorConfig(**fields.pop("net"))
         header = RewardHeader(**fields | {"net": net, "points": tuple(fields["points"])})
@@ -111,7 +109,7 @@ def load_reward_predictor(path: Path, *, rules_version: str | None = None) -> tu
         if fits:
             predictor.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
+        reason = shortened(str(error), 200)  # torch lists every tensor, one a line
         raise ValueError(f"{path} is damaged ({reason}): restore it or train again") from error
     if not fits:
         raise ValueError(
@@ -122,6 +120,5 @@ def load_reward_predictor(path: Path, *, rules_version: str | None = None) -> tu
         raise ValueError(
             f"{path} was trained under rules {header.rules_version!r}, this run plays {rules_version!r}: train again"
         )
-    if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
-        raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")
+    check_finite(path, tensors)
     return predictor.eval(), header

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from suphx.experience.segments import segment_argmax
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8
 
@@ -30,33 +31,11 @@ def masked_logits(logits: Tensor, masks: Tensor) -> Tensor:
     return logits.masked_fill(masks == 0, -torch.inf)
 
 
-def sample_actions(
-    logits: Tensor, masks: Tensor, *, temperature: float = 1.0, generator: torch.Generator | None = None
-) -> tuple[Tensor, Tensor]:
-    """Draw an action from each row of ``logits`` [n, k]; return actions int64 [n] and their log-probabilities [n].
-
-    ``masks`` as in ``masked_logits``; each row must have a legal action. ``temperature`` divides the logits (0: always
-    the most probable action, with log-probability 0). ``generator`` must be on the device of ``logits``. Neither waits
-    for the device. Raises ValueError for a negative temperature.
-    """
-    if temperature < 0:
-        raise ValueError(f"temperature is {temperature}: use 0 (the most probable action) or more")
-    legal = masked_logits(logits, masks)
-    if temperature == 0:
-        actions = legal.argmax(dim=1)
-        return actions, torch.zeros_like(legal[:, 0])
-    log_probs = torch.log_softmax(legal / temperature, dim=1)
-    # The least of exponential times over probabilities is distributed as they are (Gumbel's trick, one pass).
-    times = torch.empty_like(log_probs).exponential_(generator=generator).clamp_min(torch.finfo(torch.float32).tiny)
-    actions = (log_probs - times.log()).argmax(dim=1)
-    return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
-
-
 def actions_at(logits: Tensor, masks: Tensor, uniforms: Tensor) -> tuple[Tensor, Tensor]:
     """Return the actions int64 [n] at the quantiles ``uniforms`` [n] (0 … 1), and their log-probs [n].
 
-    ``logits`` and ``masks`` as in ``sample_actions``. With uniforms drawn evenly these are samples. The result depends
-    only on the uniforms and the logits, not on how rows are batched or on the machine.
+    ``masks`` as in ``masked_logits``; each row must have a legal action. With uniforms drawn evenly these are samples.
+    The result depends only on the uniforms and the logits, not on how rows are batched or on the machine.
     """
     choose = _actions_of_arrays if logits.device.type == "cpu" else _actions_of_tensors
     return choose(logits, masks, uniforms)
@@ -100,6 +79,28 @@ def _fill_actions(logits: F32, masks: U8, uniforms: F32, actions: I64, log_probs
                 left -= probability
         actions[i] = chosen
         log_probs[i] = logits[i, chosen] - highest - math.log(total)
+
+
+def epsilon_greedy(logits: Tensor, masks: Tensor, epsilon: float) -> Tensor:
+    """Return the logits [n, k] of a policy that takes the highest of ``logits``, and any legal action with ``epsilon``.
+
+    ``masks`` as in ``masked_logits``; illegal actions get minus infinity.
+    """
+    legal = masked_logits(logits, masks)
+    is_legal = legal > -torch.inf
+    shares = epsilon * is_legal / is_legal.sum(dim=1, keepdim=True)
+    return shares.scatter_add(
+        1, legal.argmax(dim=1, keepdim=True), shares.new_full((len(shares), 1), 1 - epsilon)
+    ).log()
+
+
+def list_epsilon_greedy(logits: Tensor, offsets: I64, epsilon: float) -> Tensor:
+    """Return the same [m] for lists of candidates one after another, which begin at ``offsets`` [n + 1]."""
+    values = logits.float().cpu().numpy()
+    counts = np.diff(offsets)
+    shares = np.repeat(epsilon / counts, counts)
+    shares[segment_argmax(values, offsets)] += 1 - epsilon
+    return torch.from_numpy(np.log(shares))
 
 
 def list_actions_at(logits: Tensor, offsets: I64, uniforms: F32) -> tuple[NDArray[np.int64], F32]:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import load, save
 from torch import Tensor
 
 from suphx.atomic_file import write_atomically
 from suphx.json_text import parse_json
+from suphx.printable_text import shortened
 
 _HEADER_KEY = "suphx"
 _DIGEST_KEY = "tensors_sha256"
 """Key of the stored header; absent in files of earlier versions."""
-_ATTEMPTS = 10
-"""To read a file while a training replaces it."""
 
 Header = dict[str, Any]  # what JSON can hold
 
@@ -38,55 +38,40 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: Header) -> Non
 
 def read_header(path: Path) -> Header:
     """Return the header of a file of ``write_tensors`` without reading its tensors; raises as ``read_tensors``."""
-    return _read(path, with_tensors=False)[1]
+    with _told(path), safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    header = _header(path, metadata)
+    header.pop(_DIGEST_KEY, None)
+    return header
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], Header]:
     """Return the tensors (on the CPU) and the header of a file of ``write_tensors``.
 
-    A file that is replaced meanwhile, as that of a training, is read again: safetensors opens it twice, once for the
-    header and once for the tensors. Raises FileNotFoundError if there is none, ValueError if it is damaged or was not
-    written by this project.
+    The file is read at once, as a training may replace it meanwhile. Raises FileNotFoundError if there is none,
+    ValueError if it is damaged or was not written by this project.
     """
-    for _ in range(_ATTEMPTS):
-        before = _identity(path)
-        try:
-            content = _read(path, with_tensors=True)
-        except ValueError:
-            if _identity(path) == before:
-                raise
-        else:
-            if _identity(path) == before:
-                return content
-    return _read(path, with_tensors=True)
+    with _told(path):
+        data = path.read_bytes()
+        tensors = load(data)
+        end = 8 + int.from_bytes(data[:8], "little")
+        metadata = parse_json(data[8:end]).get("__metadata__")
+    header = _header(path, metadata)
+    digest = header.pop(_DIGEST_KEY, None)
+    if digest is not None and digest != tensors_digest(tensors):
+        raise ValueError(f"{path} is damaged (its tensors have another SHA-256): restore it or train again")
+    return tensors, header
 
 
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    """Return what differs between a file and the one that replaces it; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]:
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Name a file that is missing or damaged in the error of the block."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}: check the name, or train first")
     try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            names = file.keys() if with_tensors else ()
-            tensors = {name: file.get_tensor(name) for name in names}
-    except (SafetensorError, TypeError) as error:  # TypeError: a shape beyond 64 bits
+        yield
+    except (SafetensorError, TypeError, RuntimeError) as error:  # the last ones: a shape beyond 64 bits
         raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
-    if _HEADER_KEY not in metadata:
-        raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
-    header = _header(path, metadata[_HEADER_KEY])
-    digest = header.pop(_DIGEST_KEY, None)
-    if with_tensors and digest is not None and digest != tensors_digest(tensors):
-        raise ValueError(f"{path} is damaged (its tensors have another SHA-256): restore it or train again")
-    return tensors, header
 
 
 def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
@@ -101,11 +86,28 @@ def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def _header(path: Path, text: str) -> Header:
+def _header(path: Path, metadata: Mapping[str, str] | None) -> Header:
+    if _HEADER_KEY not in (metadata or {}):
+        raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
+    assert metadata is not None
     try:
-        header = parse_json(text)
+        header = parse_json(metadata[_HEADER_KEY])
     except ValueError as error:
         raise ValueError(f"{path} has a damaged header ({error}): restore it or train again") from error
     if not isinstance(header, dict):
         raise ValueError(f"{path} has a damaged header (no object): restore it or train again")
     return header
+
+
+def fields_of(path: Path, header: Header, kind: str, version: int) -> Header:
+    """Return a header without its kind and format; ValueError if it is not of this ``kind`` and format ``version``."""
+    if header.get("kind") != kind or header.get("format_version") != version:
+        given = shortened(f"{header.get('kind')} of format {header.get('format_version')}", 80)
+        raise ValueError(f"{path} is a {given}; this program reads a {kind} of format {version}: train again")
+    return {key: value for key, value in header.items() if key not in ("kind", "format_version")}
+
+
+def check_finite(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Raise ValueError if weights are not finite."""
+    if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
+        raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")

@@ -114,11 +114,11 @@ class BranchCollector:
         while count < num_decisions:
             before = count
             observed = self._group.observe()
-            logits = [nets[part.head](torch.from_numpy(part.planes)).float() for part in observed]
+            logits = [nets[part.decision](torch.from_numpy(part.planes)).float() for part in observed]
             outputs = [self._answer(part, own) for part, own in zip(observed, logits, strict=True)]
             counted = self._group.counted(outputs)
             for number, part in enumerate(observed):
-                if part.head in self._heads:
+                if part.decision in self._heads:
                     after_no = self._after_no(number, observed, logits)
                     trials.append(self._branch(number, part, logits[number], counted[number], after_no))
                     count += len(trials[-1].choices)
@@ -140,14 +140,14 @@ class BranchCollector:
         scaled = logits / self._config.temperature
         actions, log_probs = actions_at(scaled, torch.from_numpy(part.masks), torch.from_numpy(part.uniforms))
         scores = np.zeros(len(actions), np.float32)
-        if part.head != DISCARD_HEAD:
+        if part.decision != DISCARD_HEAD:
             scores = torch.softmax(scaled, dim=1)[:, 1].numpy().astype(np.float32)
         versions = np.zeros(len(actions), np.int32)
         return PolicyOutputs(actions.numpy().astype(np.int16), scores, log_probs.numpy(), versions)
 
     def _after_no(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64 | None:
         """Return what follows a no of each row of a part (``branch``); None for discards, which have no no."""
-        head = observed[number].head
+        head = observed[number].decision
         if head == DISCARD_HEAD:
             return None
         if head == RIICHI_HEAD:
@@ -156,7 +156,7 @@ class BranchCollector:
 
     def _next_kinds(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64:
         """Return what the discard net would discard at the table of each row of a part, the most probable kind."""
-        discards = next(i for i, part in enumerate(observed) if part.head == DISCARD_HEAD)
+        discards = next(i for i, part in enumerate(observed) if part.decision == DISCARD_HEAD)
         legal = torch.from_numpy(observed[discards].masks)
         kinds = np.full(self._config.num_tables, NO_BRANCH, np.int64)
         kinds[self._group.owners(discards)] = masked_logits(logits[discards], legal).argmax(dim=1).numpy()
@@ -171,12 +171,12 @@ class BranchCollector:
             max_branches=config.max_branches, min_probability=config.min_probability,
         )  # fmt: skip
         is_played_out = counted & (choices[:, 0] != NO_BRANCH)
-        if part.head == DISCARD_HEAD:
+        if part.decision == DISCARD_HEAD:
             is_played_out &= _fractions(part.uniforms) < config.discard_share
         rows = np.flatnonzero(is_played_out)
         own = None if after_no is None else after_no[rows]
         tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, after_no=own)
-        return _Trial(part.head, part.planes[rows], part.masks[rows], choices[rows], tables)
+        return _Trial(part.decision, part.planes[rows], part.masks[rows], choices[rows], tables)
 
     def _play_out(self, trials: Sequence[_Trial], nets: Sequence[Net]) -> dict[int, Branches]:
         tables = [trial.tables for trial in trials]
@@ -213,8 +213,8 @@ class _Trial:
 
 def _probable(observations: Observations, nets: Sequence[Net]) -> HeadOutputs:
     """Return the most probable actions of the net that is asked."""
-    logits = nets[observations.head](torch.from_numpy(observations.planes)).float()
-    if observations.head == DISCARD_HEAD:
+    logits = nets[observations.decision](torch.from_numpy(observations.planes)).float()
+    if observations.decision == DISCARD_HEAD:
         return discard_outputs(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
     scores = torch.softmax(logits, dim=1)[:, 1]
     return (scores > 0.5).numpy().astype(np.int16), scores.numpy()

@@ -158,7 +158,7 @@ class ReplayBuffer:
 
     def _put(self, part: Decisions, uses: int) -> None:
         if len(part):
-            self._blocks[part.head].append((part, uses))
+            self._blocks[part.decision].append((part, uses))
             self._num_bytes += part.num_bytes
 
     def _num_decisions(self, head: int) -> int:

@@ -1,7 +1,7 @@
 """The inference engine of the paper's Figure 6: the nets of all policy sets, asked by many simulators.
 
 The heads that learn have the newest weights, those of a few older versions and the weak ones, and their answers are
-sampled; the other heads stay as the run found them. Requests that come at the same time are answered together.
+sampled; the other heads stay as the run found them. Requests that come at the same time can be answered together.
 
 >>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(0,))
 >>> engine.load(version)
@@ -10,10 +10,9 @@ sampled; the other heads stay as the run found them. Requests that come at the s
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
@@ -37,11 +36,11 @@ from suphx.models.checkpoint import Net
 from suphx.models.device import find_device
 from suphx.models.inference import CandidateInference, InferenceConfig, InferenceNet
 from suphx.models.net_config import ActionSelection
-from suphx.models.sampling import actions_at, list_actions_at
+from suphx.models.sampling import actions_at, epsilon_greedy, list_actions_at, list_epsilon_greedy
 from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.config import InferenceEngineConfig
-from suphx.selfplay.requests import EngineCounts, Reply, Request, RequestBatcher
+from suphx.selfplay.requests import EngineCounts, Reply, Request
 from suphx.selfplay.weights import PolicyVersion
 
 UNLEARNED_VERSION = -1
@@ -49,7 +48,7 @@ UNLEARNED_VERSION = -1
 
 
 class InferenceEngine:
-    """Consumes: requests, versions. Produces: outputs. Waits for: more requests of a group, for ``wait_seconds``."""
+    """Consumes: requests, versions. Produces: outputs. Waits for: nothing. For one thread at a time."""
 
     def __init__(
         self,
@@ -59,18 +58,15 @@ class InferenceEngine:
         *,
         heads: Sequence[int],
         num_older: int = 0,
-        thread: Executor | None = None,
         features: U8 | None = None,
     ) -> None:
         """``weak``: None if nobody plays it; ``heads``: those that learn; ``num_older``: older versions that can be
-        asked for, each with nets of its own; ``thread``: where to compute (None: in the caller's), as torch keeps
-        memory for every thread that ever computed. ``features``: what nets see of candidates, if there are any
+        asked for, each with nets of its own. ``features``: what nets see of candidates, if there are any
         (``Learning.candidate_features``).
         """
-        self._thread = thread
         self._features = features
         self.counts = EngineCounts()
-        self._config = config
+        self.config = config
         self._device = find_device(config.device)
         self._heads = frozenset(heads)
         self._policy_set, self._weak = policy_set, weak or policy_set
@@ -84,8 +80,6 @@ class InferenceEngine:
             for head in range(len(policy_set.nets)):
                 learns = head in self._heads
                 self._nets[head, policy] = self._make(policy_set.nets[head]) if learns else self._nets[head, LATEST]
-        self._batcher = RequestBatcher(config.max_batch_size, config.wait_seconds)
-        self._nets_in_use = threading.Lock()  # weights change between two groups, never within one
 
     @property
     def version(self) -> int:
@@ -98,37 +92,34 @@ class InferenceEngine:
         return any(policy >= FIRST_OLDER for policy in self._versions)
 
     def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
-        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few.
-
-        For one caller at a time. Requests are answered meanwhile; the policies change one after another.
-        """
+        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
         policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
         self._load(LATEST, version)
         for number, policy in enumerate(policies if older else ()):
             self._load(policy, older[number % len(older)])
 
     def evaluate(self, request: Request) -> Reply:
-        """Return the outputs to a request, part by part; may be called from several threads at a time."""
-        return self._batcher.evaluate(request, self._evaluate_group)
+        """Return the outputs to a request, part by part."""
+        return self.evaluate_together([request])[0]
 
-    @property
-    def waiting_seconds(self) -> float:
-        """How long the oldest request without a reply has been waiting."""
-        return self._batcher.waiting_seconds
-
-    def _evaluate_group(self, requests: Sequence[Request]) -> list[Reply]:
-        if self._thread is None:
-            return self._evaluate_together(requests)
-        return self._thread.submit(self._evaluate_together, requests).result()
+    def evaluate_together(self, requests: Sequence[Request]) -> list[Reply]:
+        """Return the outputs to several requests: the rows of a head in all of them form one batch."""
+        started = time.monotonic()
+        by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
+        self._evaluate_by_head(requests, by_head)
+        outputs = [[own[part.decision] for part in request] for own, request in zip(by_head, requests, strict=True)]
+        self.counts.busy_seconds += time.monotonic() - started
+        for request, reply in zip(requests, outputs, strict=True):
+            self.counts.add(request, reply)
+        return outputs
 
     def _load(self, policy: int, version: PolicyVersion) -> None:
         if self._versions[policy] == version.number:
             return
-        new = {head: self._nets[head, policy].prepared(self._net_of(head, version)) for head in self._heads}
-        with self._nets_in_use:
-            for head, weights in new.items():
-                self._nets[head, policy].use(weights)
-            self._versions[policy] = version.number
+        for head in self._heads:
+            net = self._nets[head, policy]
+            net.use(net.prepared(self._net_of(head, version)))
+        self._versions[policy] = version.number
 
     def _net_of(self, head: int, version: PolicyVersion) -> Net:
         template = self._policy_set.nets[head]
@@ -138,22 +129,10 @@ class InferenceEngine:
         net.load_state_dict({name: torch.from_numpy(np.array(v)) for name, v in weights.items()}, assign=True)
         return net
 
-    def _evaluate_together(self, requests: Sequence[Request]) -> list[Reply]:
-        """Evaluate several requests at once: the rows of a head all together."""
-        by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
-        with self._nets_in_use:
-            started = time.monotonic()
-            self._evaluate_by_head(requests, by_head)
-            outputs = [[own[part.head] for part in request] for own, request in zip(by_head, requests, strict=True)]
-            self.counts.busy_seconds += time.monotonic() - started
-            for request, reply in zip(requests, outputs, strict=True):
-                self.counts.add(request, reply)
-        return outputs
-
     def _evaluate_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
-        """Fill ``outputs`` [request][head]; the rows of a head in all requests form one batch."""
-        for head in sorted({part.head for request in requests for part in request}):
-            found = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
+        """Fill ``outputs`` [request][head]."""
+        for head in sorted({part.decision for request in requests for part in request}):
+            found = [(i, part) for i, request in enumerate(requests) for part in request if part.decision == head]
             whole = self._evaluate_head(joined_observations([part for _, part in found]))
             start = 0
             for i, part in found:
@@ -173,7 +152,7 @@ class InferenceEngine:
 
     @torch.inference_mode()
     def _evaluate_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
-        head = observations.head
+        head = observations.decision
         net = self._nets[head, policy]
         if observations.candidates is not None:
             return self._evaluate_candidates(observations, observations.candidates, policy)
@@ -181,35 +160,39 @@ class InferenceEngine:
         origin = self._weak if policy == WEAK else self._policy_set
         rows = origin.net(head).seen(observations.planes)
         logits = net(torch.from_numpy(rows))
-        if head in self._heads or self._config.nets == "null":
+        if head in self._heads or self.config.nets == "null":
             masks = torch.from_numpy(observations.masks).to(logits.device)
             uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
+            if self.config.epsilon:
+                logits = epsilon_greedy(logits, masks, self.config.epsilon)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
             return _sampled_outputs(
                 actions, log_probs, self._versions[policy], is_choice=origin.net(head).kind.is_choice
             )
-        return _unlearned(origin, logits.cpu().numpy(), observations, self._config.action_selection)
+        return _unlearned(origin, logits.cpu().numpy(), observations, self.config.action_selection)
 
     def _evaluate_candidates(self, observations: Observations, candidates: Candidates, policy: int) -> PolicyOutputs:
         """Choose the best candidate of each row, or one by chance if the net learns."""
-        net = self._nets[observations.head, policy]
+        net = self._nets[observations.decision, policy]
         logits = torch.zeros(len(candidates.moves))
         if isinstance(net, CandidateInference):
             logits = net(observations.planes, candidates)
-        if observations.head in self._heads or isinstance(net, _NullNet):
+        if observations.decision in self._heads or isinstance(net, _NullNet):
+            if self.config.epsilon:
+                logits = list_epsilon_greedy(logits, candidates.offsets, self.config.epsilon)
             places, log_probs = list_actions_at(logits, candidates.offsets, observations.uniforms)
             return _sampled_outputs(places, log_probs, self._versions[policy], is_choice=True)
         best = segment_argmax(logits.cpu().numpy(), candidates.offsets) - candidates.offsets[:-1]
         return replace(PolicyOutputs.blank(len(best), UNLEARNED_VERSION), actions=best.astype(np.int16))
 
     def _make(self, net: Net) -> InferenceNet | CandidateInference | _NullNet:
-        if self._config.nets == "null":
+        if self.config.nets == "null":
             return _NullNet(net)
         if isinstance(net, CandidateNet):
             if self._features is None:
                 raise ValueError(f"the decision {net.kind.name} has candidates: give the features of moves")
-            return CandidateInference(net, self._device, self._features, self._config.precision)
-        config = InferenceConfig(precision=self._config.precision, batch_sizes=self._config.batch_sizes)
+            return CandidateInference(net, self._device, self._features, self.config.precision)
+        config = InferenceConfig(precision=self.config.precision, batch_sizes=self.config.batch_sizes)
         return InferenceNet(net, self._device, config)
 
 
@@ -236,7 +219,8 @@ class LocalEngine:
     def __init__(self, engine: InferenceEngine, torch_threads: int = 1) -> None:
         """``torch_threads``: as ``InferenceEngineConfig.threads``; torch counts them for each thread that asks."""
         self._engine = engine
-        self._thread = engine_thread(torch_threads)
+        prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
 
     def submit(self, request: Request) -> Future[Reply]:
         """Hand a request to the thread."""
@@ -245,12 +229,6 @@ class LocalEngine:
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown()
-
-
-def engine_thread(torch_threads: int) -> Executor:
-    """Return a thread to compute in, with so many threads of torch (0: as they are)."""
-    prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
-    return ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
 
 
 def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
@@ -269,7 +247,7 @@ def _unlearned(
 ) -> PolicyOutputs:  # fmt: skip
     """Return the actions of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
     whole = PolicyOutputs.blank(len(logits), UNLEARNED_VERSION)
-    head = observations.head
+    head = observations.decision
     if policy_set.nets[head].kind.is_choice:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole

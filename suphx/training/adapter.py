@@ -214,7 +214,7 @@ class AdaptiveAgent:
         """Return a legal action for each table."""
 
         def forward(observations: Observations, lines: I64) -> HeadOutputs:
-            if observations.head != DISCARD_HEAD:
+            if observations.decision != DISCARD_HEAD:
                 return self._agent.forward(observations, lines)
             masks = observations.masks
             self._fit(tables, lines[masks.sum(axis=1) > 1])

@@ -68,14 +68,14 @@ def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors |= from_arrays(f"buffer/{number}", arrays)
     for number, parts in enumerate(state.held):
         for part in parts:
-            tensors |= from_arrays(f"held/{number}/{decision_names()[part.head]}", part.arrays())
+            tensors |= from_arrays(f"held/{number}/{decision_names()[part.decision]}", part.arrays())
     for version in (*state.older, state.latest):
         for net, weights in version.weights.items():
             tensors |= from_arrays(f"version/{version.number}/{net}", weights)
     header = {
         "learner": learner,
         "buffers": [values for _, values in state.buffers],
-        "held": [[decision_names()[part.head] for part in parts] for parts in state.held],
+        "held": [[decision_names()[part.decision] for part in parts] for parts in state.held],
         "next_simulator": state.next_simulator,
         "counts": asdict(state.counts),
         "latest": state.latest.number,

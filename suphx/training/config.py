@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from suphx.evaluation.match_config import HANCHANS_OR_NONE
 from suphx.games.registry import decision_numbers
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, head_index
-from suphx.models.net_config import FASTEST, Compilation, Convolution, DeviceName, Precision
+from suphx.models.net_config import Compilation, DeviceName, Precision
 from suphx.number_range import (
     Interval,
     LearningRate,
@@ -37,20 +37,12 @@ class SupervisedConfig:
     """Samples per optimizer step, over all workers together."""
     learning_rate: LearningRate = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
-    final_learning_rate_factor: Share = 0.01
-    """Learning rate at the end, as a share of the peak."""
     warmup_steps: Steps = 200
-    """Maximum steps of linear warm-up."""
-    warmup_share: Share = 0.1
-    """Maximum share of the training for the warm-up, so that a short training learns too; 0 = no warm-up."""
+    """Maximum steps of linear warm-up, which takes at most a tenth of the training."""
     weight_decay: Weight = 0.01
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
     max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
-    yes_weight: Annotated[float, Range(0, 10_000, "right")] = 1.0
-    """Weight of the samples labelled yes in the training loss of the two-output heads. 1 keeps probabilities
-    calibrated. Losses of validation and test are without it, also where they choose the best weights or end the
-    training."""
     suit_permutation: bool = False
     """Permute the suits of each training sample at random, differently in every epoch."""
     weak_share: PositiveShare = 0.2
@@ -90,9 +82,6 @@ class SupervisedConfig:
     precision: Precision = "auto"
     """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the hardware supports it, which is twice as fast
     there."""
-    convolution: Convolution = FASTEST
-    """How convolutions are computed (models/policy.py): conv1d, channels_last or matmul. The results are the
-    same."""
     compilation: Compilation = "auto"
     """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere. Unless it is none,
     the steps of a single worker on a GPU are also recorded as a CUDA graph."""
@@ -101,13 +90,12 @@ class SupervisedConfig:
     seed: Seed = 1
     """Seed of the initial weights and of the order of samples."""
 
-    FREE_KEYS: ClassVar = ("report_every", "save_seconds", "threads", "device", "convolution", "compilation")
+    FREE_KEYS: ClassVar = ("report_every", "save_seconds", "threads", "device", "compilation")
     """What may differ when a training goes on: it does not change the numbers, up to rounding."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
         self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
-        self._check("convolution", self.convolution in get_args(Convolution), "use conv1d, channels_last or matmul")
         self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
         self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
         if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):
@@ -164,10 +152,8 @@ class StreamConfig:
     worker encodes at least one chunk ahead, however small this value is."""
     num_workers: Annotated[int, Range(0, 256)] = 1
     """Worker processes that encode samples; 0 = encode in the training process."""
-    prefetch_batches: Annotated[int, Range(0, 1024)] = 2
-    """Batches that a thread copies to the device ahead of the step that needs them; 0 = no thread."""
 
-    FREE_KEYS: ClassVar = ("num_workers", "prefetch_batches")
+    FREE_KEYS: ClassVar = ("num_workers",)
     """What may differ when a training goes on: it does not change the numbers."""
 
     def __post_init__(self) -> None:
@@ -182,8 +168,6 @@ class RewardLearningConfig:
     """Games per optimizer step; each is seen from its four seats."""
     learning_rate: LearningRate = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
-    final_learning_rate_factor: Share = 0.01
-    """Learning rate at the end, as a share of the peak."""
     warmup_steps: Steps = 50
     """Maximum steps of linear warm-up, which takes at most a tenth of the training."""
     weight_decay: Weight = 0.1
@@ -310,13 +294,20 @@ class PlayoutConfig:
         return tuple(sorted(head_index(head) for head in self.heads))
 
 
+Algorithm = Literal["policy_gradient", "monte_carlo"]
+
 MAX_SEED = 1_000_000  # each seed has numbers of decks of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonteCarloConfig:
-    """The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in one batch), and trains for days."""
+    """Learning from rounds of whole games. The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in
+    one batch), and trains for days."""
 
+    algorithm: Algorithm = "monte_carlo"
+    """monte_carlo: a net values moves by the returns of the games in which they were played, and plays the best one
+    (Deep Monte-Carlo). policy_gradient: the values are logits from which the moves are drawn; those become more
+    probable whose games brought more than the average (equations 1 and 2 of the paper, without a critic)."""
     games: Annotated[int, Range(1, 65_536)] = 64
     """Games per round. The newest nets play them, then learn from each game once."""
     batches: Annotated[int, Range(1, 65_536)] = 4
@@ -331,7 +322,9 @@ class MonteCarloConfig:
     """A scripted agent whose moves the nets learn, from games that it plays against itself (supervised learning: is
     this candidate its move, yes or no); empty = learn the returns of self-play."""
     epsilon: Share = 0.01
-    """Share of moves that are played at random."""
+    """Share of moves that are played at random; of monte_carlo."""
+    entropy: Weight = 0.01
+    """Weight in the loss of the entropy of the moves, nats; of policy_gradient."""
     learning_rate: LearningRate = 1e-4
     """Learning rate of RMSprop, as in DouZero. Three times this rate learns faster at first, but a net can collapse."""
     decay_rounds: Steps = 0
@@ -340,10 +333,6 @@ class MonteCarloConfig:
     learn about 110 rounds a minute. 0 = it stays as it is, as in DouZero."""
     last_rate_share: PositiveShare = 0.1
     """See ``decay_rounds``."""
-    smoothing: Annotated[float, Range(0, 1, "left")] = 0.99
-    """Decay of RMSprop's mean of squared gradients (alpha of RMSprop)."""
-    rms_epsilon: PositiveShare = 1e-5
-    """Added to the square root of that mean (epsilon of RMSprop)."""
     max_grad_norm: Positive = 40.0
     """Maximum norm of the gradient of a net."""
     average_rounds: Steps = 100
@@ -374,6 +363,10 @@ number of threads changes the order of sums, and so the last digits of the weigh
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        if self.algorithm not in get_args(Algorithm):
+            raise ValueError(f"algorithm is {self.algorithm!r}: use {' or '.join(get_args(Algorithm))}")
+        if self.imitates and self.algorithm != "monte_carlo":
+            raise ValueError(f"imitates is {self.imitates!r}, which is supervised learning: leave algorithm out")
         if self.device not in get_args(DeviceName):
             raise ValueError(f"device is {self.device!r}: use auto, cpu or cuda")
         if self.precision not in get_args(Precision):

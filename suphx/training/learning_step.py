@@ -7,7 +7,7 @@ The tensors are called ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -19,10 +19,9 @@ from torch.optim import AdamW
 from suphx.experience.decisions import Decisions
 from suphx.experience.segments import segment_rows
 from suphx.games.registry import find_learning
-from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.checkpoint import Net, copied
-from suphx.models.device import first_weights, uses_bf16
+from suphx.models.device import find_device, first_weights, uses_bf16
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import CriticNet, PolicyNet
 from suphx.training.learner_config import LearnerConfig
@@ -34,54 +33,79 @@ from suphx.training.policy_gradient import (
     decision_loss,
     distillation_loss,
     kl_divergence,
+    value_loss,
 )
 from suphx.training.trainer import DivergedError
 from suphx.training.training_state import below
 
 
-class ActorCritic(nn.Module):
-    """The nets of one head. The policy stays in evaluation mode: the policy that learns must be the one that acts."""
+class _Actor(nn.Module):
+    """A policy net that learns, and the net that it began as."""
 
+    policy: Net
     bf16 = False
     """Whether to compute in bfloat16."""
     is_frozen = False
     """Whether the policy gets no gradient."""
 
-    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
-        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss.
-
-        ``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the
-        same in every process.
-        """
+    def __init__(self, start: Net, teacher: PolicyNet | None = None) -> None:
+        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss."""
         super().__init__()
         self.policy = copied(start)
-        self.critic: CriticNet | None = None
-        if critic is not None:
-            with first_weights(start.kind.number):
-                self.critic = CriticNet(start.kind, start.num_planes, critic)
         self._fixed = [copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
 
     @property
-    def start(self) -> PolicyNet:
+    def start(self) -> Net:
         """The policy as it was at first; it is no submodule."""
         return self._fixed[0]
 
     @property
     def teacher(self) -> PolicyNet | None:
         """The net to stay near to; it is no submodule."""
-        return self._fixed[1] if len(self._fixed) > 1 else None
+        net = self._fixed[-1]
+        return net if len(self._fixed) > 1 and isinstance(net, PolicyNet) else None
 
-    def forward(self, batch: SeenPlanes[Tensor]) -> dict[str, Tensor | None]:
-        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of what ``seen_planes`` returned."""
+    def forward(self, batch: BatchColumns[Tensor]) -> dict[str, Tensor | None]:
+        """Return ``logits`` [n, k] (of candidates: as wide as the longest list) and ``values`` [n] of a batch.
+
+        ``values`` is None without a critic.
+        """
         self.policy.eval()  # BatchNorm keeps its initial statistics
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            logits = net_logits(self.policy, batch["planes"], self.bf16)
-        values = None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
-        return {"logits": logits, "values": values}
+            logits = self.logits(self.policy, batch)
+        return {"logits": logits, "values": self.values(batch)}
 
-    def logits(self, net: nn.Module, batch: SeenPlanes[Tensor], masks: Tensor) -> Tensor:
-        """Return the logits [n, k] of ``net``, which sees what the policy sees."""
+    def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
+        """Return the logits of ``net``, which sees what the policy sees."""
+        raise NotImplementedError
+
+    def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
+        """Return what the critic expects [n]; None without one."""
+        raise NotImplementedError
+
+
+class ActorCritic(_Actor):
+    """The nets of one head. The policy stays in evaluation mode: the policy that learns must be the one that acts."""
+
+    policy: PolicyNet
+
+    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
+        """``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the
+        same in every process.
+        """
+        super().__init__(start, teacher)
+        self.critic: CriticNet | None = None
+        if critic is not None:
+            with first_weights(start.kind.number):
+                self.critic = CriticNet(start.kind, start.num_planes, critic)
+
+    def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
+        """Return the logits [n, k] of ``net``."""
         return net_logits(net, batch["planes"], self.bf16)
+
+    def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
+        """Return what the critic expects [n]."""
+        return None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
 
     def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
         """Return all columns of a batch."""
@@ -103,54 +127,41 @@ class ActorCritic(nn.Module):
         return self.policy.seen(rows)
 
 
-class CandidateActorCritic(nn.Module):
+class CandidateActorCritic(_Actor):
     """The same for a net that chooses among candidates: its numbers are the logits of the moves in each list.
 
     The critic is a net of the same size that sees no candidate. Moves are those of the usual rules of the game.
     """
 
-    bf16 = False
-    is_frozen = False
-    teacher = None
+    policy: CandidateNet
 
     def __init__(self, start: CandidateNet, *, has_critic: bool) -> None:
-        """Copy ``start``, the initial policy."""
-        super().__init__()
-        self.policy = copied(start)
+        super().__init__(start)
         self.critic: CandidateNet | None = None
         if has_critic:
             with first_weights(start.kind.number):
                 self.critic = CandidateNet(start.kind, replace(start.layout, candidate=0), start.config)
             nn.init.zeros_(self.critic.output.weight)  # it begins by expecting nothing
             nn.init.zeros_(self.critic.output.bias)
-        self._fixed = [copied(start)]  # in a list: no submodule
         features = find_learning(start.kind.game).candidate_features(start.layout.name)
         assert features is not None
         self._features = features
 
-    @property
-    def start(self) -> CandidateNet:
-        """The policy as it was at first; it is no submodule."""
-        return self._fixed[0]
-
-    def forward(self, batch: BatchColumns[Tensor]) -> dict[str, Tensor | None]:
-        """Return ``logits`` [n, longest list] and ``values`` [n] (None without a critic)."""
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            logits = self.logits(self.policy, batch, batch["masks"])
-        values = None
-        if self.critic is not None:
-            rows = batch["planes"]
-            with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
-                values = self.critic.of_rows(rows, rows[:, :0], torch.arange(len(rows), device=rows.device)).float()
-        return {"logits": logits, "values": values}
-
-    def logits(self, net: nn.Module, batch: SeenPlanes[Tensor], masks: Tensor) -> Tensor:
-        """Return the logits [n, longest list] of ``net``; 0 where ``masks`` is."""
+    def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
+        """Return the logits [n, longest list] of ``net``; 0 where the mask is."""
         assert isinstance(net, CandidateNet)
+        rows, masks = batch["planes"], batch["masks"]
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
+            values = net(rows, batch["candidates"], batch["lists"]).float()
+        return values.new_zeros(masks.shape).masked_scatter(masks == 1, values)
+
+    def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
+        """Return what the critic expects [n]."""
+        if self.critic is None:
+            return None
         rows = batch["planes"]
         with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
-            values = net.of_rows(rows, batch["candidates"], batch["lists"]).float()
-        return values.new_zeros(masks.shape).masked_scatter(masks == 1, values)
+            return self.critic(rows, rows[:, :0], torch.arange(len(rows), device=rows.device)).float()
 
     def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
         """Return all columns of a batch; masks are as wide as the longest list."""
@@ -172,12 +183,25 @@ def new_actor_critic(
 ) -> ActorCritic | CandidateActorCritic:
     """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
     if isinstance(start, CandidateNet):
-        return CandidateActorCritic(start, has_critic=config.gradient.use_critic)
-    critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
-    return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)
+        return CandidateActorCritic(start, has_critic=config.has_critic)
+    hidden = find_learning(start.kind.game).hidden if config.oracle_critic else None
+    critic = replace(config.critic, num_oracle_planes=0 if hidden is None else hidden.layout.num_planes)
+    return ActorCritic(start, critic=critic if config.has_critic else None, teacher=teacher)
 
 
 _TINY = torch.finfo(torch.float32).tiny
+
+
+def local_step(config: LearnerConfig, nets: Sequence[Net], teachers: Sequence[PolicyNet] = ()) -> LearningStep:
+    """Return this process as the only learner; ``nets`` and ``teachers`` as for ``Learner``.
+
+    ValueError if the config needs several learners.
+    """
+    if config.num_learners > 1:
+        raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
+    of_heads = {teacher.kind.number: teacher for teacher in teachers}
+    actors = {net.kind.name: new_actor_critic(config, net, of_heads.get(net.kind.number)) for net in nets}
+    return LearningStep(config, actors, find_device(config.device))
 
 
 def clip_gradients(nets: Mapping[tuple[str, str], nn.Module], max_norm: float) -> dict[tuple[str, str], Tensor]:
@@ -280,6 +304,10 @@ class LearningStep:
         }
         """By head name and net: policy or critic."""
 
+    def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
+        """Make the steps of the only learner; return their figures. Raises DivergedError as ``make``."""
+        return [[self.make(step) for step in steps] for steps in parts]
+
     def make(self, step: Step) -> Figures:
         """Make one step; return its figures. Raises DivergedError, before it changes anything, as ``finish``."""
         batches = self.begin(step)
@@ -315,10 +343,14 @@ class LearningStep:
         logits, masks = outputs["logits"], batch["masks"]
         assert logits is not None
         values, gradient = outputs["values"], config.gradient
+        if config.algorithm == "monte_carlo":
+            loss, figures = value_loss(logits, batch, gradient.reward_unit)
+            self._pending |= {(head, name): value for name, value in figures.items()}
+            return loss * (part.weight * config.num_learners)
         loss, figures = decision_loss(logits, values, batch, part.alpha, gradient, learns_policy=part.learns_policy)
         if part.kl_coeff:
             with torch.no_grad():
-                start = actor.logits(actor.start, batch, masks)
+                start = actor.logits(actor.start, batch)
             divergence = kl_divergence(logits, start, masks)
             loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
         if config.distillation.weight and actor.teacher is not None:
@@ -375,7 +407,40 @@ class LearningStep:
             for head, actor in self.actors.items()
         }
 
-    def optimizer_state(self, head: str, name: str, parameter: nn.Parameter) -> dict[str, Tensor]:
+    def tensors(self) -> dict[str, Tensor]:
+        """Return copies of the nets' weights, the optimizers' state and the last gradients, on the CPU."""
+        found: dict[str, Tensor] = {}
+        for head, actor in self.actors.items():
+            found |= {f"net.{head}.{key}": _copied_tensor(value) for key, value in actor.state_dict().items()}
+            for key, parameter in actor.named_parameters():
+                for slot, value in self._optimizer_state(head, key, parameter).items():
+                    found[f"optimizer.{head}.{key}/{slot}"] = _copied_tensor(value)
+            for key, gradient in self.last_gradients.get(head, {}).items():
+                found[f"gradient.{head}.{key}"] = _copied_tensor(gradient)
+        return found
+
+    def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
+        """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
+        for head, actor in self.actors.items():
+            try:
+                actor.load_state_dict(below(tensors, f"net.{head}."))
+            except RuntimeError as error:
+                raise ValueError(
+                    f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
+                ) from error
+            for key, parameter in actor.named_parameters():
+                slots = below(tensors, f"optimizer.{head}.{key}/")
+                copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
+                state = self._optimizer_state(head, key, parameter)
+                state.clear()  # what is not stored, as before the first update, was not there
+                state.update(copies)
+            gradients = below(tensors, f"gradient.{head}.")
+            self.last_gradients[head] = {key: value.to(self.device, copy=True) for key, value in gradients.items()}
+
+    def close(self) -> None:
+        """Do nothing: the nets end with this process."""
+
+    def _optimizer_state(self, head: str, name: str, parameter: nn.Parameter) -> dict[str, Tensor]:
         """Return what the optimizer remembers of the ``parameter`` that an actor calls ``name``; changes are kept."""
         state: dict[str, Tensor] = self.optimizers[head, name.split(".")[0]].state[parameter]
         return state
@@ -386,7 +451,7 @@ class LearningStep:
     def _kl_of_all_learners(self) -> dict[tuple[str, str], Tensor]:
         """Return KL(policy that played || policy) over all learners' rows, for each head that it limits."""
         heads = self._learning_policies()
-        if not self._config.trust_region.max_kl or not heads:
+        if not self._config.trust_region.max_kl or not heads or self._config.algorithm == "monte_carlo":
             return {}
         parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
         parts = self._sum_of_learners(parts)
@@ -434,38 +499,6 @@ def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
         "rewards": decisions.rewards,
         "is_last": decisions.is_last,
     }
-
-
-def step_tensors(step: LearningStep) -> dict[str, Tensor]:
-    """Return copies of all tensors of ``step``, on the CPU."""
-    found: dict[str, Tensor] = {}
-    for head, actor in step.actors.items():
-        found |= {f"net.{head}.{key}": _copied_tensor(value) for key, value in actor.state_dict().items()}
-        for key, parameter in actor.named_parameters():
-            for slot, value in step.optimizer_state(head, key, parameter).items():
-                found[f"optimizer.{head}.{key}/{slot}"] = _copied_tensor(value)
-        for key, gradient in step.last_gradients.get(head, {}).items():
-            found[f"gradient.{head}.{key}"] = _copied_tensor(gradient)
-    return found
-
-
-def load_step_tensors(step: LearningStep, tensors: Mapping[str, Tensor]) -> None:
-    """Continue ``step`` from copies of ``tensors``; ValueError if they belong to other nets."""
-    for head, actor in step.actors.items():
-        try:
-            actor.load_state_dict(below(tensors, f"net.{head}."))
-        except RuntimeError as error:
-            raise ValueError(
-                f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
-            ) from error
-        for key, parameter in actor.named_parameters():
-            slots = below(tensors, f"optimizer.{head}.{key}/")
-            copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
-            state = step.optimizer_state(head, key, parameter)
-            state.clear()  # what is not stored, as before the first update, was not there
-            state.update(copies)
-        gradients = below(tensors, f"gradient.{head}.")
-        step.last_gradients[head] = {key: value.to(step.device, copy=True) for key, value in gradients.items()}
 
 
 def _copied_tensor(tensor: Tensor) -> Tensor:

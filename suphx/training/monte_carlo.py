@@ -1,10 +1,15 @@
-"""Deep Monte-Carlo (DouZero, section 3.1): rounds of whole games as samples, and nets that learn their returns."""
+"""Rounds of whole games as samples, and nets that learn from them which candidate moves are good.
+
+By Deep Monte-Carlo (DouZero, section 3.1): the returns of the moves that were played; by the policy gradient; or by the
+choices of a scripted agent.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self, cast
 
 import numpy as np
@@ -14,15 +19,22 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import RMSprop
 
-from suphx.experience.observation import F32, SeatObservations
-from suphx.experience.segments import segment_rows, taken_segments
-from suphx.games.game import CandidateGame, Player
-from suphx.kernel.record import I64, U8
+from suphx.experience.observation import Candidates, Observations, joined_observations
+from suphx.experience.segments import segment_argmax, segment_rows, taken_segments
+from suphx.games.game import CandidateGame, CandidateTables
+from suphx.games.registry import candidate_game, decision_names
+from suphx.kernel.record import I32, I64, U8
+from suphx.models.candidate_net import CandidateNet
 from suphx.models.device import find_device, uses_bf16
+from suphx.models.inference import CandidateInference
+from suphx.models.sampling import list_actions_at
+from suphx.selfplay.backend import Learned
+from suphx.selfplay.weights import Weights
 from suphx.training.config import MonteCarloConfig
 from suphx.training.optimizer import make_step
+from suphx.training.policy_gradient import padded_lists, policy_loss
 from suphx.training.training_state import restore_tensors, state_tensors
-from suphx.training.value_nets import PlayedMoves, ValuePlayer, move_features, new_nets
+from suphx.training.value_nets import move_features, new_nets, weights_of
 
 
 class Samples(Protocol):
@@ -30,7 +42,7 @@ class Samples(Protocol):
 
     def __len__(self) -> int: ...
 
-    def rows(self, indices: I64) -> Self:
+    def take(self, indices: I64) -> Self:
         """Return the samples at ``indices``."""
         ...
 
@@ -41,34 +53,30 @@ class Samples(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ValueSamples:
-    """Moves of one seat, and what its games were worth to it at their ends (gamma is 1)."""
+    """Moves of one kind of decision, and what their games were worth to who made them at their ends (gamma is 1)."""
 
-    states: U8
-    """uint8 [n, columns]."""
-    history: U8
-    """uint8 [n, 5, 162]."""
+    rows: U8
+    """uint8 [n, columns]: what was seen."""
     candidates: U8
-    """uint8 [n, 54]: the move that was played."""
+    """uint8 [n, columns]: the move that was played."""
     returns: NDArray[np.float32]
     """float32 (n,)."""
 
     def __len__(self) -> int:
         return len(self.returns)
 
-    def rows(self, indices: I64) -> Self:
+    def take(self, indices: I64) -> Self:
         """Return the samples at ``indices``."""
-        return type(self)(self.states[indices], self.history[indices], self.candidates[indices], self.returns[indices])
+        return type(self)(self.rows[indices], self.candidates[indices], self.returns[indices])
 
     def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
         """Return the mean squared error of the values against the returns."""
-        arrays = (self.states, self.history, self.candidates, np.arange(len(self)))
-        values = candidate_values(net, arrays, device, is_bf16=is_bf16)
+        arrays = (self.rows, self.candidates, np.arange(len(self)))
+        values = net_values(net, arrays, device, is_bf16=is_bf16)
         return value_loss(values, torch.from_numpy(self.returns).to(device))
 
 
-def candidate_values(
-    net: nn.Module, arrays: Sequence[NDArray[np.generic]], device: torch.device, *, is_bf16: bool
-) -> Tensor:
+def net_values(net: nn.Module, arrays: Sequence[NDArray[np.generic]], device: torch.device, *, is_bf16: bool) -> Tensor:
     """Return float32 [m]: what ``net`` gives each candidate; ``arrays``: the inputs of its ``forward``."""
     with torch.autocast(device.type, torch.bfloat16, enabled=is_bf16):
         return cast(Tensor, net(*(torch.from_numpy(array).to(device) for array in arrays)))
@@ -81,7 +89,7 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
 
 def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
     """Return RMSprop over all nets; a step changes those only that have gradients."""
-    return RMSprop(nets.parameters(), lr=config.learning_rate, alpha=config.smoothing, eps=config.rms_epsilon)
+    return RMSprop(nets.parameters(), lr=config.learning_rate, alpha=0.99, eps=1e-5)  # as DouZero
 
 
 def learn_samples(
@@ -97,12 +105,10 @@ def learn_samples(
 
 @dataclass(frozen=True, slots=True)
 class ChoiceSamples:
-    """Decisions of one seat with more than one legal move, all of their candidates, and which of them was made."""
+    """Decisions of one kind with more than one legal move, all of their candidates, and which of them was made."""
 
-    states: U8
-    """uint8 [n, columns]."""
-    history: U8
-    """uint8 [n, lines, columns]."""
+    rows: U8
+    """uint8 [n, columns]: what was seen."""
     candidates: U8
     """uint8 [m, columns]: the legal moves of all decisions."""
     offsets: I64
@@ -113,16 +119,16 @@ class ChoiceSamples:
     def __len__(self) -> int:
         return len(self.chosen)
 
-    def rows(self, indices: I64) -> Self:
+    def take(self, indices: I64) -> Self:
         """Return the decisions at ``indices`` with their candidates."""
         offsets, rows = taken_segments(self.offsets, indices)
         chosen = self.chosen[indices] - self.offsets[indices] + offsets[:-1]
-        return type(self)(self.states[indices], self.history[indices], self.candidates[rows], offsets, chosen)
+        return type(self)(self.rows[indices], self.candidates[rows], offsets, chosen)
 
     def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
         """Return the mean over decisions of ``choice_loss``."""
-        arrays = (self.states, self.history, self.candidates, segment_rows(self.offsets))
-        values = candidate_values(net, arrays, device, is_bf16=is_bf16)
+        arrays = (self.rows, self.candidates, segment_rows(self.offsets))
+        values = net_values(net, arrays, device, is_bf16=is_bf16)
         return choice_loss(values, self.offsets, self.chosen)
 
 
@@ -142,37 +148,47 @@ def choice_loss(values: Tensor, offsets: I64, chosen: I64) -> Tensor:
     return costs / len(chosen)
 
 
-@dataclass(slots=True)
-class ObservedPlayer:
-    """A player whose decisions with more than one legal move are written down, in the order of the games."""
+@dataclass(frozen=True, slots=True)
+class PolicySamples:
+    """Decisions whose moves were drawn, and what their games were worth to who made them at their ends."""
 
-    player: Player
-    decisions: list[tuple[SeatObservations, I64]] = field(default_factory=list)
-    """What was seen, and the indices of the moves in it."""
+    choices: ChoiceSamples
+    log_probs: NDArray[np.float32]
+    """float32 (n,): of the moves that were made, when they were made."""
+    returns: NDArray[np.float32]
+    """float32 (n,)."""
+    entropy: float
+    """Weight of the entropy in the loss."""
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        """Return what the player chooses."""
-        chosen = self.player.choose(simulator, seen)
-        self.decisions.append((seen, chosen))
-        return chosen
+    def __len__(self) -> int:
+        return len(self.returns)
 
-    def samples(self, seat: int, columns: U8) -> ChoiceSamples:
-        """Return the decisions of ``seat``; ``columns`` [moves, columns] are those of each move."""
-        own = [(seen, chosen) for seen, chosen in self.decisions if seen.seat == seat]
-        starts = np.cumsum([0, *(len(seen.moves) for seen, _ in own)])
-        counts = np.concatenate([np.diff(seen.offsets) for seen, _ in own])
-        every = ChoiceSamples(
-            np.concatenate([seen.states for seen, _ in own]),
-            np.concatenate([seen.history for seen, _ in own]),
-            columns[np.concatenate([seen.moves for seen, _ in own])],
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.concatenate([start + chosen for start, (_, chosen) in zip(starts[:-1], own, strict=True)]),
+    def take(self, indices: I64) -> Self:
+        """Return the decisions at ``indices`` with their candidates."""
+        choices = self.choices.take(indices)
+        return type(self)(choices, self.log_probs[indices], self.returns[indices], self.entropy)
+
+    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
+        """Return the loss of the policy gradient; the mean return is the baseline."""
+        choices = self.choices
+        arrays = (choices.rows, choices.candidates, segment_rows(choices.offsets))
+        logits, masks = padded_lists(net_values(net, arrays, device, is_bf16=is_bf16), choices.offsets)
+        actions, log_probs, returns = (
+            torch.from_numpy(array).to(device)
+            for array in (choices.chosen - choices.offsets[:-1], self.log_probs, self.returns)
         )
-        return every.rows(np.flatnonzero(counts > 1))
+        advantages = returns - returns.mean()
+        return policy_loss(logits, masks, actions, log_probs, advantages, alpha=self.entropy, max_ratio=_MAX_RATIO).loss
 
 
+_MAX_RATIO = 2.0
+"""Larger importance ratios count as this much."""
 _FIRST_SEED = 2**40  # of the deals to learn from; those of evaluations begin at 0
 _PLAY, _LEARN = 0, 1  # two streams of random numbers in each round
+
+
+Choose = Callable[[Observations, CandidateTables, I64], I64]
+"""(what is seen of one kind, all tables, those of the rows) -> the place of a move in each list."""
 
 
 class RoundPlayer:
@@ -181,106 +197,170 @@ class RoundPlayer:
     What a round gives depends on its number, the settings and the weights of the nets, and on nothing before it.
     """
 
-    def __init__(
-        self, config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList, *, is_bf16: bool
-    ) -> None:
-        """``nets`` play; whoever has them may change their weights between two rounds."""
+    def __init__(self, config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList) -> None:
+        """``nets``, one for each kind, play; whoever has them may change their weights between two rounds."""
         self._config, self._game, self._rules, self._nets = config, game, rules, nets
-        self._columns = move_features(game, rules)
-        self._is_bf16 = is_bf16
+        self._features = move_features(game, rules)
+        device = next(nets.parameters()).device
+        self._inference = [
+            CandidateInference(net, device, self._features, config.precision)
+            for net in nets
+            if isinstance(net, CandidateNet)
+        ]
 
     def play(self, number: int) -> list[Samples]:
-        """Play round ``number`` to the end of all its games; return the samples of each seat."""
+        """Play round ``number`` to the end of all its games; return the samples of each kind of decision."""
         config = self._config
         first_seed = _FIRST_SEED * (1 + config.seed) + config.games * number
         seeds = range(first_seed, first_seed + config.games)
         if config.imitates:
             return self._imitate(seeds)
         rng = np.random.default_rng([config.seed, number, _PLAY])
-        played: list[PlayedMoves] = []
-        player = ValuePlayer(self._nets.eval(), self._columns, config.epsilon, rng, played, self._is_bf16)
-        scores = self._game.play(self._rules, seeds, player)
-        samples: list[Samples] = []
-        for seat in range(len(self._nets)):
-            own = [part for part in played if part.seat == seat]
-            states, history = (np.concatenate([getattr(part, name) for part in own]) for name in ("states", "history"))
-            tables, moves = (np.concatenate([getattr(part, name) for part in own]) for name in ("tables", "moves"))
-            samples.append(ValueSamples(states, history, self._columns[moves], scores[tables, seat]))
+        for inference, net in zip(self._inference, self._nets, strict=True):
+            inference.use(inference.prepared(net))
+        tables = self._game.open_tables(config.games, self._rules)
+        if config.algorithm == "policy_gradient":
+            return self._draw(tables, seeds, rng)
+        played: list[list[tuple[U8, I32, I64, I64]]] = [[] for _ in self._nets]
+
+        def explore(seen: Observations, tables: CandidateTables, own: I64) -> I64:
+            places = self._best(seen)
+            if config.epsilon:
+                explores = rng.random(len(own)) < config.epsilon
+                at_random = (rng.random(len(own)) * np.diff(_lists(seen).offsets)).astype(np.int64)
+                places[explores] = at_random[explores]
+            played[seen.decision].append((seen.planes, seen.chosen_moves(places), own, tables.actors(own)))
+            return places
+
+        self._play(tables, seeds, explore)
+        scores, samples = tables.scores(), list[Samples]()
+        for own in played:
+            rows, moves, places, seats = map(np.concatenate, zip(*own, strict=True))
+            samples.append(ValueSamples(rows, self._features[moves], scores[places, seats]))
         return samples
 
+    def _draw(self, tables: CandidateTables, seeds: Sequence[int], rng: np.random.Generator) -> list[Samples]:
+        """Return the decisions with more than one legal move of nets whose values are logits."""
+        drawn: list[list[tuple[Observations, I64, NDArray[np.float32], I64, I64]]] = [[] for _ in self._nets]
+
+        def draw(seen: Observations, tables: CandidateTables, own: I64) -> I64:
+            lists = _lists(seen)
+            logits = self._inference[seen.decision](seen.planes, lists)
+            places, log_probs = list_actions_at(logits, lists.offsets, rng.random(len(own), np.float32))
+            asked = np.flatnonzero(np.diff(lists.offsets) > 1)
+            seats = tables.actors(own)
+            drawn[seen.decision].append((seen.take(asked), places[asked], log_probs[asked], own[asked], seats[asked]))
+            return places
+
+        self._play(tables, seeds, draw)
+        scores, samples = tables.scores(), list[Samples]()
+        for parts in drawn:
+            log_probs, own, seats = (np.concatenate([part[column] for part in parts]) for column in (2, 3, 4))
+            choices = self._choices([(seen, places) for seen, places, *_ in parts])
+            samples.append(PolicySamples(choices, log_probs, scores[own, seats], self._config.entropy))
+        return samples
+
+    def _play(self, tables: CandidateTables, seeds: Sequence[int], choose: Choose) -> None:
+        """Play a game for each seed to its end."""
+        learning = self._game.learning
+        tables.begin(np.arange(len(seeds)), seeds)
+        while (waiting := tables.waiting()).size:
+            moves = np.zeros(len(waiting), np.int64)
+            for places, seen in learning.observe(tables.state, waiting, learning.encoders[0]):
+                moves[places] = seen.chosen_moves(choose(seen, tables, waiting[places]))
+            tables.advance(waiting, moves)
+
+    def _best(self, seen: Observations) -> I64:
+        """Return the place of the highest value in each list; nets are not asked where only one move is legal."""
+        candidates = _lists(seen)
+        places: I64 = np.zeros(len(candidates), np.int64)
+        asked = np.flatnonzero(np.diff(candidates.offsets) > 1)
+        if asked.size:
+            lists = candidates.take(asked)
+            values = self._inference[seen.decision](seen.planes[asked], lists)
+            places[asked] = segment_argmax(values.cpu().numpy(), lists.offsets) - lists.offsets[:-1]
+        return places
+
     def _imitate(self, seeds: Sequence[int]) -> list[Samples]:
-        """Return the decisions of the scripted agent in games against itself."""
-        teacher = ObservedPlayer(self._game.scripted_agent(self._config.imitates))
-        self._game.play(self._rules, seeds, teacher)
-        return [teacher.samples(seat, self._columns) for seat in range(len(self._nets))]
+        """Return the decisions with more than one legal move of the scripted agent in games against itself."""
+        teacher = self._game.scripted_agent(self._config.imitates)
+        observed: list[list[tuple[Observations, I64]]] = [[] for _ in self._nets]
+
+        def imitate(seen: Observations, tables: CandidateTables, own: I64) -> I64:
+            lists = _lists(seen)
+            moves = np.repeat(teacher.act(tables.state, own), np.diff(lists.offsets))
+            places: I64 = np.flatnonzero(lists.moves == moves) - lists.offsets[:-1]
+            asked = np.flatnonzero(np.diff(lists.offsets) > 1)
+            observed[seen.decision].append((seen.take(asked), places[asked]))
+            return places
+
+        self._play(self._game.open_tables(len(seeds), self._rules), seeds, imitate)
+        return [self._choices(own) for own in observed]
+
+    def _choices(self, observed: Sequence[tuple[Observations, I64]]) -> ChoiceSamples:
+        """Return the decisions of one kind, with the places of the moves that were made."""
+        seen = joined_observations([each for each, _ in observed])
+        lists, places = _lists(seen), np.concatenate([each for _, each in observed])
+        return ChoiceSamples(seen.planes, self._features[lists.moves], lists.offsets, lists.offsets[:-1] + places)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LearnedRound:
-    """One round was learned from."""
-
-    number: int
-    """0, 1, … over the whole training: rounds that were learned from before."""
-    samples: int
-    """Samples of all seats."""
-    loss_sum: float
-    """Of the losses of all samples."""
-    staleness: float = 0.0
-    """Rounds that the nets had learned from since they played this one."""
+def _lists(seen: Observations) -> Candidates:
+    assert seen.candidates is not None
+    return seen.candidates
 
 
 class RoundLearner:
     """Consumes: the samples of rounds. Produces: weights. Waits for: nothing."""
 
-    def __init__(self, config: MonteCarloConfig, game: CandidateGame) -> None:
-        """ValueError if the device is cuda and there is none."""
-        self._config = config
+    def __init__(self, config: MonteCarloConfig, game: str) -> None:
+        """``game``: its name. ValueError if the device is cuda and there is none."""
+        self._config, self._kinds = config, decision_names(game)
         self.device = find_device(config.device)
         self.is_bf16 = uses_bf16(config.precision, self.device)
-        self.nets = new_nets(game, config.seed).to(self.device)
+        self.nets = new_nets(candidate_game(game), config.seed).to(self.device)
         self.optimizer = new_value_optimizer(self.nets, config)
-        self.num_rounds = 0
+        self.num_updates = 0
         """Rounds that were learned from."""
 
-    def learn(self, samples: Sequence[Samples], staleness: float = 0.0) -> LearnedRound:
-        """Learn from the samples of each seat, ``batches`` steps each; DivergedError if a loss is not finite."""
-        config = self._config
-        rng = np.random.default_rng([config.seed, self.num_rounds, _LEARN])
+    def learn(self, parts: Sequence[Samples], staleness: float = 0.0) -> Learned:
+        """Learn from the samples of each kind, ``batches`` steps each; DivergedError if a loss is not finite."""
+        config, started = self._config, time.monotonic()
+        rng = np.random.default_rng([config.seed, self.num_updates, _LEARN])
         for group in self.optimizer.param_groups:
-            group["lr"] = rate_of_round(config, self.num_rounds)
-        rows, loss_sum = 0, 0.0
-        for net, own in zip(self.nets, samples, strict=True):
+            group["lr"] = rate_of_round(config, self.num_updates)
+        loss_sum = 0.0
+        for net, own in zip(self.nets, parts, strict=True):
             net.train()
             for indices in np.array_split(rng.permutation(len(own)), config.batches):
                 if not len(indices):  # fewer samples than batches
                     continue
-                part = own.rows(indices)
+                part = own.take(indices)
                 loss = learn_samples(net, self.optimizer, part, config.max_grad_norm, is_bf16=self.is_bf16)
-                rows += len(indices)
                 loss_sum += loss * len(indices)
-        learned = LearnedRound(number=self.num_rounds, samples=rows, loss_sum=loss_sum, staleness=staleness)
-        self.num_rounds += 1
+        self.num_updates += 1
         self._average()
-        return learned
+        figures = {"loss_sum": loss_sum, "staleness": staleness}
+        num_decisions = dict(zip(self._kinds, map(len, parts), strict=True))
+        return Learned(self.num_updates, figures, time.monotonic() - started, num_decisions)
 
-    def weights(self) -> dict[str, F32]:
-        """Return a copy of the weights of all nets, by name."""
-        return _arrays(self.nets)
+    def weights(self) -> Weights:
+        """Return copies of the weights that play, by kind."""
+        return weights_of(self.nets)
 
-    def averaged_nets(self) -> nn.ModuleList:
-        """Return copies of the nets, with averaged weights if ``average_rounds`` wants them; they stay as they are."""
+    def match_weights(self) -> Weights:
+        """Return copies of the weights, by kind; averaged if ``average_rounds`` wants them."""
         nets = copy.deepcopy(self.nets)
         with torch.no_grad():
             for averaged, parameter in zip(nets.parameters(), self.nets.parameters(), strict=True):
                 averaged.copy_(self.optimizer.state[parameter].get(_AVERAGE, parameter))
-        return nets
+        return weights_of(nets)
 
     def _average(self) -> None:
         """Move the averages towards the weights as they are now; in the first rounds, they are means of fewer."""
         rounds = self._config.average_rounds
         if not rounds:
             return
-        share = 1 / min(rounds, self.num_rounds)
+        share = 1 / min(rounds, self.num_updates)
         with torch.no_grad():
             for parameter in self.nets.parameters():
                 state = self.optimizer.state[parameter]
@@ -289,22 +369,16 @@ class RoundLearner:
                 elif state:  # that of an optimizer that has made a step: an empty one it would not complete
                     state[_AVERAGE] = parameter.detach().clone()
 
-    def state(self) -> dict[str, Tensor]:
-        """Return a copy, on the CPU, of all that ``restore`` needs besides the number of rounds."""
-        return {name: tensor.detach().cpu().clone() for name, tensor in self.tensors().items()}
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return copies, on the CPU, of all that ``restore`` needs."""
+        tensors = state_tensors(self.nets, self.optimizer)
+        copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+        return copies, {"num_updates": self.num_updates}
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Return the weights and the optimizer's state themselves."""
-        return state_tensors(self.nets, self.optimizer)
-
-    def restore(self, state: Mapping[str, Tensor], num_rounds: int) -> None:
-        """Go on from a ``state`` in which ``num_rounds`` rounds had been learned from."""
-        restore_tensors(state, self.nets, self.optimizer)
-        self.resume(num_rounds)
-
-    def resume(self, num_rounds: int) -> None:
-        """Go on with nets and an optimizer that were restored; ``num_rounds`` rounds had been learned from."""
-        self.num_rounds = num_rounds
+    def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
+        """Go on from a ``state``."""
+        restore_tensors(tensors, self.nets, self.optimizer)
+        self.num_updates = values["num_updates"]
         if not self._config.average_rounds:
             for state in self.optimizer.state.values():
                 state.pop(_AVERAGE, None)
@@ -318,12 +392,3 @@ def rate_of_round(config: MonteCarloConfig, number: int) -> float:
 
 _AVERAGE = "average"
 """Name of averaged weights in the optimizer's state, with which they are saved and restored."""
-
-
-def _arrays(nets: nn.ModuleList) -> dict[str, F32]:
-    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in nets.state_dict().items()}
-
-
-def load_weights(nets: torch.nn.Module, weights: Mapping[str, F32]) -> None:
-    """Give ``nets`` the ``weights`` of ``RoundLearner.weights``; the arrays may be read-only."""
-    nets.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})

@@ -2,7 +2,7 @@
 
 >>> job = HeadTraining(data=head_data(store, DISCARD_HEAD, "mini", SplitConfig()), rules_version="tenhou-1",
 ...                    net=NetConfig(size="small"), config=SupervisedConfig(max_epochs=2), stream=StreamConfig())
->>> train_head(job, Path("runs/discard"))["test"]["accuracy"]
+>>> HeadTrainer(job, Path("runs/discard")).run()["test"]["accuracy"]
 
 The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``,
 ``discard-weak.safetensors`` (those of an early step) and ``training_state.safetensors``, from which a killed training
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.names import DECISIONS, HEAD_NAMES
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
-from suphx.models.device import compared_algorithms, find_device, first_weights, torch_threads, uses_bf16
+from suphx.models.device import compared_algorithms, find_device, first_weights, uses_bf16
 from suphx.models.inference import CompiledNet, compiled
 from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
 from suphx.models.policy import PolicyNet, num_weights
@@ -50,58 +48,44 @@ from suphx.training.head_data import HeadData, exchange_suits
 from suphx.training.optimizer import (
     LossWatch,
     StepLoss,
-    learning_rate_factor,
     net_logits,
     new_optimizer,
     predict,
+    set_learning_rate,
 )
-from suphx.training.trainer import METRICS_FILE, DivergedError, Keep, Now, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.trainer import (
+    METRICS_FILE,
+    DivergedError,
+    Keep,
+    Now,
+    Report,
+    Trainer,
+    TrainingProgress,
+    TrainingWatch,
+)
 from suphx.training.training_state import load_training_state, save_training_state
 from suphx.training.worker_group import ONE_WORKER, WorkerGroup
 
 
-def supervised_loss(logits: Tensor, labels: Tensor, masks: Tensor, yes_weight: float = 1.0) -> Tensor:
-    """Return the mean cross-entropy of ``logits`` [n, k] against ``labels`` [n], in nats.
-
-    ``yes_weight`` is the weight of the label 1 of a two-output head against label 0 (1: none); the mean is taken over
-    the weights. With 34 outputs it must be 1.
-    """
-    legal = masked_logits(logits, masks)
-    weight = None
-    if yes_weight != 1.0:
-        one = legal.new_ones(1)
-        weight = torch.cat([one, one * yes_weight])  # made on the device: a CUDA graph cannot copy from the host
-    return functional.cross_entropy(legal, labels.long(), weight=weight)
+def supervised_loss(logits: Tensor, labels: Tensor, masks: Tensor) -> Tensor:
+    """Return the mean cross-entropy of ``logits`` [n, k] against ``labels`` [n], in nats."""
+    return functional.cross_entropy(masked_logits(logits, masks), labels.long())
 
 
-def sum_of_weights(labels: Tensor, yes_weight: float) -> Tensor:
-    """Return the sum of the weights (0-d) over which ``supervised_loss`` takes the mean."""
-    return len(labels) + (yes_weight - 1) * labels.float().sum()
-
-
+_PREFETCHED_BATCHES = 2
 _STEPS_BEFORE = 3  # in which torch compiles, cuDNN compares its algorithms, and memory is allocated
 
 
 class LossGradients:
     """Consumes: batches of one size on the device. Produces: losses, and gradients in the net's parameters."""
 
-    def __init__(
-        self,
-        net: nn.Module,
-        *,
-        is_bf16: bool,
-        yes_weight: float,
-        is_recorded: bool = False,
-        group: WorkerGroup = ONE_WORKER,
-    ) -> None:
+    def __init__(self, net: nn.Module, *, is_bf16: bool, is_recorded: bool = False) -> None:
         """``net``: in training mode whenever a loss is asked for; its parameters stay where they are.
 
-        ``group``: of the workers over which ``net`` takes the mean of gradients. ``is_recorded``: on a GPU, replay a
-        CUDA graph from the fourth batch on.
+        ``is_recorded``: on a GPU, replay a CUDA graph from the fourth batch on.
         """
         self._net = net
-        self._is_bf16, self._yes_weight = is_bf16, yes_weight
-        self._is_recorded, self._group = is_recorded, group
+        self._is_bf16, self._is_recorded = is_bf16, is_recorded
         self._num_steps = 0
         self._graph: torch.cuda.CUDAGraph | None = None
         self._inputs: tuple[Tensor, ...] = ()
@@ -136,125 +120,12 @@ class LossGradients:
 
     def _loss_of(self, planes: Tensor, masks: Tensor, labels: Tensor) -> Tensor:
         self._net.zero_grad(set_to_none=True)
-        loss = supervised_loss(net_logits(self._net, planes, self._is_bf16), labels, masks, self._yes_weight)
-        if self._group.size > 1 and self._yes_weight != 1:  # the mean is over the weights of all workers
-            weights = sum_of_weights(labels, self._yes_weight)
-            loss = loss * (weights * self._group.size / self._group.sum(weights))
+        loss = supervised_loss(net_logits(self._net, planes, self._is_bf16), labels, masks)
         torch.autograd.backward(loss)
         return loss.detach()
 
 
 _HEADER_METRICS = ("samples", "loss", "accuracy", "balanced_accuracy")
-
-
-class HeadResult:
-    """Writes into ``folder`` what is known of a head's training; every file is whole or absent."""
-
-    def __init__(
-        self,
-        folder: Path,
-        data: HeadData,
-        net: NetConfig,
-        rules_version: str,
-        extra: dict[str, Any],
-        kept_in: str = "",
-    ) -> None:
-        """``kept_in``: where their copies are if ``folder`` does not stay."""
-        self.checkpoint_path = folder / checkpoint_name(HEAD_NAMES[data.head])
-        self._folder = folder
-        self._data = data
-        self._net_config = net
-        self._rules_version = rules_version
-        self._extra = extra
-        self._kept_in = kept_in
-
-    def write_best(self, weights: dict[str, Tensor], progress: TrainingProgress) -> None:
-        """Write the weights of the best step so far."""
-        self._write(self.checkpoint_path, weights, progress.best_step, _validation(progress), None)
-
-    def write_weak(self, weights: dict[str, Tensor], step: int, calibration: Calibration | None) -> None:
-        """Write the weights of an early ``step`` beside the best ones."""
-        path = self._folder / checkpoint_name(HEAD_NAMES[self._data.head], is_weak=True)
-        self._write(path, weights, step, {}, calibration)
-
-    def finish(
-        self,
-        net: PolicyNet,
-        progress: TrainingProgress,
-        bf16: bool,
-        calibration: Calibration | None,
-        plan: Mapping[str, float],
-    ) -> dict[str, Any]:
-        """Test ``net``, which has the best weights; write the checkpoint and, last, the metrics; return these.
-
-        ``plan``: batch size, passes, weight of yes and samples of the training.
-        """
-        logits, labels = self._test_logits(net, bf16)
-        test = classification_report(logits, labels)
-        figures = _validation(progress) | {f"test_{name}": test[name] for name in _HEADER_METRICS}
-        self._write(self.checkpoint_path, net.state_dict(), progress.best_step, figures, calibration)
-        metrics = {
-            "head": HEAD_NAMES[self._data.head],
-            "net": asdict(self._net_config),
-            "num_weights": num_weights(net),
-            "train_games": self._data.num_train_games,
-            "train_kyokus": len(self._data.split.train),
-            "best_step": progress.best_step,
-            "weak_step": progress.weak_step,
-            **plan,
-            "seconds": progress.seconds,
-            "samples_per_second": progress.samples / max(progress.seconds, 1e-9),
-            "waiting_share": progress.waited_seconds / max(progress.seconds, 1e-9),
-            "history": progress.history,
-            "test": test,
-            "calibrated": None if calibration is None else calibrated_report(logits, labels, calibration),
-        }
-        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
-        return metrics
-
-    def divergence(self, loss: StepLoss, best_step: int, learning_rate: float) -> str:
-        """Return what to tell about a training whose loss is no number any more."""
-        kept = f"the weights of step {best_step} are in {self.checkpoint_path}"
-        if self._kept_in:  # only the first of several workers knows the best step
-            kept = f"the last weights that were stored are in the checkpoints in {self._kept_in}"
-        elif best_step == 0:
-            kept = "no weights were validated yet"
-        return (
-            f"training of the {HEAD_NAMES[self._data.head]} net diverged at step {loss.step} "
-            f"(loss {loss.loss}, gradient norm {loss.norm}); {kept}: lower learning_rate (now {learning_rate})"
-        )
-
-    def _test_logits(self, net: PolicyNet, bf16: bool) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        data = self._data
-        test = first_samples(data.encode, data.split.test, data.max_test_samples, seed=0)
-        if test is None:
-            return np.zeros((0, DECISIONS[data.head].num_outputs), np.float32), np.zeros(0, np.int8)
-        return predict(net, test, bf16), test.labels
-
-    def _write(
-        self,
-        path: Path,
-        weights: dict[str, Tensor],
-        step: int,
-        metrics: dict[str, float | None],
-        calibration: Calibration | None,
-    ) -> None:
-        header = CheckpointHeader(
-            kind=DECISIONS[self._data.head],
-            layout=LayoutVersion.of(self._data.layout),
-            rules=self._rules_version,
-            net=self._net_config,
-            step=step,
-            metrics=metrics,
-            calibration=calibration,
-            extra=self._extra,
-        )
-        save_checkpoint(path, weights, header)
-
-
-def _validation(progress: TrainingProgress) -> dict[str, float | None]:
-    best = next(entry for entry in progress.history if entry["step"] == progress.best_step)
-    return {name: best[name] for name in ("validation_loss", "validation_accuracy")}
 
 
 _KYOKUS_AT_A_TIME = 128
@@ -314,61 +185,13 @@ class HeadTraining:
         net, config, stream = (asdict(part) for part in (self.net.resolved(), self.config, self.stream))
         free = SupervisedConfig.FREE_KEYS + StreamConfig.FREE_KEYS
         return {
-            "head": HEAD_NAMES[self.data.head],
+            "head": self.data.kind.name,
             "planes": str(LayoutVersion.of(self.data.layout)),
             "data": self.data.digest,
             "rules": self.rules_version,
             **{f"net.{name}": value for name, value in net.items()},
             **{name: value for name, value in (config | stream).items() if name not in free},
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadProgress:
-    """Progress since the last report."""
-
-    step: int
-    samples: int
-    """Samples learned from so far, by all workers."""
-    share_done: float
-    """0 to 1."""
-    seconds: float
-    """Time spent so far, over all starts."""
-    train_loss: float
-    """Mean since the last validation; of several workers, the first one's."""
-    samples_per_second: float
-    waiting_share: float
-    """Share of the time in which the next batch was not ready."""
-    learning_rate: float
-    validation_loss: float | None
-    """Of the last validation; None before the first."""
-    validation_accuracy: float | None
-
-
-def train_head(
-    job: HeadTraining,
-    folder: Path,
-    *,
-    group: WorkerGroup = ONE_WORKER,
-    report: Callable[[HeadProgress], None] | None = None,
-    keep: Keep | None = None,
-    watch: TrainingWatch | None = None,
-    kept_in: str = "",
-) -> dict[str, Any]:
-    """Train one head and return its metrics; all results are written to ``folder`` (see the module).
-
-    A training that was stopped continues from the state in ``folder``. ``report`` is called every ``report_every``
-    steps; ``keep`` is called with the step whenever a state was written. In a ``group`` every worker calls this with
-    its own folder, all with the same state in it or none; the first one writes, reports and gets the metrics
-    (the others an empty dict), ``keep`` is called by all. ``kept_in``: where ``keep`` copies the files to, for the text
-    of DivergedError, if ``folder`` does not stay. Raises ValueError if there are no training samples or the state in
-    ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full,
-    WorkerDiedError if a process that encodes samples has died, StoppedError, with the state saved, if ``watch`` wants
-    the training to stop.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with torch_threads(job.config.threads):
-        return HeadTrainer(job, folder, group, report=report, keep=keep, watch=watch, kept_in=kept_in).run()
 
 
 def steps_so_far(folder: Path) -> int:
@@ -378,7 +201,11 @@ def steps_so_far(folder: Path) -> int:
 
 
 class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
-    """Consumes batches of a BatchFeed; produces weights, states, history. Waits for: the feed, the other workers."""
+    """Consumes batches of a BatchFeed; produces weights, states, history. Waits for: the feed, the other workers.
+
+    ``run`` returns the metrics. In a ``group`` every worker runs it with its own folder, all with the same state in it
+    or none; the first one writes, reports and gets the metrics (the others an empty dict), ``keep`` is called by all.
+    """
 
     def __init__(
         self,
@@ -386,36 +213,47 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         folder: Path,
         group: WorkerGroup = ONE_WORKER,
         *,
-        report: Callable[[HeadProgress], None] | None = None,
+        report: Report | None = None,
         keep: Keep | None = None,
         watch: TrainingWatch | None = None,
         kept_in: str = "",
     ) -> None:
-        """Count the samples and make the net, or load the state in ``folder``; arguments as for ``train_head``."""
-        super().__init__(TrainingProgress(), save_seconds=job.config.save_seconds, watch=watch, keep=keep)
-        self._job, self._group, self._report_to = job, group, report
-        data = job.data
-        if job.config.batch_size % group.size:
-            raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
+        """Count the samples and make the net, or load the state in ``folder``.
+
+        ``report`` is called every ``report_every`` steps. ``kept_in``: where ``keep`` copies the files to, for the text
+        of DivergedError, if ``folder`` does not stay. Raises ValueError if there are no training samples or the state
+        in ``folder`` belongs to another training.
+        """
+        data, config = job.data, job.config
+        super().__init__(
+            *(TrainingProgress(), folder),
+            save_seconds=config.save_seconds,
+            threads=config.threads,
+            report=report,
+            keep=keep,
+            watch=watch,
+        )
+        self._job, self._group, self._kept_in = job, group, kept_in
+        if config.batch_size % group.size:
+            raise ValueError(f"batch_size is {config.batch_size}: use a multiple of the {group.size} workers")
         self.watch.phase("counting samples")
         self._num_samples = estimate_samples(data.encode, data.split.train)
-        self.config = plan_training(job.config, self._num_samples, group.size)
+        self.config = plan_training(config, self._num_samples, group.size)
         self._own_data = data.shard(group.rank, group.size) if group.size > 1 else data
         self._state_path = folder / STATE_FILE
-        self._device = find_device(job.config.device)
+        self._device = find_device(config.device)
         if self._device.type == "cuda":  # by its number: the thread of the feed has another current device
             self._device = torch.device("cuda", torch.cuda.current_device())
-        self._bf16 = uses_bf16(job.config.precision, self._device)
-        self._yes_weight = job.config.yes_weight if DECISIONS[data.head].num_outputs == 2 else 1.0
-        with first_weights(job.config.seed):
-            net = PolicyNet(DECISIONS[data.head], data.layout.num_planes, job.net)
-        self._net = net.to(self._device).use(job.config.convolution)
-        self._optimizer = new_optimizer(self._net, job.config.learning_rate, job.config.weight_decay)
+        self._bf16 = uses_bf16(config.precision, self._device)
+        with first_weights(config.seed):
+            net = PolicyNet(data.kind, data.layout.num_planes, job.net)
+        self._net = net.to(self._device)
+        self._optimizer = new_optimizer(self._net, config.learning_rate, config.weight_decay)
         self._losses = LossWatch(self._device)
         self._position = StreamPosition()
         self._best: dict[str, Tensor] = {}
         self._feed: BatchFeed | None = None
-        self._result = HeadResult(folder, data, self._net.config, job.rules_version, job.extra, kept_in)
+        self._checkpoint = folder / checkpoint_name(data.kind.name)
         # Fixed samples; the seed is not the run's, so that runs with different seeds can be compared.
         self.watch.phase("encoding validation samples")
         # Only the first worker validates.
@@ -460,8 +298,6 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self._gradients = LossGradients(
             self._group.join(net, shares_statistics=self.config.shares_statistics),
             is_bf16=self._bf16,
-            yes_weight=self._yes_weight,
-            group=self._group,
             is_recorded=self._device.type == "cuda" and self._group.size == 1 and isinstance(net, CompiledNet),
         )
         self.watch.phase("encoding the first samples")
@@ -474,7 +310,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             position=self._position,
             augment=exchange_suits if self.config.suit_permutation else None,
         )
-        self._feed = BatchFeed(stream, self._device, self._job.stream.prefetch_batches)
+        self._feed = BatchFeed(stream, self._device, _PREFETCHED_BATCHES)
 
     def close(self) -> None:
         """End the feed."""
@@ -487,10 +323,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         assert self._feed is not None
         with self.clock.waiting():
             batch = next(self._feed)
-        final, share = config.final_learning_rate_factor, config.warmup_share
-        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, final, share)
-        for group in self._optimizer.param_groups:
-            group["lr"] = config.learning_rate * factor
+        set_learning_rate(self._optimizer, config.learning_rate, progress.step, share_done, config.warmup_steps)
         self._net.train()
         loss = self._gradients(batch)
         norm = nn.utils.clip_grad_norm_(self._net.parameters(), config.max_grad_norm or math.inf)
@@ -506,7 +339,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         """Add the available losses to the sums; DivergedError if one is not finite."""
         for loss in self._losses.take(waits=waits):
             if not loss.is_finite:
-                raise DivergedError(self._result.divergence(loss, self.progress.best_step, self.config.learning_rate))
+                raise DivergedError(self._divergence(loss))
             self.progress.add_loss(loss.loss, loss.num_samples)
 
     def is_evaluation_due(self, before: float, share_done: float) -> bool:
@@ -522,7 +355,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self._count_losses(waits=True)
         self.progress.weak_step = self.progress.step
         if self._group.is_first:
-            self._result.write_weak(self._net.state_dict(), self.progress.step, self._calibrated())
+            self._write_weak(self._net.state_dict(), self.progress.step, self._calibrated())
 
     def evaluate(self) -> None:
         """Add an entry to the history; keep the weights, here and as the checkpoint, if they are the best so far."""
@@ -545,7 +378,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         progress.add_entry(entry | {"validation_loss": loss, "validation_accuracy": share})
         if progress.is_best(loss, progress.step):
             self._best = {name: tensor.detach().cpu().clone() for name, tensor in self._net.state_dict().items()}
-            self._result.write_best(self._best, progress)
+            self._write(self._checkpoint, self._best, progress.best_step, self._best_validation(), None)
 
     def _calibrated(self) -> Calibration | None:
         """Return the calibration of the present weights; None without validation samples."""
@@ -559,24 +392,22 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             return
         super().report(share_done)
         progress = self.progress
-        if self._report_to is None or not (progress.step % self.config.report_every == 0 or share_done >= 1):
+        if not (progress.step % self.config.report_every == 0 or share_done >= 1):
             return
         samples_per_second, waiting_share = self.clock.lap()
         last = progress.history[-1] if progress.history else {}
-        self._report_to(
-            HeadProgress(
-                step=progress.step,
-                samples=progress.samples,
-                share_done=min(1.0, share_done),
-                seconds=progress.seconds,
-                train_loss=progress.mean_loss if progress.loss_samples else last.get("train_loss", math.nan),
-                samples_per_second=samples_per_second,
-                waiting_share=waiting_share,
-                learning_rate=float(self._optimizer.param_groups[0]["lr"]),
-                validation_loss=last.get("validation_loss"),
-                validation_accuracy=last.get("validation_accuracy"),
-            )
-        )
+        point = {
+            "step": progress.step,
+            "samples": progress.samples,
+            "share_done": min(1.0, share_done),
+            "seconds": progress.seconds,
+            "train_loss": progress.mean_loss if progress.loss_samples else last.get("train_loss", math.nan),
+            "samples_per_second": samples_per_second,
+            "waiting_share": waiting_share,
+            "learning_rate": float(self._optimizer.param_groups[0]["lr"]),
+        }
+        validation = {name: last.get(name) for name in ("validation_loss", "validation_accuracy")}
+        self.send(point | {name: value for name, value in validation.items() if value is not None})
 
     def write_state(self) -> None:
         """Write the training state, after a check that all losses of this worker so far are finite."""
@@ -591,10 +422,84 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         if not self._group.is_first:
             return {}
         self.watch.phase("test")
+        progress, data = self.progress, self._job.data
         self._net.load_state_dict(self._best)
         calibration = self._calibrated()
-        if not self.progress.weak_step:  # the run ended before it was due
-            self._result.write_weak(self._best, self.progress.best_step, calibration)
-        plan = {"batch_size": self.config.batch_size, "max_epochs": self.config.max_epochs}
-        plan |= {"yes_weight": self._yes_weight, "train_samples": self._num_samples, "epochs": self._position.epochs}
-        return self._result.finish(self._net, self.progress, self._bf16, calibration, plan)
+        if not progress.weak_step:  # the run ended before it was due
+            self._write_weak(self._best, progress.best_step, calibration)
+        logits, labels = self._test_logits()
+        test = classification_report(logits, labels)
+        figures = self._best_validation() | {f"test_{name}": test[name] for name in _HEADER_METRICS}
+        self._write(self._checkpoint, self._best, progress.best_step, figures, calibration)
+        seconds = max(progress.seconds, 1e-9)
+        metrics = {
+            "head": data.kind.name,
+            "net": asdict(self._net.config),
+            "num_weights": num_weights(self._net),
+            "train_games": data.num_train_games,
+            "train_kyokus": len(data.split.train),
+            "best_step": progress.best_step,
+            "weak_step": progress.weak_step,
+            "batch_size": self.config.batch_size,
+            "max_epochs": self.config.max_epochs,
+            "train_samples": self._num_samples,
+            "epochs": self._position.epochs,
+            "seconds": progress.seconds,
+            "samples_per_second": progress.samples / seconds,
+            "waiting_share": progress.waited_seconds / seconds,
+            "history": progress.history,
+            "test": test,
+            "calibrated": None if calibration is None else calibrated_report(logits, labels, calibration),
+        }
+        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        return metrics
+
+    def _test_logits(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        data = self._job.data
+        test = first_samples(data.encode, data.split.test, data.max_test_samples, seed=0)
+        if test is None:
+            return np.zeros((0, data.kind.num_outputs), np.float32), np.zeros(0, np.int8)
+        return predict(self._net, test, self._bf16), test.labels
+
+    def _best_validation(self) -> dict[str, float | None]:
+        best = next(entry for entry in self.progress.history if entry["step"] == self.progress.best_step)
+        return {name: best[name] for name in ("validation_loss", "validation_accuracy")}
+
+    def _write_weak(self, weights: dict[str, Tensor], step: int, calibration: Calibration | None) -> None:
+        """Write the weights of an early ``step`` beside the best ones."""
+        path = self.folder / checkpoint_name(self._job.data.kind.name, is_weak=True)
+        self._write(path, weights, step, {}, calibration)
+
+    def _write(
+        self,
+        path: Path,
+        weights: dict[str, Tensor],
+        step: int,
+        metrics: dict[str, float | None],
+        calibration: Calibration | None,
+    ) -> None:
+        data = self._job.data
+        header = CheckpointHeader(
+            kind=data.kind,
+            layout=LayoutVersion.of(data.layout),
+            rules=self._job.rules_version,
+            net=self._net.config,
+            step=step,
+            metrics=metrics,
+            calibration=calibration,
+            extra=self._job.extra,
+        )
+        save_checkpoint(path, weights, header)
+
+    def _divergence(self, loss: StepLoss) -> str:
+        """Return the message about a training whose loss is no number any more."""
+        best_step = self.progress.best_step
+        kept = f"the weights of step {best_step} are in {self._checkpoint}"
+        if self._kept_in:  # only the first of several workers knows the best step
+            kept = f"the last weights that were stored are in the checkpoints in {self._kept_in}"
+        elif best_step == 0:
+            kept = "no weights were validated yet"
+        return (
+            f"training of the {self._job.data.kind.name} net diverged at step {loss.step} (loss {loss.loss}, "
+            f"gradient norm {loss.norm}); {kept}: lower learning_rate (now {self.config.learning_rate})"
+        )

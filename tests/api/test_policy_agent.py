@@ -28,7 +28,7 @@ def test_a_policy_sees_as_an_agent_what_it_sees_in_the_environments(encoder: str
     agent = suphx.PolicyAgent("mine", lowest_legal, encoder=encoder, packed=packed)
     assert agent.layout == env.layout
     observations, infos = env.reset(seed=5)
-    random, tables = np.random.default_rng(1), env._tables.simulator.tables
+    random, tables = np.random.default_rng(1), env.tables.simulator.tables
     for _ in range(60):
         for indices in (np.array([0, 1, 2, 3]), np.array([2, 0])):
             seen, masks = agent.observe(tables, indices)

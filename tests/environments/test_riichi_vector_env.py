@@ -73,7 +73,7 @@ def test_without_autoreset_the_caller_starts_finished_games() -> None:
 
 def test_masks_are_the_legal_actions_and_the_rewards_the_points_of_whole_games() -> None:
     env = RiichiVectorEnv(64, opponents="random", autoreset_mode="Disabled", illegal_reward=None)
-    tables = env._tables.simulator.tables
+    tables = env.tables.simulator.tables
     _, infos = env.reset(seed=11)
     seats, totals, random = infos["seat"], np.zeros(64), np.random.default_rng(5)
     running = np.ones(64, np.bool_)
@@ -100,7 +100,7 @@ def test_without_copies_the_same_arrays_are_overwritten() -> None:
     first, infos = env.reset(seed=1)
     before = first.copy()
     second, *_, later = env.step(random_actions(np.random.default_rng(0), infos["action_mask"]))
-    assert first is second is env._tables.planes
+    assert first is second is env.tables.planes
     assert infos["action_mask"] is later["action_mask"]
     assert (before != second).any()
 
@@ -136,6 +136,8 @@ def test_what_does_not_fit_is_refused() -> None:
         env.reset(options={"reset_mask": np.ones(3, np.bool_)})
     with pytest.raises(ValueError, match="num_tables is 0"):
         RiichiVectorEnv(0)
+    with pytest.raises(ValueError, match="seat is 2 without opponents: leave it out"):
+        RiichiVectorEnv(2, opponents=None, seat=2)
 
 
 def test_without_opponents_one_policy_plays_all_seats_as_in_pettingzoo() -> None:
@@ -201,11 +203,6 @@ def test_a_copy_continues_the_games(
         assert (over == ended).all()
         assert (known["action_mask"] == infos["action_mask"]).all()
     assert (observations != first).any()
-
-
-def test_self_play_has_no_seat_of_its_own() -> None:
-    with pytest.raises(ValueError, match="seat is 2 without opponents: leave it out"):
-        RiichiVectorEnv(2, opponents=None, seat=2)
 
 
 def test_tables_are_rendered_as_text_with_the_hand_of_the_seat_that_decides() -> None:

@@ -56,7 +56,7 @@ def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:
 def observations(size: int, seed: int) -> Observations:
     rng = np.random.default_rng(seed)
     return Observations(
-        head=2,
+        decision=2,
         planes=rng.integers(0, 256, (size, 5)).astype(np.uint8),
         masks=rng.integers(0, 2, (size, 34)).astype(np.uint8),
         policies=rng.integers(0, 4, size).astype(np.int32),
@@ -85,7 +85,7 @@ def columns(of: Observations | PolicyOutputs) -> dict[str, np.ndarray]:
 def test_joined_observations_are_taken_apart_again() -> None:
     parts = [observations(3, 0), observations(0, 1), observations(4, 2)]
     whole = joined_observations(parts)
-    assert (whole.head, len(whole), whole.num_bytes) == (2, 7, 7 * (5 + 34 + 4 + 4))
+    assert (whole.decision, len(whole), whole.num_bytes) == (2, 7, 7 * (5 + 34 + 4 + 4))
     for part, rows in zip(parts, np.split(np.arange(7), [3, 3]), strict=True):
         taken = columns(whole.take(rows))
         assert all(np.array_equal(taken[name], column) for name, column in columns(part).items())

@@ -23,7 +23,7 @@ def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None
         sparse = SparseObservations.of(asked)
         assert sparse.planes.nbytes < asked.planes.nbytes / 3
         arrived = sparse.dense()
-        assert arrived.head == asked.head
+        assert arrived.decision == asked.decision
         for column in ("planes", "masks", "policies", "uniforms"):
             np.testing.assert_array_equal(getattr(arrived, column), getattr(asked, column))
 
@@ -33,7 +33,7 @@ def test_no_observations_stay_none() -> None:
         LearningConfig(num_tables=2, learned=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=1
     ).observe()
     none = SparseObservations.of(
-        type(asked)(asked.head, asked.planes[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])
+        type(asked)(asked.decision, asked.planes[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])
     )
     assert none.dense().planes.shape == (0, asked.planes.shape[1])
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.experience.observation import Observations, PolicyOutputs, SeatObservations
-from suphx.games.game import CandidateAgent
-from suphx.games.learning import CandidateLayout, LearningConfig
+from suphx.games.game import CandidateTables
+from suphx.games.learning import CandidateLayout
 from suphx.games.registry import (
     DEFAULT_GAME,
     GAMES,
@@ -22,15 +21,15 @@ from suphx.games.registry import (
     decision_numbers,
     find_decisions,
     find_game,
-    find_learning,
     game_of_agents,
     game_of_files,
     game_of_records,
     has_candidates,
     load_game,
 )
-from suphx.kernel.record import I64
+from suphx.kernel.record import I32, I64
 from suphx.selfplay.rollouts.rollout import play_deals
+from tests.games.learning_contract import check_learning_tables
 from tests.repository import REPOSITORY
 
 LAYERS = ("platform", "pipelines", "suphx/training", "suphx/evaluation", "suphx/models", "suphx/selfplay")
@@ -131,74 +130,42 @@ def test_what_is_no_file_beside_records_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_learning_tables_keep_their_contract(name: str) -> None:
-    learning, kinds, seats = find_learning(name), find_decisions(name), len(load_game(name).seat_names)
-    encoder, config = learning.encoders[0], LearningConfig(num_tables=4, learned=(0,))
-    tables = learning.new_learning_tables(config, encoder, first_seed=1)
-    deals = decisions = 0
-    while not deals:
-        observed = tables.observe()
-        for part in observed:
-            kind = kinds[part.head]
-            assert part.masks.shape == (len(part), kind.num_choices)
-            assert (part.candidates is not None) == kind.has_candidates
-            assert part.planes.shape[1] == learning.observation_bytes(encoder, part.head)
-        ended = tables.step([first_legal(part) for part in observed])
-        deals, decisions = deals + ended.num_deals, decisions + ended.num_decisions
-        assert ended.num_games <= ended.num_deals
-    assert ended.points.shape == (ended.num_deals, seats)
-    (learned_part,) = ended.with_rewards(ended.points)
-    assert learned_part.head == 0
-    assert 0 < len(learned_part) <= decisions
-    other = learning.new_learning_tables(config, encoder, first_seed=1)
-    other.restore(tables.state())
-    for mine, restored in zip(tables.observe(), other.observe(), strict=True):
-        assert (mine.planes == restored.planes).all()
-    with pytest.raises(ValueError, match="nobody"):
-        learning.new_learning_tables(config, "nobody", first_seed=1)
+    check_learning_tables(name)
 
 
-def first_legal(part: Observations) -> PolicyOutputs:
-    """Answer the first legal choice or candidate, and no where yes and no are asked."""
-    outputs = PolicyOutputs.blank(len(part), 0)
-    if part.masks.shape[1]:
-        outputs.actions[:] = part.masks.argmax(axis=1)
-    return outputs
+class FirstMove:
+    """Plays the first candidate."""
 
+    name = "first"
 
-class FirstMove(CandidateAgent):
-    """Plays the first candidate, and checks what it sees."""
-
-    def __init__(self, game: str) -> None:
-        self.learning = find_learning(game)
-        self.seats: set[int] = set()
-
-    def choose(self, tables: object, seen: SeatObservations) -> I64:
-        expected = self.learning.layout(self.learning.encoders[0], seen.seat)
-        assert isinstance(expected, CandidateLayout)
-        assert seen.states.shape == (len(seen.tables), expected.state)
-        assert seen.history.shape == (len(seen.tables), *expected.history)
-        assert seen.offsets[-1] == len(seen.moves)
-        assert (np.diff(seen.offsets) > 0).all()
-        self.seats.add(seen.seat)
-        return seen.offsets[:-1].copy()
+    def act(self, tables: CandidateTables, indices: I64) -> I32:
+        offsets, legal = tables.legal(indices)
+        return legal[offsets[:-1]]
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if has_candidates(name)])
 def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
-    game, player = candidate_game(name), FirstMove(name)
-    rules = game.new_rules({})
+    game, player = candidate_game(name), FirstMove()
+    rules, encoder = game.new_rules({}), game.learning.encoders[0]
     assert game.name == name
-    features = player.learning.candidate_features(player.learning.encoders[0], rules)
-    layout = player.learning.layout(player.learning.encoders[0], 0)
-    assert isinstance(layout, CandidateLayout)
-    assert features is not None
-    assert features.shape[1] == layout.candidate
-    scores = game.play(rules, range(5), player)
     assert game.new_rules(game.rules_values(rules)) == rules
-    assert scores.shape == (5, len(game.seat_names))
-    assert scores.dtype == np.float32
-    assert (scores == game.play(rules, range(5), player)).all()
-    assert player.seats == set(range(len(game.seat_names)))
+    features, kinds, tables = game.learning.candidate_features(encoder, rules), set(), game.open_tables(5, rules)
+    assert features is not None
+    assert len(features) == tables.num_moves
+    tables.begin(np.arange(5), range(5))
+    while (waiting := tables.waiting()).size:
+        for places, seen in game.learning.observe(tables.state, waiting, encoder):
+            layout = game.learning.layout(encoder, seen.decision)
+            assert isinstance(layout, CandidateLayout)
+            assert seen.planes.shape == (len(places), layout.num_planes)
+            assert features.shape[1] == layout.candidate
+            assert seen.candidates is not None
+            assert (np.diff(seen.candidates.offsets) > 0).all()
+            kinds.add(seen.decision)
+        tables.advance(waiting, player.act(tables.state, waiting))
+    assert kinds == set(range(len(game.decisions)))
+    assert tables.scores().shape == (5, len(game.seat_names))
+    assert tables.scores().dtype == np.float32
     file = tmp_path / f"games{game.record_suffix}"
     played = play_deals(game, rules, player, player, [7, 8], names=("a", "b"))
     game.write_records([each.record for each in played], file)
@@ -213,13 +180,11 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     shown = game.viewer_game(records)
     assert (shown["game"], shown["names"]) == (name, list(game.seat_names))
     assert [deal["number"] for deal in shown["deals"]] == [1, 2, 3, 4]
-    assert sum(len(seen.tables) for seen in game.recorded_decisions(records[0]).seen) > 0
+    assert game.recorded_decisions(records[0]).waiting().size > 0
     assert [game.read_record(line) for line in lines] == records
-    assert game.next_decision(records[0]) is None
-    first = game.next_decision(game.read_record(game.new_record(rules, seed=7)))
-    assert first is not None
-    (seen,) = first.seen
-    moves = [game.recorded_move(rules, move) for move in seen.moves.tolist()]
+    assert not game.next_decision(records[0]).waiting().size
+    _, legal = game.next_decision(game.read_record(game.new_record(rules, seed=7))).legal(np.zeros(1, np.int64))
+    moves = [game.recorded_move(rules, move) for move in legal.tolist()]
     assert len(set(moves)) == len(moves) > 0
     with pytest.raises(ValueError, match="no record"):
         game.read_record("[]")

@@ -60,14 +60,14 @@ def test_the_better_agent_wins_a_match_whatever_plays_it(tmp_path: Path) -> None
 
 def test_a_match_stops_when_it_is_decided() -> None:
     config = SequentialConfig(difference=0.3, error=0.05)
-    report = play_sequential_match(SETUP, config, max_hanchans=4000, fresh_hanchans=24)
+    report = play_sequential_match(SETUP, config, max_deals=1000, fresh_deals=6)
     assert report.outcome.decision == "better"
     assert report.outcome.hanchans < 4000
     assert report.fresh is not None
 
 
 def test_agents_are_rated_over_a_tournament_and_its_games_are_played_again() -> None:
-    players = [Player(f"{name}-{number}", name, name) for name in GAME.agents for number in range(2)]
+    players = [Player(f"{name}-{number}", name, name) for name in ("random", "greedy") for number in range(2)]
     games = play_tournament(TournamentSetup(players=players, anchor="random-0", seed=1, game="toy"), 40)
     assert len(games) == 160
     ratings = {digest: rating.rating for digest, rating in rate_agents(games, anchor="random-0").items()}
@@ -83,10 +83,31 @@ def test_the_command_evaluates_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert found["paired_difference"]["average_placement"] < 0
 
 
+RECIPE = """
+name = "toys"
+game = "toy"
+night = "1"
+workers = 1
+pool = { agents = ["random", "lowest", "highest", "greedy"], newest = 0 }
+leaderboard = { hanchans = 400, anchor = "random" }
+decision = { opponent = "random" }
+"""
+
+
+def test_the_command_rates_its_agents_in_a_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "toys.toml").write_text(RECIPE)
+    runs = tmp_path / "runs"
+    assert cli.main(["tournament", str(tmp_path / "toys.toml"), "--runs", str(runs), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    ratings = {name: row["rating"] for name, row in found["agents"].items()}
+    assert ratings["random"] == 1000
+    assert max(ratings, key=lambda name: ratings[name]) == "greedy"
+
+
 def test_it_is_played_in_the_terminal_and_viewed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    typed = iter(["7", "x", "0", "0", "1", "2", "3", "", "2", "q"])
+    typed = iter(["13", "x", "5", "3", "6", "6", "8", "", "3", "q"])
     monkeypatch.setattr("suphx_platform.console.console.typed_line", lambda prompt: next(typed))
     monkeypatch.chdir(tmp_path)
     command = ["play", "--game", "toy", "--agent", "greedy", "--seat", "2", "--name", "Anna", "--seed", "5", "--json"]
@@ -94,7 +115,7 @@ def test_it_is_played_in_the_terminal_and_viewed(
     shown = capsys.readouterr()
     result = json.loads(shown.out.splitlines()[-1])
     assert result["deals"] == 1
-    for text in ("'7' is no move", "'x' is no move", "card 0 was played before", "  east: 3", "of 1 deals won so far"):
+    for text in ("'13' is no move", "'x' is no move", "there is no card 5", "  east: 3", "of 1 deals won so far"):
         assert text in shown.err
     (record,) = GAME.read_records(Path(result["records"]))
     assert result["records"].endswith(GAME.record_suffix)

@@ -1,7 +1,7 @@
-"""A toy game of four seats with only rules and a random agent: each plays one of four cards, the highest takes all.
+"""A toy game of four seats with only rules and scripted agents: each plays one of four cards, the highest takes all.
 
-In each of four tricks every seat plays one of its cards, the winner of a trick gets the sum of its cards as points.
-Importing this module registers the game, so that worker processes know it, too.
+In each of four tricks every seat plays one of its cards, the winner of a trick gets the sum of its cards as points. A
+move is the value of a card. Importing this module registers the game, so that worker processes know it, too.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from suphx.atomic_file import write_atomically
 from suphx.games.game import PlayedGame
+from suphx.games.learning import DecisionKind
 from suphx.games.registry import GameEntry, register
 from suphx.games.scoring import SeatScoring
 from suphx.json_text import parse_json
-from suphx.kernel.record import I64
+from suphx.kernel.record import I32, I64
 
 NUM_SEATS = NUM_TRICKS = 4
 
@@ -33,18 +34,15 @@ class ToyRules:
 
 
 class ToyTables:
-    """``Tables``: the cards that the seats have, [tables, seats, tricks], -1 where a card was played."""
-
-    num_moves = NUM_TRICKS
+    """``Tables``: how many cards of each value the seats have, [tables, seats, values]."""
 
     def __init__(self, num_tables: int, rules: ToyRules) -> None:
-        self._rules = rules
-        self.hands: I64 = np.full((num_tables, NUM_SEATS, NUM_TRICKS), -1, np.int64)
+        self.rules, self.num_moves = rules, rules.num_values
+        self.hands: I64 = np.zeros((num_tables, NUM_SEATS, rules.num_values), np.int64)
         self.points: I64 = np.zeros((num_tables, NUM_SEATS), np.int64)
-        self.trick: I64 = np.full((num_tables, NUM_SEATS), -1, np.int64)
         self.seeds: I64 = np.zeros(num_tables, np.int64)
         self.num_played: I64 = np.full(num_tables, NUM_SEATS * NUM_TRICKS)
-        self.moves: list[list[int]] = [[] for _ in range(num_tables)]
+        self.moves: I64 = np.zeros((num_tables, NUM_SEATS * NUM_TRICKS), np.int64)
         self.shares: NDArray[np.float64] = np.zeros(num_tables)
         self._ended: list[int] = []
 
@@ -54,10 +52,9 @@ class ToyTables:
 
     def begin(self, indices: I64, seeds: Sequence[int]) -> None:
         for index, seed in zip(indices.tolist(), seeds, strict=True):
-            rng = np.random.default_rng(seed)
-            self.hands[index] = rng.integers(self._rules.num_values, size=(NUM_SEATS, NUM_TRICKS))
-            self.points[index], self.trick[index], self.num_played[index] = 0, -1, 0
-            self.seeds[index], self.moves[index] = seed, []
+            cards = np.random.default_rng(seed).integers(self.num_moves, size=(NUM_SEATS, NUM_TRICKS))
+            self.hands[index] = [np.bincount(own, minlength=self.num_moves) for own in cards]
+            self.points[index], self.num_played[index], self.seeds[index] = 0, 0, seed
 
     def waiting(self) -> I64:
         return np.flatnonzero(self.num_played < NUM_SEATS * NUM_TRICKS)
@@ -65,15 +62,26 @@ class ToyTables:
     def actors(self, indices: I64) -> I64:
         return self.num_played[indices] % NUM_SEATS
 
+    def trick(self, index: int) -> I64:
+        """Return the cards of the trick that is played."""
+        end = self.num_played[index]
+        return self.moves[index, end - end % NUM_SEATS : end]
+
+    def legal(self, indices: I64) -> tuple[I64, I32]:
+        rows, values = np.nonzero(self.hands[indices, self.actors(indices)])
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(indices)))])
+        return offsets, values.astype(np.int32)
+
     def advance(self, indices: I64, moves: I64) -> None:
         for index, seat, move in zip(indices.tolist(), self.actors(indices).tolist(), moves.tolist(), strict=True):
-            if self.hands[index, seat, move] < 0:
-                raise ValueError(f"table {index}, seat {seat}: card {move} was played before")
-            self.trick[index, seat], self.hands[index, seat, move] = self.hands[index, seat, move], -1
+            if not self.hands[index, seat, move]:
+                raise ValueError(f"table {index}, seat {seat}: there is no card {move}")
+            self.hands[index, seat, move] -= 1
+            self.moves[index, self.num_played[index]] = move
+            trick = [*self.trick(index), move]
             self.num_played[index] += 1
-            self.moves[index].append(move)
             if seat == NUM_SEATS - 1:
-                self.points[index, self.trick[index].argmax()] += self.trick[index].sum()
+                self.points[index, np.argmax(trick)] += sum(trick)
                 self.shares[index] += 1 / NUM_TRICKS
             if self.num_played[index] == NUM_SEATS * NUM_TRICKS:
                 self._ended.append(index)
@@ -83,12 +91,14 @@ class ToyTables:
         return ended
 
     def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
-        record = {"seed": int(self.seeds[index]), "rules": asdict(self._rules), "moves": self.moves[index]}
-        return PlayedGame(game_id, tuple(self.points[index].tolist()), {**record, "players": list(names)})
+        moves = self.moves[index].tolist()
+        record = {"seed": int(self.seeds[index]), "rules": asdict(self.rules), "moves": moves, "players": list(names)}
+        return PlayedGame(game_id, tuple(self.points[index].tolist()), record)
 
 
 class ToyAgent:
-    """``random`` plays any card, by the seed of the deal; ``greedy`` its highest one, or the lowest if that loses."""
+    """``random`` plays any card, by the seed of the deal; ``lowest`` and ``highest`` that card; ``greedy`` its highest
+    one, or the lowest if that loses."""
 
     def __init__(self, name: str) -> None:
         if name not in ToyGame.agents:
@@ -98,23 +108,23 @@ class ToyAgent:
     def act(self, tables: ToyTables, indices: I64) -> I64:
         moves = []
         for index, seat in zip(indices.tolist(), tables.actors(indices).tolist(), strict=True):
-            hand = tables.hands[index, seat]
+            cards = np.flatnonzero(tables.hands[index, seat])
             rng = np.random.default_rng([tables.seeds[index], tables.num_played[index]])
-            is_best = hand.max() > tables.trick[index, :seat].max(initial=-1)
-            greedy = hand.argmax() if is_best else np.where(hand < 0, hand.max() + 1, hand).argmin()
-            moves.append(greedy if self.name == "greedy" else rng.choice(np.flatnonzero(hand >= 0)))
+            wins = cards[-1] > tables.trick(index).max(initial=-1)
+            own = {"random": rng.choice(cards), "lowest": cards[0], "highest": cards[-1]}
+            moves.append(own.get(self.name, cards[-1] if wins else cards[0]))
         return np.array(moves, np.int64)
 
 
 class ToyGame:
-    """The game as the layers above see it; nothing of it can be learned."""
+    """The game as the layers above see it; nothing of it can be learned (``learned_toy.py``)."""
 
     name = "toy"
     title = "the toy game"
     seat_names = ("north", "east", "south", "west")
-    agents = ("random", "greedy")
-    decisions = ()
-    learning = None
+    agents = ("random", "lowest", "highest", "greedy")
+    decisions: tuple[DecisionKind, ...] = ()
+    learning: Any = None
     scoring = SeatScoring()
     kernel_groups = ()
     record_suffix = ".toy"

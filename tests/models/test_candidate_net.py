@@ -19,10 +19,11 @@ def new_net() -> CandidateNet:
         return CandidateNet(KINDS[0], LAYOUT, CandidateNetConfig(units=5, hidden=6, layers=3))
 
 
-def repeated_form(net: CandidateNet, states: Tensor, history: Tensor, candidates: Tensor, rows: Tensor) -> Tensor:
+def repeated_form(net: CandidateNet, rows: Tensor, candidates: Tensor, row_of: Tensor) -> Tensor:
     """Return the values as DouZero computes them: state and history repeated for each candidate."""
-    units = net.lstm(history[rows].float())[0][:, -1]
-    x = torch.cat([units, states[rows].float(), candidates.float()], dim=1)
+    states, history = rows[row_of, :7], rows[row_of, 7:].view(-1, 5, 4)
+    units = net.lstm(history.float())[0][:, -1]
+    x = torch.cat([units, states.float(), candidates.float()], dim=1)
     for layer in (net.first, *net.others):
         x = torch.relu(layer(x))
     values: Tensor = net.output(x)[:, 0]
@@ -41,11 +42,10 @@ def test_the_nets_have_as_many_weights_as_the_published_ones(kind: DecisionKind,
 def test_states_computed_once_give_the_values_and_gradients_of_the_repeated_form() -> None:
     net = new_net()
     generator = torch.Generator().manual_seed(1)
-    states = torch.randint(2, (4, 7), generator=generator, dtype=torch.uint8)
-    history = torch.randint(2, (4, 5, 4), generator=generator, dtype=torch.uint8)
+    seen = torch.randint(2, (4, 27), generator=generator, dtype=torch.uint8)
     candidates = torch.randint(2, (9, 3), generator=generator, dtype=torch.uint8)
     rows = torch.tensor([0, 0, 0, 1, 2, 2, 3, 3, 3])
-    once, repeated = (form(states, history, candidates, rows) for form in (net, lambda *x: repeated_form(net, *x)))
+    once, repeated = (form(seen, candidates, rows) for form in (net, lambda *x: repeated_form(net, *x)))
     torch.testing.assert_close(once, repeated)
     assert once.unique().numel() > 4
     weights = list(net.parameters())
@@ -59,7 +59,7 @@ def test_states_computed_once_give_the_values_and_gradients_of_the_repeated_form
 
 def test_in_bf16_the_values_are_nearly_the_same_and_still_float32() -> None:
     net = new_net()
-    ones = [torch.ones(shape, dtype=torch.uint8) for shape in ((2, 7), (2, 5, 4), (3, 3))]
+    ones = [torch.ones(shape, dtype=torch.uint8) for shape in ((2, 27), (3, 3))]
     rows = torch.tensor([0, 1, 1])
     with torch.autocast("cpu", torch.bfloat16):
         values = net(*ones, rows)
@@ -70,11 +70,3 @@ def test_in_bf16_the_values_are_nearly_the_same_and_still_float32() -> None:
 def test_a_width_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="hidden is 0: use 1 to 4,096"):
         CandidateNetConfig(hidden=0)
-
-
-def test_rows_are_states_and_histories() -> None:
-    net, rows = new_net(), torch.randint(2, (2, 27), dtype=torch.uint8)
-    candidates, state_of = torch.ones(3, 3, dtype=torch.uint8), torch.tensor([0, 1, 1])
-    assert torch.equal(
-        net.of_rows(rows, candidates, state_of), net(rows[:, :7], rows[:, 7:].view(2, 5, 4), candidates, state_of)
-    )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from suphx.games.mahjong.planes import layout
 from suphx.games.registry import find_decisions, find_learning
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, PONG_HEAD
 from suphx.models.candidate_net import CandidateNet
@@ -21,14 +22,14 @@ from suphx.models.net_config import CandidateNetConfig, NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import read_tensors, write_tensors
 
-PLANES = LayoutVersion("mini", 1, 12)
+PLANES = layout("mini", 1, [("some", 12, "any planes")])
 
 
 def saved(path: Path, head: int = CHOW_HEAD) -> tuple[PolicyNet, CheckpointHeader]:
     net = PolicyNet(DECISIONS[head], PLANES.num_planes, NetConfig(size="tiny", channels=16))
     header = CheckpointHeader(
         kind=DECISIONS[head],
-        layout=PLANES,
+        layout=LayoutVersion.of(PLANES),
         rules="tenhou-1",
         net=net.config,
         step=120,
@@ -51,7 +52,9 @@ def test_a_net_comes_back_with_its_header_and_its_logits(tmp_path: Path) -> None
 def test_other_planes_are_refused_by_name_and_count(tmp_path: Path) -> None:
     saved(tmp_path / "a.safetensors")
     with pytest.raises(ValueError, match=r"trained on planes mini version 1 \(12\), this run uses suphx version 2 \(8"):
-        load_checkpoint(tmp_path / "a.safetensors", DECISIONS[CHOW_HEAD], LayoutVersion("suphx", 2, 838))
+        load_checkpoint(
+            tmp_path / "a.safetensors", DECISIONS[CHOW_HEAD], layout("suphx", 2, [("all", 838, "any planes")])
+        )
 
 
 def test_another_head_and_other_rules_are_both_named(tmp_path: Path) -> None:
@@ -107,17 +110,17 @@ def test_a_header_with_a_damaged_net_is_refused(tmp_path: Path) -> None:
 
 def test_nets_that_value_candidates_are_checkpoints_too(tmp_path: Path) -> None:
     path, kind = tmp_path / "landlord.safetensors", find_decisions("doudizhu")[0]
-    layout, rules = find_learning("doudizhu").layout("douzero", 0), {"scoring": "points"}
+    own, rules = find_learning("doudizhu").layout("douzero", 0), {"scoring": "points"}
     config = CandidateNetConfig(units=4, hidden=6, layers=2)
-    net = new_net(kind, layout, config)
-    header = CheckpointHeader(kind=kind, layout=LayoutVersion.of(layout), rules=rules, net=config, step=3)
+    net = new_net(kind, own, config)
+    header = CheckpointHeader(kind=kind, layout=LayoutVersion.of(own), rules=rules, net=config, step=3)
     save_checkpoint(path, net, header)
-    loaded, found = load_checkpoint(path, kind, layout)
+    loaded, found = load_checkpoint(path, kind, own)
     assert found == header
     assert isinstance(loaded, CandidateNet)
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), loaded.parameters(), strict=True))
     with pytest.raises(ValueError, match="it is a net of doudizhu, this run plays riichi"):
-        load_checkpoint(path, DECISIONS[0], layout)
+        load_checkpoint(path, DECISIONS[0], own)
 
 
 @pytest.mark.parametrize(

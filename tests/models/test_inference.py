@@ -1,28 +1,22 @@
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 import torch
 
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
-from suphx.models.net_config import Convolution
 from tests.models.random_nets import plain_logits, random_net, random_rows
 
 CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])
-@pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("batch_sizes", [(), (4, 16)])
 @pytest.mark.parametrize("num_rows", [0, 3, 37, 600])
-def test_it_answers_like_the_plain_net(
-    head: int, convolution: Convolution, batch_sizes: tuple[int, ...], num_rows: int
-) -> None:
+def test_it_answers_like_the_plain_net(head: int, batch_sizes: tuple[int, ...], num_rows: int) -> None:
     torch.manual_seed(1)
     net, rows = random_net(head), random_rows(num_rows)
-    config = InferenceConfig(precision="fp32", convolution=convolution, batch_sizes=batch_sizes)
+    config = InferenceConfig(precision="fp32", batch_sizes=batch_sizes)
     logits = InferenceNet(net, CPU, config)(rows)
     torch.testing.assert_close(logits, plain_logits(net, rows), rtol=1e-4, atol=1e-4)
 
@@ -49,7 +43,6 @@ def test_the_net_that_it_was_made_from_stays_as_it_is() -> None:
     before = {name: value.clone() for name, value in net.state_dict().items()}
     InferenceNet(net, CPU, InferenceConfig(precision="bf16"))(random_rows(5))
     assert net.training
-    assert net.convolution == "channels_last"
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
     assert all(parameter.requires_grad for parameter in net.parameters())
 
@@ -91,7 +84,6 @@ def test_rows_are_cut_into_batch_sizes_that_waste_little(num_rows: int, plan: li
     [
         ({"precision": "fp8"}, "precision is 'fp8': use one of auto, bf16, fp32"),
         ({"compilation": "all"}, "compilation is 'all': use one of auto, none, default, max-autotune"),
-        ({"convolution": "fft"}, "convolution is 'fft': use one of conv1d"),
         ({"batch_sizes": (4, 2)}, "different numbers of at least 1, ascending"),
         ({"batch_sizes": (0, 2)}, "different numbers of at least 1, ascending"),
     ],
@@ -114,15 +106,13 @@ def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("compilation", ["none", "default"])
 @pytest.mark.parametrize("precision", ["bf16", "fp32"])
-def test_a_gpu_answers_like_the_cpu(convolution: Convolution, compilation: str, precision: str) -> None:
+def test_a_gpu_answers_like_the_cpu(compilation: str, precision: str) -> None:
     torch.manual_seed(1)
     net = random_net(num_planes=838)
     config = InferenceConfig(
         precision=precision,  # type: ignore[arg-type]
-        convolution=convolution,
         compilation=compilation,  # type: ignore[arg-type]
         batch_sizes=(4, 16),
     )

@@ -66,13 +66,6 @@ def test_it_is_the_convolution_of_the_unpacked_planes(
     torch.testing.assert_close(gradient, wanted_gradient, rtol=1e-4, atol=1e-3)  # sums of up to 4,420 numbers
 
 
-def test_planes_of_the_real_number_fit_too() -> None:
-    rows = torch.randint(0, 256, (2, observation_bytes(838)), dtype=torch.uint8)
-    weight = torch.randn(3, 838, 3)
-    wanted = functional.conv1d(unpack_observations(rows, 838), weight, padding=1).transpose(1, 2)
-    torch.testing.assert_close(convolve_packed(rows, weight), wanted, rtol=1e-3, atol=1e-3)
-
-
 def test_a_plane_may_have_any_number_of_columns() -> None:
     planes = (torch.arange(34) < torch.arange(35)[:, None]).float()[None]
     weight = torch.randn(4, 35, 3, requires_grad=True)
@@ -130,16 +123,6 @@ def test_every_bit_lands_on_its_plane_and_column(num_planes: int, dtype: torch.d
     planes = unpack_observations(torch.from_numpy(rows), num_planes, dtype)
     assert planes.dtype == dtype
     assert np.array_equal(planes.float().numpy(), slow_unpack(rows, num_planes))
-
-
-def test_rows_that_are_a_slice_of_longer_rows_unpack_alike() -> None:
-    rows = torch.randint(0, 256, (4, 2 * observation_bytes(3)), dtype=torch.uint8)
-    part = rows[:, : observation_bytes(3)]
-    assert torch.equal(unpack_observations(part, 3), unpack_observations(part.clone(), 3))
-
-
-def test_no_rows_give_no_planes() -> None:
-    assert unpack_observations(torch.zeros(0, observation_bytes(288), dtype=torch.uint8), 288).shape == (0, 288, 34)
 
 
 def test_unpacking_rows_of_another_layout_is_refused() -> None:

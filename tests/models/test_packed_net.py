@@ -46,14 +46,6 @@ def test_many_rows_are_computed_in_parts(num_rows: int, monkeypatch: pytest.Monk
     torch.testing.assert_close(PackedNet(net)(rows), net(rows).detach(), rtol=1e-4, atol=1e-4)
 
 
-def test_the_net_stays_as_it_is() -> None:
-    net = random_net(DISCARD_HEAD)
-    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    PackedNet(net)(random_rows(net, 2))
-    torch.testing.assert_close(net.state_dict(), before, rtol=0, atol=0)
-    assert all(parameter.requires_grad for parameter in net.parameters())
-
-
 def test_rows_of_another_net_are_refused() -> None:
     net = random_net(DISCARD_HEAD)
     with pytest.raises(ValueError, match="rows of 13 planes must be uint8"):

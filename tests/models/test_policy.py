@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 import torch
 from torch import nn
@@ -9,7 +7,7 @@ from torch import nn
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.registry import find_decisions
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, RIICHI_HEAD
-from suphx.models.net_config import Convolution, NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.models.packed import unpack_observations
 from suphx.models.policy import (
     CriticNet,
@@ -55,6 +53,18 @@ def num_matrix_weights(net: nn.Module) -> int:
 def test_each_head_has_the_outputs_of_table_2(head: int) -> None:
     net = PolicyNet(DECISIONS[head], 7, TINY)
     assert net(torch.rand(3, 7, 34)).shape == (3, DECISIONS[head].num_outputs)
+
+
+@pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])
+def test_planes_have_as_many_columns_as_the_layout_says(head: int) -> None:
+    net = PolicyNet(DECISIONS[head], 7, NetConfig(size="tiny", num_oracle_planes=2), 9).eval()
+    rows = torch.randint(256, (3, net.observation_bytes), dtype=torch.uint8)
+    planes = [unpack_observations(part, count, num_columns=9) for part, count in ((rows[:, :8], 7), (rows[:, 8:], 2))]
+    assert planes[0].shape == (3, 7, 9)
+    assert net(rows).shape == (3, 9 if head == DISCARD_HEAD else 2)
+    torch.testing.assert_close(net(rows), net(*planes))
+    torch.testing.assert_close(fold_batch_norm(net)(rows), net(rows), rtol=1e-4, atol=1e-4)
+    assert drop_oracle_planes(net).num_columns == 9
 
 
 def test_the_paper_discard_net_has_20_million_weights() -> None:
@@ -114,14 +124,6 @@ def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str)
     torch.testing.assert_close(folded(planes), net(planes), rtol=1e-4, atol=1e-4)
 
 
-def test_folding_leaves_the_net_in_training() -> None:
-    net = PolicyNet(DECISIONS[DISCARD_HEAD], 6, TINY)
-    before = {name: weight.clone() for name, weight in net.state_dict().items()}
-    fold_batch_norm(net)
-    assert all(module.training for module in net.modules())
-    assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
-
-
 def random_rows(num_rows: int, num_planes: int) -> torch.Tensor:
     return torch.randint(0, 256, (num_rows, observation_bytes(num_planes)), dtype=torch.uint8)
 
@@ -138,11 +140,8 @@ def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet
 
 
 @pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
-@pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("trains", [True, False])
-def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
-    head: int, convolution: Convolution, trains: bool
-) -> None:
+def test_logits_and_gradients_do_not_depend_on_packing(head: int, trains: bool) -> None:
     net = trained_a_little(head, 9, TINY).train(trains)
     rows = random_rows(16, 9)
 
@@ -151,10 +150,8 @@ def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
         return [logits.detach(), *torch.autograd.grad(logits.square().sum(), list(net.parameters()))]
 
     wanted = logits_and_gradients(unpack_observations(rows, 9))
-    net.use(convolution)
-    for planes in (unpack_observations(rows, 9), rows):
-        for result, want in zip(logits_and_gradients(planes), wanted, strict=True):
-            torch.testing.assert_close(result, want, rtol=1e-3, atol=1e-3 * float(want.abs().max() + 1))
+    for result, want in zip(logits_and_gradients(rows), wanted, strict=True):
+        torch.testing.assert_close(result, want, rtol=1e-3, atol=1e-3 * float(want.abs().max() + 1))
 
 
 def test_packed_rows_follow_autocast() -> None:

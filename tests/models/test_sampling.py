@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
 from suphx.models.sampling import (
@@ -9,7 +8,6 @@ from suphx.models.sampling import (
     actions_at,
     list_actions_at,
     masked_logits,
-    sample_actions,
 )
 
 NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
@@ -20,47 +18,6 @@ def test_illegal_outputs_get_minus_infinity() -> None:
     masks = torch.tensor([[1, 0, 1], [0, 1, 0]], dtype=torch.uint8)
     inf = torch.inf
     assert torch.equal(masked_logits(logits, masks), torch.tensor([[0.0, -inf, 2.0], [-inf, 4.0, -inf]]))
-
-
-def test_without_masks_everything_is_legal() -> None:
-    logits = torch.rand(3, 2).bfloat16()
-    assert torch.equal(masked_logits(logits, NO_MASKS), logits.float())
-
-
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
-def test_actions_are_as_frequent_as_they_are_probable(temperature: float) -> None:
-    logits = torch.tensor([0.0, 1.0, 5.0, -1.0])
-    masks = torch.tensor([1, 1, 0, 1], dtype=torch.uint8)
-    many = 40_000
-    random = torch.Generator().manual_seed(1)
-    actions, log_probs = sample_actions(
-        logits.expand(many, 4), masks.expand(many, 4), temperature=temperature, generator=random
-    )
-    wanted = torch.softmax(masked_logits(logits[None], masks[None])[0] / temperature, 0)
-    shares = torch.bincount(actions, minlength=4) / many
-    torch.testing.assert_close(shares, wanted, atol=0.01, rtol=0)
-    torch.testing.assert_close(log_probs.exp(), wanted[actions])
-
-
-def test_at_temperature_0_the_most_probable_legal_action_is_taken() -> None:
-    logits = torch.tensor([[0.0, 3.0, 2.0], [4.0, 3.0, 2.0]])
-    masks = torch.tensor([[1, 0, 1], [1, 1, 1]], dtype=torch.uint8)
-    actions, log_probs = sample_actions(logits, masks, temperature=0)
-    assert actions.tolist() == [2, 0]
-    assert log_probs.tolist() == [0.0, 0.0]
-
-
-def test_the_only_legal_action_is_certain() -> None:
-    masks = torch.zeros(3, 34, dtype=torch.uint8)
-    masks[:, 7] = 1
-    actions, log_probs = sample_actions(torch.randn(3, 34), masks)
-    assert actions.tolist() == [7, 7, 7]
-    assert log_probs.tolist() == [0.0, 0.0, 0.0]
-
-
-def test_a_negative_temperature_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"temperature is -1: use 0 \(the most probable action\) or more"):
-        sample_actions(torch.zeros(3, 2), NO_MASKS, temperature=-1)
 
 
 def test_places_choose_actions_in_proportion_and_never_an_illegal_one() -> None:

@@ -17,7 +17,7 @@ YES_SHARE = 0.3
 def forward(observations: Observations, lines: I64) -> HeadOutputs:
     """Answer as the forward of the decision flow."""
     fractions = row_fractions(observations.planes)
-    if observations.head == DISCARD_HEAD:
+    if observations.decision == DISCARD_HEAD:
         scores = (fractions[:, None] * (7 + np.arange(34))) % 1
         return discard_outputs(np.where(observations.masks > 0, scores, -1).argmax(axis=1))
     is_yes = fractions < YES_SHARE

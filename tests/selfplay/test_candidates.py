@@ -41,7 +41,8 @@ def values_of(net: torch.nn.Module, planes: np.ndarray, moves: np.ndarray, offse
     assert FEATURES is not None
     seen, lists = torch.from_numpy(FEATURES[moves]), torch.from_numpy(segment_rows(offsets))
     with torch.inference_mode():
-        return net.of_rows(torch.from_numpy(planes), seen, lists)
+        values: torch.Tensor = net(torch.from_numpy(planes), seen, lists)
+    return values
 
 
 def log_probs_of(values: torch.Tensor, offsets: np.ndarray) -> torch.Tensor:
@@ -79,9 +80,9 @@ def test_nets_that_do_not_learn_choose_the_highest_value_and_new_weights_are_use
         for part, output in zip(request, outputs, strict=True):
             lists = part.candidates
             assert lists is not None
-            seen.add(part.head)
-            if part.head:
-                best = values_of(first.nets[part.head], part.planes, lists.moves, lists.offsets).numpy()
+            seen.add(part.decision)
+            if part.decision:
+                best = values_of(first.nets[part.decision], part.planes, lists.moves, lists.offsets).numpy()
                 assert output.actions.tolist() == (segment_argmax(best, lists.offsets) - lists.offsets[:-1]).tolist()
                 assert (output.versions == UNLEARNED_VERSION).all()
             else:

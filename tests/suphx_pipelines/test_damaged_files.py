@@ -25,6 +25,7 @@ from torch.optim import AdamW
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.rating import RatedGame
 from suphx.games.doudizhu.table import Rules
+from suphx.games.mahjong.planes import layout
 from suphx.games.registry import candidate_game
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, load_checkpoint, save_checkpoint
@@ -55,7 +56,7 @@ from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_trainer
 
 EXAMPLES = int(os.environ.get("FUZZ", 60))
 TOURNAMENTS = ("nightly", "doudizhu_tournament")
-PLANES = LayoutVersion("mini", 1, 3)
+PLANES = layout("mini", 1, [("some", 3, "any planes")])
 NET = NetConfig(size="tiny", channels=2, num_blocks=1, head_channels=1, head_hidden_1=2, head_hidden_2=2)
 SELF_PLAY = replace(CONFIG, max_updates=2)
 PLAYOUTS = PlayoutJob(
@@ -110,7 +111,9 @@ def _read_state(folder: Path) -> None:
 
 def _make_checkpoint(folder: Path) -> None:
     kind = DECISIONS[CHOW_HEAD]
-    header = CheckpointHeader(kind=kind, layout=PLANES, rules="tenhou-1", net=NET, step=1, metrics={"loss": 0.5})
+    header = CheckpointHeader(
+        kind=kind, layout=LayoutVersion.of(PLANES), rules="tenhou-1", net=NET, step=1, metrics={"loss": 0.5}
+    )
     save_checkpoint(folder / "chow", PolicyNet(kind, PLANES.num_planes, NET), header)
 
 

@@ -60,13 +60,13 @@ def pass_share(simulator: SelfPlaySimulator) -> float:
 @pytest.mark.parametrize("use_critic", [True, False])
 def test_moves_that_are_paid_become_more_frequent(use_critic: bool) -> None:
     engine, simulator, learner = new_player(use_critic=use_critic)
-    batches = {part.head: part for part in simulator.play(100).decisions}
+    batches = {part.decision: part for part in simulator.play(100).decisions}
     paid = {
         head: replace(part, rewards=np.where(passes(part), 1, -1).astype(np.float32), is_last=np.ones(len(part), bool))
         for head, part in batches.items()
     }
     first = learner.update(paid)
-    for figures in first.figures.values():
+    for figures in first.values():
         assert np.isfinite(list(figures.values())).all()
         assert figures["ratio_median"] == pytest.approx(1, abs=1e-3), "what was sampled is what the learner computes"
     for _ in range(40):
@@ -78,7 +78,7 @@ def test_moves_that_are_paid_become_more_frequent(use_critic: bool) -> None:
 
 def test_a_restored_learner_goes_on_as_the_other() -> None:
     _, simulator, learner = new_player()
-    parts = [{part.head: part for part in simulator.play(60).decisions if len(part)} for _ in range(2)]
+    parts = [{part.decision: part for part in simulator.play(60).decisions if len(part)} for _ in range(2)]
     learner.update(parts[0])
     _, _, other = new_player()
     other.restore(*learner.state())

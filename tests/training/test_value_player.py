@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,15 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.experience.observation import F32, SeatObservations
-from suphx.games.doudizhu.features import move_columns
-from suphx.games.doudizhu.moves import load_moves
-from suphx.games.doudizhu.selfplay import DouDizhuTables, play_to_end
+from suphx.experience.observation import F32
+from suphx.games.doudizhu.features import encode_rows, move_columns
+from suphx.games.doudizhu.selfplay import DouDizhuTables
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
-from suphx.training import value_nets
+from suphx.models import inference
 from suphx.training.config import MonteCarloConfig
-from suphx.training.monte_carlo import RoundLearner, RoundPlayer, rate_of_round
-from suphx.training.value_nets import PlayedMoves, ValueNets, ValuePlayer, load_value_nets, new_nets, save_value_nets
+from suphx.training.monte_carlo import RoundLearner, RoundPlayer, ValueSamples, rate_of_round
+from suphx.training.value_nets import ValueNets, load_value_nets, new_nets, save_value_nets
 
 GAME = candidate_game("doudizhu")
 CONFIG = MonteCarloConfig(games=2, batches=1, average_rounds=3, precision="fp32", threads=1)
@@ -25,16 +25,20 @@ CONFIG = MonteCarloConfig(games=2, batches=1, average_rounds=3, precision="fp32"
 
 def learn(learner: RoundLearner, config: MonteCarloConfig, count: int) -> list[dict[str, F32]]:
     """Learn from ``count`` rounds that the nets play; return the weights after each."""
-    player = RoundPlayer(config, GAME, Rules(), learner.nets, is_bf16=False)
+    player = RoundPlayer(config, GAME, Rules(), learner.nets)
     after = []
     for _ in range(count):
-        learner.learn(player.play(learner.num_rounds))
-        after.append(learner.weights())
+        learner.learn(player.play(learner.num_updates))
+        after.append(newest(learner))
     return after
 
 
+def newest(learner: RoundLearner) -> dict[str, F32]:
+    return {f"{kind}.{name}": own for kind, net in learner.weights().items() for name, own in net.items()}
+
+
 def averaged(learner: RoundLearner) -> dict[str, F32]:
-    return {name: tensor.numpy() for name, tensor in learner.averaged_nets().state_dict().items()}
+    return {f"{kind}.{name}": own for kind, net in learner.match_weights().items() for name, own in net.items()}
 
 
 def assert_equal(found: dict[str, F32], expected: dict[str, F32]) -> None:
@@ -44,7 +48,7 @@ def assert_equal(found: dict[str, F32], expected: dict[str, F32]) -> None:
 
 
 def test_averaged_weights_are_the_mean_of_the_first_rounds_then_move_by_a_fixed_share() -> None:
-    learner = RoundLearner(CONFIG, GAME)
+    learner = RoundLearner(CONFIG, GAME.name)
     first = learn(learner, CONFIG, 3)
     mean = {name: np.mean([weights[name] for weights in first], axis=0) for name in first[0]}
     assert any(np.abs(mean[name] - first[-1][name]).max() > 1e-4 for name in mean)
@@ -55,11 +59,11 @@ def test_averaged_weights_are_the_mean_of_the_first_rounds_then_move_by_a_fixed_
 
 
 def test_before_the_first_round_and_without_averages_they_are_the_weights() -> None:
-    learner = RoundLearner(CONFIG, GAME)
-    assert_equal(averaged(learner), learner.weights())
-    plain = RoundLearner(replace(CONFIG, average_rounds=0), GAME)
-    (newest,) = learn(plain, CONFIG, 1)
-    assert_equal(averaged(plain), newest)
+    learner = RoundLearner(CONFIG, GAME.name)
+    assert_equal(averaged(learner), newest(learner))
+    plain = RoundLearner(replace(CONFIG, average_rounds=0), GAME.name)
+    (first,) = learn(plain, CONFIG, 1)
+    assert_equal(averaged(plain), first)
 
 
 def test_the_learning_rate_falls_linearly_and_stays() -> None:
@@ -71,44 +75,27 @@ def test_the_learning_rate_falls_linearly_and_stays() -> None:
 
 def test_rounds_are_learned_at_their_rate_also_after_a_resume() -> None:
     config = replace(CONFIG, decay_rounds=2, last_rate_share=0.5)
-    learner = RoundLearner(config, GAME)
+    learner = RoundLearner(config, GAME.name)
     learn(learner, config, 2)
     assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(0.75 * config.learning_rate)  # of the second round
-    resumed = RoundLearner(config, GAME)
-    resumed.restore(learner.state(), learner.num_rounds)
+    resumed = RoundLearner(config, GAME.name)
+    resumed.restore(*learner.state())
     (after,) = learn(resumed, config, 1)
     assert resumed.optimizer.param_groups[0]["lr"] == pytest.approx(0.5 * config.learning_rate)
     (expected,) = learn(learner, config, 1)
     assert all(np.array_equal(after[name], expected[name]) for name in expected)
 
 
-def test_averages_do_not_change_what_is_learned() -> None:
-    with_averages, without = (RoundLearner(replace(CONFIG, average_rounds=rounds), GAME) for rounds in (3, 0))
-    for one, other in zip(learn(with_averages, CONFIG, 2), learn(without, CONFIG, 2), strict=True):
-        assert all(np.array_equal(one[name], other[name]) for name in one)
-
-
-def test_averages_are_part_of_the_state() -> None:
-    whole, first = (RoundLearner(CONFIG, GAME) for _ in range(2))
-    learn(whole, CONFIG, 4)
-    learn(first, CONFIG, 2)
-    resumed = RoundLearner(CONFIG, GAME)
-    resumed.restore(first.state(), first.num_rounds)
-    learn(resumed, CONFIG, 2)
-    expected = averaged(whole)
-    assert all(np.array_equal(array, expected[name]) for name, array in averaged(resumed).items())
-
-
 @pytest.mark.parametrize(("before", "after"), [(3, 0), (0, 3)])
 def test_a_training_may_resume_with_averages_or_without(before: int, after: int) -> None:
-    first = RoundLearner(replace(CONFIG, average_rounds=before), GAME)
+    first = RoundLearner(replace(CONFIG, average_rounds=before), GAME.name)
     learn(first, CONFIG, 2)
-    resumed = RoundLearner(replace(CONFIG, average_rounds=after), GAME)
-    resumed.restore(first.state(), first.num_rounds)
-    assert_equal(averaged(resumed), first.weights())
-    assert not [name for name in resumed.tensors() if name.endswith(".average")]
+    resumed = RoundLearner(replace(CONFIG, average_rounds=after), GAME.name)
+    resumed.restore(*first.state())
+    assert_equal(averaged(resumed), newest(first))
+    assert not [name for name in resumed.state()[0] if name.endswith(".average")]
     learn(resumed, CONFIG, 1)
-    assert bool([name for name in resumed.tensors() if name.endswith(".average")]) == bool(after)
+    assert bool([name for name in resumed.state()[0] if name.endswith(".average")]) == bool(after)
 
 
 def trained(rules: Rules) -> ValueNets:
@@ -143,18 +130,15 @@ def test_nets_of_other_seats_and_other_trainings_are_refused(tmp_path: Path) -> 
         load_value_nets(tmp_path)
 
 
-COLUMNS = move_columns(load_moves())
-
-
 @pytest.fixture(scope="module")
 def nets() -> nn.ModuleList:
     return new_nets(GAME, 1).eval()
 
 
-def dealt(num_tables: int) -> DouDizhuTables:
-    simulator = DouDizhuTables(num_tables, Rules())
-    simulator.reset(range(num_tables))
-    return simulator
+def dealt(num_tables: int, rules: Rules | None = None) -> DouDizhuTables:
+    tables = DouDizhuTables(num_tables, rules or Rules())
+    tables.begin(np.arange(num_tables), range(num_tables))
+    return tables
 
 
 def test_the_same_seed_gives_the_same_nets_and_leaves_torch_alone(nets: nn.ModuleList) -> None:
@@ -166,56 +150,50 @@ def test_the_same_seed_gives_the_same_nets_and_leaves_torch_alone(nets: nn.Modul
 
 
 def test_each_move_has_the_highest_value_of_its_table(nets: nn.ModuleList, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_nets, "_MAX_CANDIDATES", 100)  # several parts
-    columns = torch.from_numpy(COLUMNS)
-    seen_counts: list[int] = []
-
-    class CheckedPlayer(ValuePlayer):
-        def choose(self, simulator: DouDizhuTables, seen: SeatObservations) -> np.ndarray:
-            chosen = super().choose(simulator, seen)
-            for i, (a, b) in enumerate(zip(seen.offsets[:-1], seen.offsets[1:], strict=True)):
-                rows = torch.zeros(b - a, dtype=torch.int64)
-                state, history = (torch.from_numpy(x[i : i + 1]) for x in (seen.states, seen.history))
-                with torch.no_grad():
-                    values = nets[seen.seat](state, history, columns[seen.moves[a:b].astype(np.int64)], rows)
-                assert values[chosen[i] - a] >= values.max() - 1e-5
-                seen_counts.append(int(b - a))
-            return chosen
-
-    play_to_end(dealt(2), CheckedPlayer(nets, COLUMNS))
-    assert min(seen_counts) == 1
-    assert max(seen_counts) > 20
-
-
-def test_all_moves_are_written_down_in_the_order_of_the_game(nets: nn.ModuleList) -> None:
-    played: list[PlayedMoves] = []
-    simulator = dealt(3)
-    play_to_end(simulator, ValuePlayer(nets, COLUMNS, played=played))
-    for number, table in enumerate(simulator.tables):
-        moves = [int(m) for part in played for m in part.moves[part.tables == number]]
-        assert moves == table["moves"][: table["num_moves"]].tolist()
+    monkeypatch.setattr(inference, "_MOST_CANDIDATES", 100)  # several parts
+    player, columns = ValueNets(GAME, Rules(), nets).player("fp32"), move_columns(Rules().load_moves())
+    tables, counts = dealt(2), list[int]()
+    while (waiting := tables.waiting()).size:
+        offsets, legal = tables.legal(waiting)
+        values, moves = player.candidate_values(tables, waiting), player.act(tables, waiting)
+        for row, (first, end) in enumerate(pairwise(offsets.tolist())):
+            seat = int(tables.actors(waiting)[row])
+            rows = torch.from_numpy(encode_rows(tables.tables, tables.moves, waiting[[row]], seat))
+            candidates, own = torch.from_numpy(columns[legal[first:end]]), values[first:end]
+            with torch.no_grad():
+                expected = nets[seat](rows, candidates, torch.zeros(end - first, dtype=torch.int64)).numpy()
+            if end - first > 1:
+                np.testing.assert_allclose(own, expected, atol=1e-5)
+                assert moves[row] == legal[first + own.argmax()]
+            else:
+                assert np.isnan(own).all()
+            counts.append(end - first)
+        tables.advance(waiting, moves)
+    assert min(counts) == 1
+    assert max(counts) > 20
 
 
-def test_with_epsilon_moves_are_random_and_without_it_they_are_not(nets: nn.ModuleList) -> None:
-    simulator = dealt(60)
-    (seen,) = simulator.observe(np.arange(60))
-    greedy = ValuePlayer(nets, COLUMNS).choose(simulator, seen)
-    assert (ValuePlayer(nets, COLUMNS).choose(simulator, seen) == greedy).all()
-    curious = ValuePlayer(nets, COLUMNS, 0.5, np.random.default_rng(4)).choose(simulator, seen)
-    assert 15 < (curious != greedy).sum() < 45
-    assert ((seen.offsets[:-1] <= curious) & (curious < seen.offsets[1:])).all()
+def test_without_epsilon_a_round_is_the_games_of_the_agent_and_with_it_others(nets: nn.ModuleList) -> None:
+    config = replace(CONFIG, games=30, epsilon=0.0)
+    samples, again = (RoundPlayer(config, GAME, Rules(), nets).play(0) for _ in range(2))
+    tables, player = DouDizhuTables(30, Rules()), ValueNets(GAME, Rules(), nets).player("fp32")
+    tables.begin(np.arange(30), range(first := 2**40 * (1 + config.seed), first + 30))
+    while (waiting := tables.waiting()).size:
+        tables.advance(waiting, player.act(tables, waiting))
+    assert sum(map(len, samples)) == tables.tables["num_moves"].sum()
+    for own, other in zip(samples, again, strict=True):
+        assert isinstance(own, ValueSamples)
+        assert isinstance(other, ValueSamples)
+        assert (own.rows == other.rows).all()
+        assert set(own.returns.tolist()) == {-1, 1}
+    curious = RoundPlayer(replace(config, epsilon=0.5), GAME, Rules(), nets).play(0)
+    assert any(len(own) != len(other) for own, other in zip(samples, curious, strict=True))
 
 
 def test_nets_do_not_play_by_rules_with_other_moves_than_they_learned(nets: nn.ModuleList) -> None:
-    player, rules = ValuePlayer(nets, COLUMNS), Rules(douzero_kickers=True)
-    simulator = DouDizhuTables(2, rules)
-    simulator.reset(range(2))
-    (seen,) = simulator.observe(np.arange(2))
-    count = simulator.moves.num_moves
+    player, tables = ValueNets(GAME, Rules(), nets).player(), dealt(2, Rules(douzero_kickers=True))
+    count = tables.num_moves
     message = f"learned rules with 27,472 moves, but the game is played by rules with {count:,}: use nets that learned"
-    with pytest.raises(ValueError, match=message):
-        player.choose(simulator, seen)
-    with pytest.raises(ValueError, match=message):
-        player.values(seen)
-    with pytest.raises(ValueError, match=message):
-        play_to_end(simulator, player)
+    for ask in (player.act, player.candidate_values):
+        with pytest.raises(ValueError, match=message):
+            ask(tables, np.arange(2))

@@ -220,7 +220,7 @@ def _opinions(
     ValueError for an unknown agent, one that knows other moves, and a game that cannot be replayed.
     """
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        from suphx.selfplay.agents.opinion import player_opinions
+        from suphx.selfplay.agents.opinion import candidate_opinions
         from suphx_platform.agents.agent_loading import have_same_moves, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.tracking.mlflow_store import MlflowStore
@@ -235,7 +235,7 @@ def _opinions(
                 decisions = game.recorded_decisions(record)
             except ValueError as error:
                 raise ValueError(f"{args.record}: game {number}: {error}") from error
-            opinions.append(player_opinions(decisions, agent.player))
+            opinions.append(candidate_opinions(decisions, agent.player))
             progress.advance(1)
     return opinions
 

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.experience.observation import SeatObservations
-from suphx.games.game import Auction, CandidateGame, Player
-from suphx.kernel.record import I64
-from suphx.selfplay.agents.opinion import seat_opinions
+from suphx.games.game import Agent, Auction, CandidateGame
+from suphx.kernel.record import I32
+from suphx.selfplay.agents.opinion import candidate_opinions
 
 _SHOWN_VALUES = 5
 _WIDTH = 76
@@ -32,7 +31,7 @@ class TextPlaySetup:
 
     game: CandidateGame
     rules: Any
-    player: Player
+    player: Agent
     """At all seats but the person's."""
     agent: str
     """Its name."""
@@ -61,7 +60,7 @@ class _LeftError(Exception):
 
 
 class TextPlay:
-    """Plays deals with a person: a ``Player`` that asks for the moves of one seat and lets the agent make the others.
+    """Plays deals with a person, who makes the moves of one seat; the agent makes the others.
 
     Consumes: lines that the person types. Produces: lines on the screen. Waits for: ``read`` on the person's turn.
     """
@@ -72,7 +71,7 @@ class TextPlay:
         self._game = setup.game
         self._show = show
         self._read = read
-        self._simulator: Any = None
+        self._tables = self._game.open_tables(1, setup.rules)
         self._seat = setup.seat
         self._lines: list[str] = []
         self._won = 0
@@ -99,17 +98,20 @@ class TextPlay:
             self._save()
         return TextPlayResult(len(self._lines), self._won)
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        """Return int64 (1,): the place of the move of the seat that is to move at the only table."""
-        self._simulator = simulator
-        if not self._is_dealt and seen.seat != self._seat:
-            self._show_table()
-        self._is_dealt = True
-        if seen.seat == self._seat:
-            return np.array([self._person(seen)])
-        chosen = self._setup.player.choose(simulator, seen)
-        self._say_move(self._game.seat_names[seen.seat], seen, int(chosen[0]))
-        return chosen
+    def _play(self) -> None:
+        """Make moves until the deal has ended."""
+        only = np.zeros(1, np.int64)
+        while self._tables.waiting().size:
+            seat = int(self._tables.actors(only)[0])
+            if not self._is_dealt and seat != self._seat:
+                self._show_table()
+            self._is_dealt = True
+            if seat == self._seat:
+                move = self._person(self._tables.legal(only)[1])
+            else:
+                move = int(self._setup.player.act(self._tables.state, only)[0])
+                self._say_move(self._game.seat_names[seat], move)
+            self._tables.advance(only, np.array([move]))
 
     def _deal(self, seed: int) -> None:
         """Play one deal, show how it ended, and save its record."""
@@ -119,18 +121,19 @@ class TextPlay:
         self._show("")
         if auction is None:
             self._show(heading + self._role())
-            scores = game.play(setup.rules, [seed], self)
+            self._tables.begin(np.zeros(1, np.int64), [seed])
         else:
             self._show(heading + "the auction")
             self._seat = self._hold(auction)
             self._show(self._role().capitalize())
-            scores = game.play_auctioned(setup.rules, auction, self)
-        worth = scores[0, self._seat]
+            self._tables.start(0, auction)
+        self._play()
+        worth = self._tables.scores()[0, self._seat]
         self._is_dealt = False
-        self._lines.append(game.text.record_line(self._simulator, 0, setup.players(self._seat)))
+        self._lines.append(game.text.record_line(self._tables, 0, setup.players(self._seat)))
         self._won += bool(worth > 0)
         self._show("")
-        for line in game.text.end_lines(self._simulator, 0):
+        for line in game.text.end_lines(self._tables, 0):
             self._show(f"  {line}")
         self._show(f"You {'win' if worth > 0 else 'lose'}: {self._won} of {len(self._lines)} deals won so far.")
         try:
@@ -202,58 +205,57 @@ class TextPlay:
     def _show_table(self) -> None:
         """Show what the person's seat sees."""
         self._show("")
-        for line in self._game.text.seat_lines(self._simulator, 0, self._seat):
+        for line in self._game.text.seat_lines(self._tables, 0, self._seat):
             self._show(f"  {line}")
 
-    def _person(self, seen: SeatObservations) -> int:
-        """Ask until the person has named a legal move; return its place. A move without a choice is made at once."""
-        if len(seen.moves) == 1:
-            self._say_move("you, without a choice", seen, 0)
-            return 0
+    def _person(self, legal: I32) -> int:
+        """Ask until the person has named one of the ``legal`` moves; a move without a choice is made at once."""
+        if len(legal) == 1:
+            self._say_move("you, without a choice", int(legal[0]))
+            return int(legal[0])
         self._show_table()
         while True:
             typed = self._ask("cards, p, h, l, ? or quit > ")
             if typed is None:
                 raise _LeftError
-            place = self._command(typed, seen)
-            if place is not None:
-                return place
+            move = self._command(typed, legal)
+            if move is not None:
+                return move
 
-    def _command(self, typed: str, seen: SeatObservations) -> int | None:
-        """Do what was typed; return the place of a legal move, None if it was something else."""
+    def _command(self, typed: str, legal: I32) -> int | None:
+        """Do what was typed; return a legal move, None if it was something else."""
         match typed.lower():
             case "" | "?":
                 self._help()
                 return None
             case "h":
-                self._hint(seen)
+                self._hint()
                 return None
             case "l":
-                self._legal(seen)
+                self._list(legal)
                 return None
         try:
             move = self._game.text.read_move(self._setup.rules, typed)
         except ValueError as error:
             self._show(f"  {error}")
             return None
-        places = np.flatnonzero(seen.moves == move)
-        if not places.size:
-            self._show(f"  {self._game.text.refusal(self._simulator, 0, move)}; l lists what is legal")
+        if move not in legal:
+            self._show(f"  {self._game.text.refusal(self._tables, 0, move)}; l lists what is legal")
             return None
-        return int(places[0])
+        return move
 
     def _help(self) -> None:
         for line in (*self._game.text.help, _COMMANDS):
             self._show(f"  {line}")
 
-    def _legal(self, seen: SeatObservations) -> None:
-        for line in self._game.text.move_lists(self._setup.rules, seen.moves.tolist()):
+    def _list(self, legal: I32) -> None:
+        for line in self._game.text.move_lists(self._setup.rules, legal.tolist()):
             for part in textwrap.wrap(line, _WIDTH, subsequent_indent="    "):
                 self._show(f"  {part}")
 
-    def _hint(self, seen: SeatObservations) -> None:
+    def _hint(self) -> None:
         """Show the agent's move, with the values of the best ones if it has values."""
-        (opinion,) = seat_opinions(self._simulator, seen, self._setup.player)
+        (opinion,) = candidate_opinions(self._tables, self._setup.player)
         chosen = self._text(int(opinion.candidates[opinion.chosen]))
         self._show(f"  {self._setup.agent} would play {chosen}")
         if opinion.values is not None:
@@ -261,8 +263,8 @@ class TextPlay:
             for place in best.tolist():
                 self._show(f"    {opinion.values[place]:+.3f}  {self._text(int(opinion.candidates[place]))}")
 
-    def _say_move(self, who: str, seen: SeatObservations, place: int) -> None:
-        self._show(f"  {who}: {self._text(int(seen.moves[place]))}")
+    def _say_move(self, who: str, move: int) -> None:
+        self._show(f"  {who}: {self._text(move)}")
 
     def _text(self, move: int) -> str:
         return self._game.text.move_text(self._setup.rules, move)

@@ -7,7 +7,6 @@ the viewer's page of a deck with the values that the nets give the best moves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,9 +14,9 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
-from suphx.games.game import CandidateAgent, CandidateGame
+from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import game_modules
-from suphx.selfplay.agents.opinion import player_opinions
+from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_deals
 from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.json_file import write_json
@@ -32,19 +31,6 @@ _FIRST_DEAL, _SEEDS = 2**30, 2**36
 """Above the deals of the curve, which begin at 0, and below those of self-play, which begin at 2**40."""
 
 
-MATCH_FILES: Mapping[str, str] = {
-    "match.json": (
-        "`decks`, `sides`, `opponents` {name: {share, points, wp_landlord, wp_peasant, adp_landlord, adp_peasant: {"
-        "mean, interval [2], is_widened}}}"
-    ),
-    "games/<opponent>/": (
-        "finished parts of the matches, so that a killed match continues: `places` and `points` of both sides in each "
-        "game; the nets have the first side in the first game of each deck and the second side in the second one"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
     """Return the stage of a game."""
     return Stage(
@@ -53,7 +39,6 @@ def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         recipe_keys=("match", "learning.precision"),
         needs=(MONTE_CARLO_STAGE,),
         artifacts=(MATCH_FILE,),
-        files=MATCH_FILES,
         modules=game_modules(game_name),
     )
 
@@ -99,10 +84,6 @@ def first_deal(recipe: MonteCarloRecipe) -> int:
 
 
 SAMPLE_GAME = "sample_game"
-SAMPLE_GAME_FILES: Mapping[str, str] = {
-    PAGE_FILE: "the first deck of the match against the last of `match.opponents`, both games, in the viewer",
-}
-"""What the stage writes into its folder (docs/result_files.md)."""
 
 
 def sample_game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
@@ -113,7 +94,6 @@ def sample_game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         recipe_keys=("name", "match", "learning.precision"),
         needs=(MONTE_CARLO_STAGE,),
         artifacts=(PAGE_FILE,),
-        files=SAMPLE_GAME_FILES,
         modules=game_modules(game_name),
         is_summary=True,
     )
@@ -135,7 +115,7 @@ def _play_sample_game(context: StageContext[MonteCarloRecipe]) -> dict[str, floa
 def deck_page(
     game: CandidateGame,
     rules: Any,
-    agents: tuple[tuple[str, CandidateAgent], tuple[str, CandidateAgent]],
+    agents: tuple[tuple[str, Agent], tuple[str, Agent]],
     *,
     seed: int,
     title: str,
@@ -143,5 +123,5 @@ def deck_page(
     """Return the viewer's page of both games on the deck ``seed``; ``agents``: name and player of each."""
     (name, first), (other, second) = agents
     records = [played.record for played in play_deals(game, rules, first, second, [seed], names=(name, other))]
-    opinions = [player_opinions(game.recorded_decisions(record), first) for record in records]
+    opinions = [candidate_opinions(game.recorded_decisions(record), first) for record in records]
     return viewer_page({**game.viewer_game(records, opinions), "agent": name}, title=title)

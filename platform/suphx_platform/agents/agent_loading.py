@@ -204,4 +204,4 @@ def load_match_agent(address: str, game: CandidateGame, folder: Path, source: Ag
         return load_side_agent(address, game, folder, source)
     player = SideProgram(address, game)
     warn_without_sandbox()
-    return SideAgent(address, player, None, tuple(command_files(player.program.command)))
+    return SideAgent(address, player, None, tuple(command_files(player.command_line.command)))

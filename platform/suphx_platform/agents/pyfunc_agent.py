@@ -32,7 +32,7 @@ from suphx.games.game import CandidateOpinion
 from suphx.games.registry import game_of_files, has_candidates
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.opinion import seat_opinions
+from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.training.value_nets import load_value_nets
 from suphx_platform.agents.agent_loading import have_same_moves, load_net_agent
 from suphx_platform.agents.mjai.mjai_arena import decision_after, move_of, moves_of
@@ -123,13 +123,12 @@ class PyfuncSideAgent:
             record = game.read_record(str(text))
             if not have_same_moves(game, self._trained.rules, record.rules):
                 raise ValueError("its rules have other moves than those that the nets learned")
-            decisions = game.next_decision(record)
+            tables = game.next_decision(record)
         except ValueError as error:
             raise ValueError(f"row {row} of the column {RECORD}: {error}") from error
-        if decisions is None:
+        if not tables.waiting().size:
             return "", "[]"
-        (seen,) = decisions.seen
-        (opinion,) = seat_opinions(decisions.simulator, seen, self._player)
+        (opinion,) = candidate_opinions(tables, self._player)
         return self._text(record.rules, opinion)
 
     def _text(self, rules: Any, opinion: CandidateOpinion) -> tuple[str, str]:

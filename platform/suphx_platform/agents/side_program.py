@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from suphx.experience.observation import SeatObservations
-from suphx.games.game import CandidateAgent, CandidateGame
+from suphx.games.game import CandidateGame
 from suphx.kernel.record import I32, I64
-from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, MjaiProgram, ProgramSeats
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, MjaiProgram, ProgramAgent
 
 PROGRAM_DECKS = 4
 """Decks of a task, and those that are played side by side, in a match with a program: 12 processes at a time for each
@@ -39,7 +37,7 @@ class SideCommandLine(CommandLine):
         return f"program:{self.command}"
 
 
-class SideProgram(CandidateAgent):
+class SideProgram(ProgramAgent):
     """Plays with a program; where only one move is legal the program is not asked.
 
     A program that crashes, is late, or answers a move that is not legal is ended, and its side has lost the game.
@@ -51,68 +49,49 @@ class SideProgram(CandidateAgent):
         """``address``: ``is_side_program``. ValueError if there is no such program, or no time for it."""
         match = _FORM.fullmatch(address)
         assert match is not None, f"{address!r} is no program"
-        self.program = SideCommandLine(match["command"])
+        self.command_line = SideCommandLine(match["command"])
         seconds = float(match["seconds"]) if match["seconds"] else MOVE_SECONDS
-        self.name = address
         self._game = game
-        self._seats = ProgramSeats(address, self.program, seconds, rest="the games in which a program fails are lost")
+        super().__init__(address, self.command_line, seconds, rest="the games in which a program fails are lost")
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        """Return the program's choices, as ``CandidateAgent.choose``; the first legal move after it was ended."""
-        chosen: I64 = seen.offsets[:-1].copy()
+    def act(self, tables: Any, indices: I64) -> I32:
+        """Return the program's moves; the first legal one after it was ended."""
+        offsets, legal = tables.legal(indices)
+        moves: I32 = legal[offsets[:-1]]
+        choices = [legal[first:end] for first, end in pairwise(offsets.tolist())]
+        places = list(zip(indices.tolist(), tables.actors(indices).tolist(), strict=True))
         asked: list[tuple[int, MjaiProgram]] = []
-        before = set(self._seats.reasons)
-        for i, table in enumerate(seen.tables.tolist()):
-            place, moves = (table, seen.seat), _moves_at(seen, i)
-            if len(moves) > 1 and place not in before:
-                with self._seats.forfeiting(place):
-                    program = self._seats.program(place)
-                    program.send(self._decision(simulator, table, moves))
+        before = set(self.reasons)
+        for i, place in enumerate(places):
+            if len(choices[i]) > 1 and place not in before:
+                with self.forfeiting(place):
+                    program = self.program(place)
+                    program.send(self._decision(tables, place[0], choices[i]))
                     asked.append((i, program))
         for i, program in asked:
-            table = int(seen.tables[i])
-            with self._seats.forfeiting((table, seen.seat)):
-                chosen[i] += self._answer(simulator, table, program, _moves_at(seen, i))
-        return chosen
+            with self.forfeiting(places[i]):
+                moves[i] = self._answer(tables, places[i][0], program, choices[i])
+        return moves
 
-    def follow(self, tables: Any) -> None:
-        """Begin with new games."""
-        self.leave()
+    def _decision(self, tables: Any, table: int, moves: I32) -> Event:
+        legal = [self._game.recorded_move(tables.rules, move) for move in moves.tolist()]
+        return self._game.seen_by(tables, table) | {"legal": legal}
 
-    def forfeits(self, index: int) -> dict[int, str]:
-        """Return seat -> why, of the seats in the game at table ``index`` at which a program was ended."""
-        return {seat: reason for (table, seat), reason in self._seats.reasons.items() if table == index}
-
-    def leave(self) -> None:
-        """End all programs."""
-        self._seats.leave()
-
-    def _decision(self, simulator: Any, table: int, moves: I32) -> Event:
-        legal = [self._game.recorded_move(simulator.rules, move) for move in moves.tolist()]
-        return self._game.seen_by(simulator, table) | {"legal": legal}
-
-    def _answer(self, simulator: Any, table: int, program: MjaiProgram, moves: I32) -> int:
-        """Return the place of a program's answer among the legal moves; ValueError if it is late or none of them."""
+    def _answer(self, tables: Any, table: int, program: MjaiProgram, moves: I32) -> int:
+        """Return a program's answer, one of the legal moves; ValueError if it is late or none of them."""
         text = program.receive().get("move")
         try:
             if not isinstance(text, str):
                 raise ValueError('it has no "move" that is a text')
-            move = self._read(simulator, text)
-            places = np.flatnonzero(moves == move)
-            if not places.size:
-                raise ValueError(self._game.text.refusal(simulator, table, move))
+            move = self._read(tables, text)
+            if move not in moves:
+                raise ValueError(self._game.text.refusal(tables, table, move))
         except ValueError as error:
             raise program.refuse(error) from error
-        return int(places[0])
+        return move
 
-    def _read(self, simulator: Any, text: str) -> int:
+    def _read(self, tables: Any, text: str) -> int:
         try:
-            return self._game.text.read_move(simulator.rules, text)
+            return self._game.text.read_move(tables.rules, text)
         except ValueError as error:
             raise ValueError(f"{text!r:.40} is no move of {self._game.name}") from error
-
-
-def _moves_at(seen: SeatObservations, i: int) -> I32:
-    """Return the legal moves at a table of ``seen``."""
-    moves: I32 = seen.moves[seen.offsets[i] : seen.offsets[i + 1]]
-    return moves

@@ -12,12 +12,11 @@ import numpy as np
 import torch
 
 from suphx.games.doudizhu.bots import play_scripted
-from suphx.games.doudizhu.features import move_columns
-from suphx.games.doudizhu.selfplay import DouDizhuTables, play_to_end
+from suphx.games.doudizhu.selfplay import DouDizhuTables
 from suphx.games.doudizhu.table import TABLE, Rules
 from suphx.games.registry import candidate_game
-from suphx.models.device import torch_threads, uses_bf16
-from suphx.training.value_nets import PlayedMoves, ValuePlayer, new_nets
+from suphx.models.device import torch_threads
+from suphx.training.value_nets import ValueNets, new_nets
 from suphx_platform.bench.timing import compare_rates
 
 _STEPS_A_CALL = 20
@@ -138,11 +137,8 @@ def bench_doudizhu(
     All play on one thread, and take turns. Random games: cards dealt, legal moves listed, one of them played at random.
     ``nets``, measured only with ``num_tables``: decisions of three nets with their first weights, which give each legal
     move a value; ours play ``num_tables`` games side by side, in bf16 if the CPU has it. ValueError for a peer that is
-    unknown or not installed.
+    not installed.
     """
-    unknown = [name for name in peers if name not in PEERS]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} does not play DouDizhu: use {', '.join(PEERS)}")
     others: list[Peer] = [PEERS[name]() for name in peers]
     with torch_threads(1):
         say("compiling or loading kernels")
@@ -200,14 +196,14 @@ def _random_games(seed: int) -> Callable[[], int]:
 
 def _net_decisions(num_tables: int, seed: int) -> Callable[[], int]:
     """Return a call that plays games of nets and returns the number of moves."""
-    tables = DouDizhuTables(num_tables, Rules())
-    nets = new_nets(candidate_game("doudizhu"), seed).eval()
-    columns, is_bf16 = move_columns(tables.moves), uses_bf16("auto", torch.device("cpu"))
+    tables, everything = DouDizhuTables(num_tables, Rules()), np.arange(num_tables)
+    game = candidate_game("doudizhu")
+    agent = ValueNets(game, Rules(), new_nets(game, seed)).player()
 
     def play() -> int:
-        played: list[PlayedMoves] = []
-        tables.begin(np.arange(num_tables), range(seed, seed + num_tables))
-        play_to_end(tables, ValuePlayer(nets, columns, played=played, is_bf16=is_bf16))
-        return sum(len(part.moves) for part in played)
+        tables.begin(everything, range(seed, seed + num_tables))
+        while (waiting := tables.waiting()).size:
+            tables.advance(waiting, agent.act(tables, waiting))
+        return int(tables.tables["num_moves"].sum())
 
     return play

@@ -6,9 +6,10 @@ import itertools
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +30,7 @@ from suphx.kernel.record import I64
 from suphx.models.device import find_device, resolve_compilation, torch_threads, uses_bf16
 from suphx.models.inference import InferenceConfig, InferenceNet, inference_flops, training_flops
 from suphx.models.net_config import (
-    FASTEST,
     Compilation,
-    Convolution,
     DeviceName,
     NetConfig,
     Normalization,
@@ -39,13 +38,13 @@ from suphx.models.net_config import (
     Size,
 )
 from suphx.models.policy import PolicyNet, num_weights
-from suphx.models.sampling import sample_actions
+from suphx.models.sampling import actions_at
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import StreamConfig, SupervisedConfig
 from suphx.training.dataset import take
 from suphx.training.head_data import HeadData, KyokuSplit
-from suphx.training.supervised import HeadProgress, HeadTraining, train_head
+from suphx.training.supervised import HeadTrainer, HeadTraining
 
 PLAYER = "ukeire"
 GAMES_A_BATCH = 8
@@ -114,7 +113,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetCase:
-    """One net on one device; ValueError for an unknown encoder."""
+    """One net on one device."""
 
     device: DeviceName = "auto"
     size: Size = "paper"
@@ -122,7 +121,6 @@ class NetCase:
     encoder: str = "suphx"
     normalization: Normalization = "batch"
     precision: Precision = "auto"
-    convolution: Convolution = FASTEST
     compilation: Compilation = "auto"
     threads: int = 1
     """Of torch, on a CPU."""
@@ -130,9 +128,6 @@ class NetCase:
     """Time for each batch size, after warming up."""
     records: Path | None = None
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        find_encoder(self.encoder)  # raises ValueError for an unknown one, before games are played
 
     @property
     def torch_device(self) -> torch.device:
@@ -197,44 +192,56 @@ class NetCase:
             "parameters": num_weights(self.new_net()),
             "normalization": self.normalization,
             "precision": "bf16" if self.is_bf16 else "fp32",
-            "convolution": self.convolution,
             "compilation": resolve_compilation(self.compilation, device),
             "batches": [figures(rate) for rate in rates],
         }
 
 
-ANSWER_CPU_BATCHES = (64, 512)
-ANSWER_GPU_BATCHES = (496, 992, 1984, 3968)
-"""Whole waves of tiles on an H200 (models/inference.py)."""
+ANSWER_BATCHES = {"cpu": (64, 512), "cuda": (496, 992, 1984, 3968)}
+LEARN_BATCHES = {"cpu": (512,), "cuda": (992, 1984, 3968)}
+"""By device; those of a GPU are whole waves of tiles on an H200 (models/inference.py)."""
 
 _BATCHES_OF_ROWS = 4  # different batches, which come again and again
 _NUM_AHEAD = 3  # batches that a GPU has been given before the first answer is fetched
 
 
 def bench_inference(case: NetCase, batches: Sequence[int], *, say: Callable[[str], None]) -> dict[str, object]:
-    """Return the JSON object of ``suphx bench inference``; ``batches`` empty: by device.
-
-    Two measurements of the device's peak stand around those of the net. ValueError for cuda where there is none.
-    """
-    device = case.torch_device
-    sizes = tuple(sorted(set(batches))) or (ANSWER_GPU_BATCHES if device.type == "cuda" else ANSWER_CPU_BATCHES)
-    samples = case.samples(_BATCHES_OF_ROWS * max(sizes), say)
+    """Return the JSON object of ``suphx bench inference``; ``batches`` empty: by device."""
     net = case.new_net()
+
+    def measure(samples: Samples, size: int) -> Rate:
+        config = InferenceConfig(
+            precision=case.precision,
+            compilation=case.compilation,
+            batch_sizes=(size,),
+        )
+        return _Flow(InferenceNet(net, case.torch_device, config), samples, size).measure(case.seconds)
+
+    sizes = batches or ANSWER_BATCHES[case.torch_device.type]
+    return case.describe(*_measured(case, sizes, measure, "inference", say), inference_flops(net))
+
+
+def _measured(
+    case: NetCase,
+    batches: Sequence[int],
+    measure: Callable[[Samples, int], Rate],
+    what: str,
+    say: Callable[[str], None],
+) -> tuple[list[Rate], float]:
+    """Return the rate of each batch size, and the device's peak: the better of those before and after them.
+
+    ValueError for cuda where there is none.
+    """
+    device, sizes = case.torch_device, sorted(set(batches))
+    samples = case.samples(max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK), say)
     with torch_threads(case.threads):
         peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
         rates = []
         for size in sizes:
-            say(f"inference with batches of {size:,}")
-            config = InferenceConfig(
-                precision=case.precision,
-                convolution=case.convolution,
-                compilation=case.compilation,
-                batch_sizes=(size,),
-            )
-            flow = _Flow(InferenceNet(net, device, config), samples, size)
-            rates.append(flow.measure(case.seconds))
+            say(f"{what} with batches of {size:,}")
+            rates.append(measure(samples, size))
         peak = max(peak, measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS))
-    return case.describe(rates, peak, inference_flops(net))
+    return rates, peak
 
 
 class _Flow:
@@ -288,7 +295,8 @@ class _Flow:
             for tensor in (rows, masks):
                 tensor.record_stream(present)
         answer.begin()
-        actions, log_probs = sample_actions(self._net(rows), masks)
+        uniforms = torch.rand(len(rows), device=self._net.device)
+        actions, log_probs = actions_at(self._net(rows), masks, uniforms)
         answer.end(actions, log_probs)
         return answer
 
@@ -331,30 +339,15 @@ class _Answer:
         return float(self._events[0].elapsed_time(self._events[1])) / 1000
 
 
-LEARN_CPU_BATCHES = (512,)
-LEARN_GPU_BATCHES = (992, 1984, 3968)
-"""Whole waves of tiles on an H200 (models/inference.py)."""
-
 _ROWS_A_BLOCK = 64
 _STEPS_A_LAP = 4
 _WARM_UP_LAPS = 2  # compiling, choosing algorithms, first allocations
 
 
 def bench_training(case: NetCase, batches: Sequence[int], *, say: Callable[[str], None]) -> dict[str, object]:
-    """Return the JSON object of ``suphx bench training``; ``batches`` empty: by device.
-
-    Two measurements of the device's peak stand around those of the net. ValueError for cuda where there is none.
-    """
-    device = case.torch_device
-    sizes = tuple(sorted(set(batches))) or (LEARN_GPU_BATCHES if device.type == "cuda" else LEARN_CPU_BATCHES)
-    samples = case.samples(max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK), say)
-    with torch_threads(case.threads):
-        peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
-        rates = []
-        for size in sizes:
-            say(f"training with batches of {size:,}")
-            rates.append(_measure(case, samples, size))
-        peak = max(peak, measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS))
+    """Return the JSON object of ``suphx bench training``; ``batches`` empty: by device."""
+    sizes = batches or LEARN_BATCHES[case.torch_device.type]
+    rates, peak = _measured(case, sizes, partial(_learn, case), "training", say)
     return case.describe(rates, peak, training_flops(case.new_net()))
 
 
@@ -368,29 +361,29 @@ class _Laps:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._num_laps = 0
-        self._last: HeadProgress | None = None
+        self._last_samples = 0
         self.rows = 0
         self.elapsed = 0.0
         self.waited = 0.0
 
-    def __call__(self, report: HeadProgress) -> None:
-        """Take a report; raises _EnoughError after ``seconds``."""
+    def __call__(self, point: Mapping[str, Any]) -> None:
+        """Take a point of the curve; raises _EnoughError after ``seconds``."""
         self._num_laps += 1
-        if self._last is not None and self._num_laps > _WARM_UP_LAPS:
-            rows = report.samples - self._last.samples
-            elapsed = rows / report.samples_per_second
+        if self._num_laps > max(1, _WARM_UP_LAPS):
+            rows = point["samples"] - self._last_samples
+            elapsed = rows / point["samples_per_second"]
             self.rows += rows
             self.elapsed += elapsed
-            self.waited += elapsed * report.waiting_share
-        self._last = report
+            self.waited += elapsed * point["waiting_share"]
+        self._last_samples = point["samples"]
         if self._num_laps > _WARM_UP_LAPS and self.elapsed >= self._seconds:
             raise _EnoughError
 
 
-def _measure(case: NetCase, samples: Samples, size: int) -> Rate:
+def _learn(case: NetCase, samples: Samples, size: int) -> Rate:
     laps = _Laps(case.seconds)
     with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name, suppress(_EnoughError):
-        train_head(_job(case, samples, size), Path(name), report=laps)
+        HeadTrainer(_job(case, samples, size), Path(name), report=laps).run()
     return Rate(batch=size, observations_per_second=laps.rows / laps.elapsed, waiting_share=laps.waited / laps.elapsed)
 
 
@@ -400,7 +393,7 @@ def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
     none = blocks[:0]
     return HeadTraining(
         data=HeadData(
-            head=head_index(case.head),
+            kind=DECISIONS[head_index(case.head)],
             layout=case.layout,
             digest="",
             encode=_Memory(samples),
@@ -419,7 +412,6 @@ def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
             report_every=_STEPS_A_LAP,
             threads=case.threads,
             precision=case.precision,
-            convolution=case.convolution,
             compilation=case.compilation,
             device=case.device,
         ),

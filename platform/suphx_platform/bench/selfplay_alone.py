@@ -38,23 +38,23 @@ _WHOLE_GAMES = 48
 class SelfplayCase:
     """What is measured."""
 
-    encoder: str
-    size: Size
-    nets: Nets
-    num_tables: int
+    encoder: str = "suphx"
+    size: Size = "tiny"
+    nets: Nets = "policy"
+    num_tables: int = 512
     """Of each simulator."""
     num_simulators: int
     num_engines: int
     num_cores: int
     """That all of it may use."""
     device: DeviceName
-    on_ray: bool
+    on_ray: bool = False
     """Simulators, engines and a buffer are processes; else threads of this one."""
-    rollout_fragment_length: int
+    rollout_fragment_length: int = 16
     """Decisions of every table between two additions to the buffer."""
     seconds: float
     """Of each of the two measurements."""
-    seed: int
+    seed: int = 0
     reward: RewardName = "round_score"
     """What simulators pay; predictions are those of an untrained predictor of the default size."""
 
@@ -142,7 +142,7 @@ def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str]
         say("measuring the nets alone")
         heads = {}
         for head, name in enumerate(HEAD_NAMES):
-            batches = [part.planes for request in requests for part in request if part.head == head]
+            batches = [part.planes for request in requests for part in request if part.decision == head]
             if batches:
                 rate = (
                     0.0 if case.nets == "null" else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
@@ -182,7 +182,7 @@ def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.nd
         num_decisions += group.step(outputs).num_decisions
         spent += time.thread_time() - started
         for part in request:
-            rows[part.head] += len(part.planes)
+            rows[part.decision] += len(part.planes)
         if len(requests) < _NUM_REQUESTS:
             requests.append(request)
     return spent / num_decisions, rows / num_decisions, requests

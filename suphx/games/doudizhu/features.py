@@ -61,40 +61,33 @@ def move_columns(moves: Moves) -> U8:
 _NUM_HISTORY = HISTORY_ROUNDS * MOVES_A_ROUND
 
 
-def encode_states(tables: Records, moves: Moves, indices: I64, seat: int) -> tuple[U8, U8]:
-    """Return uint8 [n, 319 or 430] and uint8 [n, 5, 162]: state and last moves of the tables ``indices``.
+def encode_rows(tables: Records, moves: Moves, indices: I64, seat: int) -> U8:
+    """Return state and last moves of the tables ``indices`` side by side, uint8 [n, 1,129 or 1,240].
 
     ``seat`` is to move at all of them; ValueError if it is not.
     """
     waits = (tables["phase"][indices] == PLAYING) & (tables["actor"][indices] == seat)
     if not waits.all():
         raise ValueError(f"table {indices[~waits][0]} does not wait for a move of seat {seat}")
-    states = np.zeros((len(indices), num_state_columns(seat)), np.uint8)
-    history = np.zeros((len(indices), *HISTORY_SHAPE), np.uint8)
-    _encode(tables, moves, indices, states, history)
-    return states, history
-
-
-def encode_rows(tables: Records, moves: Moves, indices: I64, seat: int) -> U8:
-    """Return states and last moves of ``encode_states`` side by side, uint8 [n, 1,129 or 1,240]."""
-    states, history = encode_states(tables, moves, indices, seat)
-    return np.concatenate([states, history.reshape(len(history), -1)], axis=1)
+    rows = np.zeros((len(indices), num_state_columns(seat) + _NUM_HISTORY * CARD_COLUMNS), np.uint8)
+    _encode(tables, moves, indices, num_state_columns(seat), rows)
+    return rows
 
 
 @jit
-def _encode(tables: Records, m: Moves, indices: I64, states: U8, history: U8) -> None:
+def _encode(tables: Records, m: Moves, indices: I64, num_state: int, rows: U8) -> None:
     for i in range(len(indices)):
         t = tables[indices[i]]
         if t.actor == LANDLORD:
-            encode_landlord(t, m, states[i])
+            encode_landlord(t, m, rows[i])
         else:
-            encode_peasant(t, m, states[i])
-        encode_history(t, m, history[i])
+            encode_peasant(t, m, rows[i])
+        encode_history(t, m, rows[i], num_state)
 
 
 @jit
 def encode_landlord(t: Table, m: Moves, row: U8) -> None:
-    """Fill the zeros of ``row``, uint8 (319,), with what the landlord sees."""
+    """Fill the zeros of the first 319 columns of ``row`` with what the landlord sees."""
     at = _add_cards(t.hands[LANDLORD], row, 0)
     at = _add_cards(t.hands[LANDLORD_DOWN] + t.hands[LANDLORD_UP], row, at)
     at = _add_cards(m.cards[t.to_beat], row, at)
@@ -107,7 +100,7 @@ def encode_landlord(t: Table, m: Moves, row: U8) -> None:
 
 @jit
 def encode_peasant(t: Table, m: Moves, row: U8) -> None:
-    """Fill the zeros of ``row``, uint8 (430,), with what the peasant to move sees."""
+    """Fill the zeros of the first 430 columns of ``row`` with what the peasant to move sees."""
     teammate = NUM_SEATS - t.actor
     at = _add_cards(t.hands[t.actor], row, 0)
     at = _add_cards(t.hands[LANDLORD] + t.hands[teammate], row, at)
@@ -122,12 +115,11 @@ def encode_peasant(t: Table, m: Moves, row: U8) -> None:
 
 
 @jit
-def encode_history(t: Table, m: Moves, rounds: U8) -> None:
-    """Fill the zeros of ``rounds``, uint8 [5, 162], with the last 15 moves."""
+def encode_history(t: Table, m: Moves, row: U8, at: int) -> None:
+    """Fill the zeros of ``row`` from ``at`` on with the last 15 moves, 54 columns each."""
     first = t.num_moves - _NUM_HISTORY
     for i in range(max(0, -first), _NUM_HISTORY):
-        cards = m.cards[t.moves[first + i]]
-        _add_cards(cards, rounds[i // MOVES_A_ROUND], i % MOVES_A_ROUND * CARD_COLUMNS)
+        _add_cards(m.cards[t.moves[first + i]], row, at + i * CARD_COLUMNS)
 
 
 @jit

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.experience.observation import F32
 from suphx.games.doudizhu.engine import Auction, Simulator
 from suphx.games.doudizhu.learning import LEARNING
 from suphx.games.doudizhu.moves import move_text
@@ -28,11 +27,9 @@ from suphx.games.doudizhu.selfplay import (
     DouDizhuTables,
     ScriptedPlayer,
     next_decision,
-    play_to_end,
     recorded_decisions,
 )
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
-from suphx.games.game import CandidateAgent, Opinions, RecordedDecisions
 from suphx.games.scoring import SideScoring
 
 
@@ -61,6 +58,12 @@ class DouDizhu:
     kernel_groups = ()
     record_suffix = ".jsonl.part"
     text = DouDizhuText()
+    scripted_agent = staticmethod(ScriptedPlayer)
+    read_records = staticmethod(find_records)
+    read_record = staticmethod(parse_line)
+    recorded_decisions = staticmethod(recorded_decisions)
+    next_decision = staticmethod(next_decision)
+    viewer_game = staticmethod(viewer_game)
 
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
         """Return the rules with these values; TypeError and ValueError for others."""
@@ -78,29 +81,13 @@ class DouDizhu:
         """Return empty tables."""
         return DouDizhuTables(num_tables, rules)
 
-    def play(self, rules: Rules, seeds: Sequence[int], player: CandidateAgent) -> F32:
-        """Play one whole game for each seed; return float32 [games, 3]: what it was worth by ``rules.scoring``."""
-        tables = DouDizhuTables(len(seeds), rules)
-        tables.reset(seeds)
-        return play_to_end(tables, player)
-
     def new_auction(self, rules: Rules, seed: int) -> Auction | None:
         """Return the auction before the deal ``seed``; None if ``rules`` have no bidding."""
         return Auction(seed) if rules.bidding else None
 
-    def play_auctioned(self, rules: Rules, auction: Auction, player: CandidateAgent) -> F32:
-        """Play the game that follows an auction; return float32 [1, 3]: what it was worth by ``rules.scoring``."""
-        tables = DouDizhuTables(1, rules)
-        tables.start(0, auction)
-        return play_to_end(tables, player)
-
     def seen_by(self, simulator: Simulator, table: int) -> dict[str, Any]:
         """Return what the seat that is to move sees (docs/doudizhu.md)."""
         return seen_by(simulator.tables[table], simulator.rules)
-
-    def scripted_agent(self, name: str) -> ScriptedPlayer:
-        """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
-        return ScriptedPlayer(name)
 
     def write_records(self, records: Sequence[GameRecord], path: Path) -> None:
         """Write games to a file, a line each."""
@@ -114,14 +101,6 @@ class DouDizhu:
         for path in parts:
             path.unlink()
 
-    def read_records(self, path: Path) -> Iterator[GameRecord]:
-        """Yield the games of a file, JSON lines or the text of one game, or of a folder of such files."""
-        return find_records(path)
-
-    def read_record(self, text: str) -> GameRecord:
-        """Return the game of one line of JSON."""
-        return parse_line(text)
-
     def new_record(self, rules: Rules, seed: int) -> str:
         """Return a game without a move as one line of JSON, without a winner: more moves can be appended."""
         simulator = Simulator(1, rules)
@@ -130,23 +109,9 @@ class DouDizhu:
         del values["winner"]
         return json.dumps(values)
 
-    def next_decision(self, record: GameRecord) -> RecordedDecisions | None:
-        """Return the decision after the moves of a record; None if the game is over."""
-        return next_decision(record)
-
     def recorded_move(self, rules: Rules, move: int) -> str:
         """Return the cards of a move, or "pass"."""
         return move_text(rules.load_moves(), move)
-
-    def recorded_decisions(self, record: GameRecord) -> RecordedDecisions:
-        """Return the decisions of a recorded game."""
-        return recorded_decisions(record)
-
-    def viewer_game(
-        self, records: Sequence[GameRecord], opinions: Sequence[Opinions] | None = None, *, first: int = 1
-    ) -> dict[str, Any]:
-        """Return recorded games as the viewer's page shows them."""
-        return viewer_game(records, opinions, first=first)
 
 
 GAME = DouDizhu()

@@ -18,7 +18,7 @@ from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.doudizhu.engine import Simulator, advance_tables
 from suphx.games.doudizhu.features import HISTORY_SHAPE, encode_rows, move_columns, num_state_columns
 from suphx.games.doudizhu.table import F32, GAME_END, NUM_SEATS, SEAT_NAMES, TABLE, Rules, scores_of
-from suphx.games.learning import CandidateLayout, Forward, LearningConfig, LearningOption
+from suphx.games.learning import CandidateLayout, Forward, LearningConfig, LearningOption, Seen, decide_candidates
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I32, I64, U8, Records
@@ -31,6 +31,7 @@ class DouDizhuLearning:
 
     encoders = (ENCODER,)
     options: frozenset[LearningOption] = frozenset()
+    hidden = None
 
     def layout(self, encoder: str, kind: int) -> CandidateLayout:
         """Return what the net of a seat sees: DouZero's state and the last 15 moves."""
@@ -51,6 +52,16 @@ class DouDizhuLearning:
         """Return uint8 [moves, 54]: the cards of each move."""
         return move_columns((rules or Rules()).load_moves())
 
+    def observe(self, tables: Simulator, indices: I64, encoder: str) -> Seen:
+        """Return what the actors of the tables ``indices`` see, by seat."""
+        actors = tables.tables["actor"][indices]
+        parts = [(seat, np.flatnonzero(actors == seat)) for seat in range(NUM_SEATS)]
+        return [
+            (places, observe(tables, seat, indices[places], Candidates(*tables.legal(indices[places]))))
+            for seat, places in parts
+            if places.size
+        ]
+
     def decide(
         self,
         tables: Simulator,
@@ -58,23 +69,9 @@ class DouDizhuLearning:
         encoder: str,
         forward: Forward,
         keep_probabilities: Mapping[int, float] | None = None,
-    ) -> NDArray[np.integer]:
+    ) -> I64:
         """Return a legal move for each of the tables ``indices``."""
-        chosen = np.zeros(len(indices), np.int64)
-        actors = tables.tables["actor"][indices]
-        for seat in range(NUM_SEATS):
-            places = np.flatnonzero(actors == seat)
-            if not places.size:
-                continue
-            candidates = Candidates(*tables.legal(indices[places]))
-            chosen[places] = candidates.moves[candidates.offsets[:-1]]
-            asked = np.flatnonzero(np.diff(candidates.offsets) > 1)
-            if asked.size:
-                own = indices[places[asked]]
-                observations = observe(tables, seat, own, candidates.take(asked))
-                actions, _ = forward(observations, own)
-                chosen[places[asked]] = chosen_moves(observations, actions)
-        return chosen
+        return decide_candidates(self.observe(tables, indices, encoder), indices, forward)
 
     def new_learning_tables(
         self, config: LearningConfig, encoder: str, rules: Rules | None = None, *, first_seed: int
@@ -95,18 +92,6 @@ def observe(simulator: Simulator, seat: int, tables: I64, candidates: Candidates
     _fill_uniforms(simulator.tables, tables, uniforms)
     policies = np.full(len(tables), LATEST, np.int32)
     return Observations(seat, rows, np.zeros((len(tables), 0), np.uint8), policies, uniforms, candidates)
-
-
-def chosen_moves(observations: Observations, actions: NDArray[np.integer]) -> I32:
-    """Return the moves at the places ``actions`` of the lists; ValueError for a place that a list does not have."""
-    candidates = observations.candidates
-    assert candidates is not None
-    is_outside = (actions < 0) | (actions >= np.diff(candidates.offsets))
-    if is_outside.any():
-        row = int(np.flatnonzero(is_outside)[0])
-        count = candidates.offsets[row + 1] - candidates.offsets[row]
-        raise ValueError(f"{SEAT_NAMES[observations.head]}: {actions[row]} is not one of its {count} candidates")
-    return candidates.moves[candidates.offsets[:-1] + actions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +166,10 @@ class DouDizhuLearningTables:
         begun = np.arange(self._config.num_begun(self._num_steps))
         moves = np.zeros(len(begun), np.int32)
         for (tables, observations), output in zip(self._observed, outputs, strict=True):
-            moves[tables] = chosen_moves(observations, output.actions)
+            moves[tables] = observations.chosen_moves(output.actions)
             for store in self._stores:
-                if store.head == observations.head:
-                    seats = np.full(len(tables), observations.head)
+                if store.decision == observations.decision:
+                    seats = np.full(len(tables), observations.decision)
                     store.add(tables, seats, observations, output, np.flatnonzero(observations.policies == LATEST))
         self._observed = []
         self._num_steps += 1
@@ -225,7 +210,7 @@ class DouDizhuLearningTables:
             "num_steps": np.array([self._num_steps]),
         }
         for store in self._stores:
-            state |= {f"{SEAT_NAMES[store.head]}.{name}": column for name, column in store.state().items()}
+            state |= {f"{SEAT_NAMES[store.decision]}.{name}": column for name, column in store.state().items()}
         return {name: column.copy() for name, column in state.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -236,7 +221,7 @@ class DouDizhuLearningTables:
         self._observed = []
         self._candidates = Candidates(*self._simulator.legal(np.arange(len(self._simulator.tables))))
         for store in self._stores:
-            prefix = f"{SEAT_NAMES[store.head]}."
+            prefix = f"{SEAT_NAMES[store.decision]}."
             store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
 
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.bots import agent_number, choose_scripted
 from suphx.games.doudizhu.engine import Simulator
-from suphx.games.doudizhu.features import encode_states
 from suphx.games.doudizhu.records.game_record import GameRecord, positions, record_of
-from suphx.games.doudizhu.table import F32, GAME_END, NUM_SEATS, Rules, scores_of
-from suphx.games.game import CandidateAgent, PlayedGame, RecordedDecisions
+from suphx.games.doudizhu.table import GAME_END, Rules, scores_of
+from suphx.games.game import PlayedGame
 from suphx.kernel.record import I64, Records
 
 
@@ -38,16 +36,6 @@ class DouDizhuTables(Simulator):
         actors: I64 = self.tables["actor"][indices]
         return actors
 
-    def observe(self, indices: I64) -> list[SeatObservations]:
-        """Return what the seats that are to move at ``indices`` see, one part for each of these seats."""
-        actors, seen = self.actors(indices), []
-        for seat in range(NUM_SEATS):
-            own = indices[actors == seat]
-            if own.size:
-                states, history = encode_states(self.tables, self.moves, own, seat)
-                seen.append(SeatObservations(seat, own, states, history, *self.legal(own), self.num_moves))
-        return seen
-
     def take_ended(self) -> I64:
         """Return the tables whose games have ended since the last call."""
         ended = np.flatnonzero(self._is_running & (self.tables["phase"] == GAME_END))
@@ -62,7 +50,7 @@ class DouDizhuTables(Simulator):
         return PlayedGame(game_id, tuple(points.tolist()), record)
 
 
-class ScriptedPlayer(CandidateAgent):
+class ScriptedPlayer:
     """A scripted agent."""
 
     def __init__(self, name: str) -> None:
@@ -70,39 +58,26 @@ class ScriptedPlayer(CandidateAgent):
         agent_number(name)
         self.name = name
 
-    def choose(self, tables: Simulator, seen: SeatObservations) -> I64:
-        """Return the agent's choices, as ``CandidateAgent.choose``."""
-        return choose_scripted(tables.tables, tables.moves, seen.tables, seen.offsets, seen.moves, self.name)
+    def act(self, tables: Simulator, indices: I64) -> NDArray[np.integer]:
+        """Return the agent's move at each of the tables ``indices``."""
+        offsets, legal = tables.legal(indices)
+        return legal[choose_scripted(tables.tables, tables.moves, indices, offsets, legal, self.name)]
 
 
-def play_to_end(tables: DouDizhuTables, player: CandidateAgent) -> F32:
-    """Play all games, which have been dealt, with ``player`` at all seats; return what they were worth to each seat."""
-    while (waiting := tables.waiting()).size:
-        for seen in tables.observe(waiting):
-            tables.advance(seen.tables, seen.moves[player.choose(tables, seen)])
-    return tables.scores()
+def recorded_decisions(record: GameRecord) -> DouDizhuTables:
+    """Return tables at which the decisions of a record are met: table i is the position before its move i.
 
-
-def recorded_decisions(record: GameRecord) -> RecordedDecisions:
-    """Return what each seat saw before each of its moves; table i of the simulator is the position before move i.
-
-    A game without moves has no decisions. ValueError for a move that is not legal.
+    No table waits in a game without moves. ValueError for a move that is not legal.
     """
-    if not record.moves:
-        return RecordedDecisions(DouDizhuTables(1, record.rules), ())
-    return _decisions(positions(record)[:-1], record.rules)
+    return _at_tables(positions(record)[:-1], record.rules)
 
 
-def next_decision(record: GameRecord) -> RecordedDecisions | None:
-    """Return what the seat that is to move after the moves of a record sees, at a single table.
-
-    None if the game is over; ValueError for a move that is not legal.
-    """
-    table = positions(record)[-1:]
-    return None if table["phase"][0] == GAME_END else _decisions(table, record.rules)
+def next_decision(record: GameRecord) -> DouDizhuTables:
+    """Return a table with the position after the moves of a record; ValueError for a move that is not legal."""
+    return _at_tables(positions(record)[-1:], record.rules)
 
 
-def _decisions(tables: Records, rules: Rules) -> RecordedDecisions:
-    own = DouDizhuTables(len(tables), rules)
-    own.tables[:] = tables
-    return RecordedDecisions(own, tuple(own.observe(np.arange(len(tables)))))
+def _at_tables(tables: Records, rules: Rules) -> DouDizhuTables:
+    own = DouDizhuTables(max(1, len(tables)), rules)
+    own.tables[: len(tables)] = tables
+    return own

@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from suphx.games.learning import Forward, LearningConfig, LearningOption
+from suphx.games.learning import Forward, HiddenPlanes, LearningConfig, LearningOption
 from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
+from suphx.games.riichi.features.oracle import ORACLE, seen_planes
 from suphx.games.riichi.match_tables import number_tables
 from suphx.games.riichi.names import AGENTS, DECISIONS
 from suphx.games.riichi.records.game_log import GameLog
@@ -28,6 +29,7 @@ class RiichiLearning:
 
     encoders = tuple(ENCODERS)
     options: frozenset[LearningOption] = frozenset({"hidden", "costs", "draw lanes"})
+    hidden = HiddenPlanes(ORACLE, seen_planes)
 
     def layout(self, encoder: str, kind: int) -> PlaneLayout:
         """Return the planes that a net of a kind sees."""

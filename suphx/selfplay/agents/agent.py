@@ -18,17 +18,17 @@ from torch import Tensor
 from suphx.experience.observation import F32, Candidates, Observations
 from suphx.experience.segments import segment_argmax
 from suphx.games.game import Agent
-from suphx.games.learning import KindOutputs
+from suphx.games.learning import Forward, KindOutputs
+from suphx.games.mahjong.planes import NUM_COLUMNS
 from suphx.games.registry import DEFAULT_GAME, agent_names, decision_names, find_decisions, find_learning, load_game
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.oracle import seen_planes
 from suphx.games.riichi.selfplay.decision import move_probabilities
 from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import I16, I64, U8, Records, as_integers
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.checkpoint import Net, load_header
 from suphx.models.inference import CandidateInference, PackedNet
-from suphx.models.net_config import ActionSelection, Calibration
+from suphx.models.net_config import ActionSelection, Calibration, Precision
 from suphx.models.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, list_actions_at, masked_logits
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
@@ -101,6 +101,7 @@ class NetAgent:
         device: str = "cpu",
         keep_probability: float = 1.0,
         rules: Any = None,
+        precision: Precision = "auto",
     ) -> None:
         """``nets``: one for each kind of decision, in the order of their numbers, trained on rows of ``encoder``.
 
@@ -109,7 +110,7 @@ class NetAgent:
         ``calibrations``: one for each net, none = uncalibrated; ``action_selection``: how nets say yes; ``sampled``
         also samples their choices. ``sampled``: numbers of kinds whose answers are drawn from their probabilities
         instead, choices too. A draw depends on the seed of the deal and the decision only. Probabilities are those
-        after calibration. ``rules``: of the game, where nets value candidates.
+        after calibration. ``rules``, ``precision``: of the game and of the nets, where these value candidates.
         """
         game = nets[0].kind.game if nets else DEFAULT_GAME
         kinds = find_decisions(game)
@@ -125,8 +126,10 @@ class NetAgent:
         self._selections |= dict.fromkeys(sampled, "sampled")
         self._device = torch.device(device)
         features = self._learning.candidate_features(encoder, rules)
+        self._num_moves = None if features is None else len(features)
+        self.depends_on_batches = features is not None
         self._candidate_nets = {
-            net.kind.number: CandidateInference(net, self._device, features)
+            net.kind.number: CandidateInference(net, self._device, features, precision)
             for net in nets
             if isinstance(net, CandidateNet) and features is not None
         }
@@ -139,8 +142,36 @@ class NetAgent:
         }
 
     def act(self, tables: Any, indices: I64) -> NDArray[np.integer]:
-        """Return a legal move for each table."""
-        return self._learning.decide(tables, indices, self.encoder, self.forward, self._keep_probabilities)
+        """Return a legal move for each table; ValueError if its rules have other moves than those of the nets."""
+        return self._decide(tables, indices, self.forward)
+
+    def _decide(self, tables: Any, indices: I64, forward: Forward) -> NDArray[np.integer]:
+        if self._num_moves not in (None, getattr(tables, "num_moves", None)):
+            raise ValueError(
+                f"these nets learned rules with {self._num_moves:,} moves, but the game is played by rules with "
+                f"{tables.num_moves:,}: use nets that learned the rules of the game"
+            )
+        return self._learning.decide(tables, indices, self.encoder, forward, self._keep_probabilities)
+
+    def candidate_values(self, tables: Any, indices: I64) -> F32:
+        """Return float32 (m,): the value of each legal move of the tables, nan where a table has only one.
+
+        Of a game whose moves are candidates; errors as of ``act``.
+        """
+        offsets, moves = tables.legal(indices)
+        found = np.full(len(moves), np.nan, np.float32)
+        first = dict(zip(indices.tolist(), offsets.tolist(), strict=False))
+
+        def forward(observations: Observations, lines: I64) -> KindOutputs:
+            values, own = self._values(observations), observations.candidates
+            assert own is not None
+            for row, line in enumerate(lines.tolist()):
+                part = values[own.offsets[row] : own.offsets[row + 1]]
+                found[first[line] : first[line] + len(part)] = part
+            return _chosen(np.zeros(len(lines), np.int64))
+
+        self._decide(tables, indices, forward)
+        return found
 
     def move_probabilities(self, tables: Records, indices: I64) -> F32:
         """Return what the nets think of every legal move of riichi, float32 [n, NUM_ACTIONS] (decision.py)."""
@@ -172,7 +203,7 @@ class NetAgent:
     @torch.inference_mode()
     def forward(self, observations: Observations, lines: I64) -> KindOutputs:
         """Compute the outputs of the nets (games/learning.py, ``Forward``)."""
-        number = observations.head
+        number = observations.decision
         calibration, selection = self._calibrations[number], self._selections[number]
         if observations.candidates is not None:
             return _chosen(self._best_candidates(observations, observations.candidates))
@@ -187,27 +218,34 @@ class NetAgent:
             choices = masked_logits(logits, legal).argmax(dim=1)
         return _chosen(choices.numpy())
 
+    @torch.inference_mode()
+    def _values(self, observations: Observations) -> Tensor:
+        """Return float32 (m,) of all candidates, on the CPU."""
+        assert observations.candidates is not None
+        return self._candidate_nets[observations.decision](observations.planes, observations.candidates).float().cpu()
+
     def _best_candidates(self, observations: Observations, candidates: Candidates) -> I64:
         """Return the places of the moves in their lists."""
-        number, offsets = observations.head, candidates.offsets
-        values = self._candidate_nets[number](observations.planes, candidates)
+        number, offsets, values = observations.decision, candidates.offsets, self._values(observations)
         if self._selections[number] == "sampled":
             scaled = values / self._calibrations[number].temperature
             return list_actions_at(scaled, offsets, observations.uniforms)[0]
-        return segment_argmax(values.cpu().numpy(), offsets) - offsets[:-1]
+        return segment_argmax(values.numpy(), offsets) - offsets[:-1]
 
     def _logits(self, observations: Observations) -> Tensor:
         """Return float32 [n, k], on the CPU."""
-        number = observations.head
+        number = observations.decision
         net = self._nets[number]
-        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[number])
+        rows = observations.planes
+        if self._learning.hidden is not None:
+            rows = self._learning.hidden.seen(rows, net.num_planes, self._num_oracle_planes[number])
         logits: Tensor = net(torch.from_numpy(rows).to(self._device))
         return logits.float().cpu()
 
     @torch.inference_mode()
     def _judge(self, observations: Observations) -> F32:
         """Return the calibrated probabilities, float32 [n, k], of all answers of one kind."""
-        logits = self._logits(observations) / self._calibrations[observations.head].temperature
+        logits = self._logits(observations) / self._calibrations[observations.decision].temperature
         return torch.softmax(masked_logits(logits, torch.from_numpy(observations.masks)), dim=1).numpy()
 
 
@@ -218,7 +256,8 @@ def _chosen(choices: I64) -> KindOutputs:
 
 def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
     """Return the fastest way to compute ``net`` on the device."""
-    return PackedNet(net) if device.type == "cpu" else fold_batch_norm(net).to(device)
+    is_packed = device.type == "cpu" and net.num_columns == NUM_COLUMNS
+    return PackedNet(net) if is_packed else fold_batch_norm(net).to(device)
 
 
 def load_agent(address: str | Path, *, device: str = "cpu", game: str = DEFAULT_GAME) -> Agent:

@@ -1,19 +1,16 @@
 """Asks an agent at every decision of a recorded game: the viewer shows it, reviews count it; or at any other tables.
 
-``agent_opinions`` is for riichi, ``player_opinions`` for games whose seats choose among candidate moves.
+``agent_opinions`` is for riichi, ``candidate_opinions`` for games whose seats choose among candidate moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from suphx.experience.observation import SeatObservations
-from suphx.games import game
-from suphx.games.game import Agent, CandidateOpinion, Player, ValuingPlayer
+from suphx.games.game import Agent, CandidateOpinion, CandidateTables, ValuingAgent
 from suphx.games.riichi.records.decisions import NO_ACTION, Opinions, RecordedDecisions
 from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import Records
@@ -64,30 +61,18 @@ def opinions_at(agent: Agent, tables: Records) -> Opinions:
     return Opinions(agent.name, actions, probabilities)
 
 
-def player_opinions(decisions: game.RecordedDecisions, player: Player) -> list[CandidateOpinion | None]:
-    """Return the agent's choice for each decision, with the values of all candidates if it has values.
-
-    None where only one move is legal.
-    """
-    found: list[CandidateOpinion | None] = [None] * sum(len(seen.tables) for seen in decisions.seen)
-    for seen in decisions.seen:
-        opinions = seat_opinions(decisions.simulator, seen, player)
-        for table, opinion in zip(seen.tables.tolist(), opinions, strict=True):
-            if len(opinion.candidates) > 1:
-                found[table] = opinion
-    return found
-
-
-def seat_opinions(simulator: Any, seen: SeatObservations, player: Player) -> list[CandidateOpinion]:
-    """Return what the agent would do at each table of ``seen``, with the values of its candidates if it has values."""
-    values = player.values(seen) if isinstance(player, ValuingPlayer) else None
-    chosen = player.choose(simulator, seen) if values is None else None
+def candidate_opinions(tables: CandidateTables, agent: Agent) -> list[CandidateOpinion]:
+    """Return what the agent would do at each table that waits, with the values of its candidates if it has values."""
+    indices = tables.waiting()
+    offsets, moves = tables.legal(indices)
+    values = agent.candidate_values(tables.state, indices) if isinstance(agent, ValuingAgent) else None
+    chosen = ask(agent, tables.state, indices, tables.num_moves) if values is None else None
     found = []
-    for row, (first, end) in enumerate(pairwise(seen.offsets.tolist())):
-        candidates = seen.moves[first:end]
+    for row, (first, end) in enumerate(pairwise(offsets.tolist())):
+        candidates = moves[first:end]
         if values is not None:
             own = values[first:end]
             found.append(CandidateOpinion(candidates, int(np.argmax(own)), own))
         elif chosen is not None:
-            found.append(CandidateOpinion(candidates, int(chosen[row]) - first, None))
+            found.append(CandidateOpinion(candidates, int(np.flatnonzero(candidates == chosen[row])[0]), None))
     return found

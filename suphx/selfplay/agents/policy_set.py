@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from suphx.games.registry import DEFAULT_GAME, find_decisions, find_learning
-from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoint import (
     AnyNetConfig,
     CheckpointHeader,
@@ -96,7 +95,7 @@ def save_policy_set(
             net=net.config,
             step=step,
             calibration=calibration,
-            oracle_planes=oracle_version(net.config),
+            oracle_planes=oracle_version(kind, net.config),
             extra=dict(extra),
         )
         save_checkpoint(folder / checkpoint_name(kind.name, is_weak=is_weak), net, header)
@@ -107,7 +106,9 @@ def seeing_hidden(policy_set: PolicySet, kinds: Sequence[int]) -> PolicySet:
     nets = list(policy_set.nets)
     for kind in kinds:
         net = policy_set.net(kind)
-        nets[kind] = net if net.config.num_oracle_planes else add_oracle_planes(net, ORACLE.num_planes)
+        hidden = find_learning(net.kind.game).hidden
+        if hidden is not None and not net.config.num_oracle_planes:
+            nets[kind] = add_oracle_planes(net, hidden.layout.num_planes)
     return replace(policy_set, nets=tuple(nets))
 
 

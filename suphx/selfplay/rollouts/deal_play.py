@@ -149,7 +149,7 @@ class _Chooser:
 
     def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
         """Compute the outputs of all nets (decision.py, ``Forward``)."""
-        if observations.head != DISCARD_HEAD:
+        if observations.decision != DISCARD_HEAD:
             return self._agent.forward(observations, lines)
         return discard_outputs(self._choose(observations.planes, observations.masks, lines))
 

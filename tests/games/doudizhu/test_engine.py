@@ -153,11 +153,6 @@ def test_a_seed_that_no_game_has_is_refused(seed: int) -> None:
         Auction(seed)
 
 
-def test_bidding_must_be_true_or_false() -> None:
-    with pytest.raises(ValueError, match="bidding is 1: use true or false"):
-        Rules(bidding=1)  # type: ignore[arg-type]
-
-
 MOVES = load_moves()
 HANDS = ("33456TT2", "4477778J", "99QQKBR")
 
@@ -201,39 +196,6 @@ def test_a_game_that_goes_on_is_worth_nothing() -> None:
     tables = play_text(MOVES, HANDS, "33 44")
     assert (tables[0]["winner"], tables[0]["phase"]) == (NO_SEAT, PLAYING)
     assert scores_of(tables, "points").tolist() == [[0, 0, 0]]
-
-
-def test_a_simulator_scores_by_its_rules() -> None:
-    simulator = Simulator(1, Rules(scoring="points"))
-    simulator.reset([0])
-    simulator.tables[:] = play_text(MOVES, ("56", "8888J", "BR3"), "5 8888 BR pass pass 3")
-    assert simulator.scores().tolist() == [[-4, 4, 4]]
-    assert simulator.waiting().size == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("hands", 0, "are not the deck"),
-        ("num_passes", 1, "passes or bombs are stale"),
-        ("to_beat", 3, "the move to beat is stale"),
-        ("actor", 2, "another seat's turn"),
-        ("winner", 1, "seats without cards"),
-        ("last_moves", 0, "last moves are stale"),
-    ],
-)
-def test_a_table_that_contradicts_its_moves_is_found(name: str, value: int, message: str) -> None:
-    simulator = Simulator(1, Rules())
-    simulator.reset([0])
-    check_invariants(simulator.tables[0], simulator.moves)
-    simulator.tables[name] = value
-    with pytest.raises(AssertionError, match=message):
-        check_invariants(simulator.tables[0], simulator.moves)
-
-
-def test_moves_are_found_by_their_cards() -> None:
-    with pytest.raises(ValueError, match=r"335 is no move: docs/doudizhu\.md lists the types"):
-        find_move(MOVES, "335")
 
 
 NUM_GAMES = 40
@@ -296,17 +258,6 @@ def test_some_tables_are_dealt_again() -> None:
     simulator.reset([9], np.array([1]))
     assert simulator.tables["seed"].tolist() == [1, 9, 3]
     assert (simulator.tables[[0, 2]] == before[[0, 2]]).all()
-
-
-def test_a_list_of_moves_that_does_not_fit_at_first_is_complete() -> None:
-    few, many = Simulator(1, Rules()), Simulator(600, Rules())
-    few.reset([0])
-    many.reset([0] * 600)
-    _, legal = few.legal(np.zeros(1, np.int64))
-    many._legal = many._legal[: many.moves.num_moves]  # as small as it may be
-    offsets, moves = many.legal(np.arange(600))
-    assert (np.diff(offsets) == len(legal)).all()
-    assert (moves.reshape(600, -1) == legal).all()
 
 
 def test_a_table_that_does_not_wait_has_no_moves() -> None:

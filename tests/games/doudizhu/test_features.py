@@ -12,7 +12,7 @@ from suphx.games.doudizhu.features import (
     LANDLORD_PARTS,
     PEASANT_COLUMNS,
     PEASANT_PARTS,
-    encode_states,
+    encode_rows,
     move_columns,
 )
 from suphx.games.doudizhu.moves import find_move, load_moves
@@ -49,8 +49,8 @@ def parts_of(row: U8, widths: dict[str, int]) -> dict[str, list[int]]:
 
 def test_a_landlord_sees_its_hand_the_others_together_and_what_was_played() -> None:
     table = play_text(MOVES, HANDS, "3 7 8 T J pass Q pass pass K pass pass")
-    states, _ = encode_states(table, MOVES, ONLY, 0)
-    seen = parts_of(states[0], LANDLORD_PARTS)
+    rows = encode_rows(table, MOVES, ONLY, 0)
+    seen = parts_of(rows[0, :LANDLORD_COLUMNS], LANDLORD_PARTS)
     left = [len(hand) - plays for hand, plays in zip(HANDS, (4, 2, 1), strict=True)]
     assert len(seen["own hand"]) == left[0]
     assert len(seen["hands of the others"]) == left[1] + left[2]
@@ -61,23 +61,21 @@ def test_a_landlord_sees_its_hand_the_others_together_and_what_was_played() -> N
 
 def test_the_history_ends_with_the_last_move_and_is_empty_before_the_first() -> None:
     table = play_text(MOVES, HANDS, "3 7 8")
-    _, history = encode_states(table, MOVES, ONLY, 0)
-    moves = history.reshape(15, 54)
+    moves = encode_rows(table, MOVES, ONLY, 0)[:, LANDLORD_COLUMNS:].reshape(15, 54)
     assert [np.flatnonzero(move).tolist() for move in moves[-3:]] == [[0], [16], [20]]
     assert not moves[:-3].any()
 
 
 def test_a_pass_and_what_was_not_played_look_alike() -> None:
     table = play_text(MOVES, HANDS, "3 pass pass")
-    _, history = encode_states(table, MOVES, ONLY, 0)
-    moves = history.reshape(15, 54)
+    moves = encode_rows(table, MOVES, ONLY, 0)[:, LANDLORD_COLUMNS:].reshape(15, 54)
     assert np.flatnonzero(moves.any(axis=1)).tolist() == [12]
 
 
 def test_a_peasant_knows_its_teammate_from_the_landlord() -> None:
     table = play_text(MOVES, HANDS, "3 7")
-    states, _ = encode_states(table, MOVES, ONLY, 2)
-    seen = parts_of(states[0], PEASANT_PARTS)
+    rows = encode_rows(table, MOVES, ONLY, 2)
+    seen = parts_of(rows[0, :PEASANT_COLUMNS], PEASANT_PARTS)
     assert (seen["played by the landlord"], seen["played by the teammate"]) == ([0], [16])
     assert (seen["last move of the landlord"], seen["last move of the teammate"]) == ([0], [16])
     assert seen["move to beat"] == [16]
@@ -88,7 +86,7 @@ def test_a_peasant_knows_its_teammate_from_the_landlord() -> None:
 def test_a_table_at_which_another_seat_is_to_move_is_refused() -> None:
     simulator = Simulator(2, Rules())
     with pytest.raises(ValueError, match="table 0 does not wait for a move of seat 0"):
-        encode_states(simulator.tables, simulator.moves, np.arange(2), 0)
+        encode_rows(simulator.tables, simulator.moves, np.arange(2), 0)
     simulator.reset([1, 2])
     with pytest.raises(ValueError, match="table 1 does not wait for a move of seat 2"):
-        encode_states(simulator.tables, simulator.moves, ONLY + 1, 2)
+        encode_rows(simulator.tables, simulator.moves, ONLY + 1, 2)

@@ -9,7 +9,7 @@ import pytest
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, Observations, OpponentConfig, PolicyOutputs
 from suphx.games.doudizhu.engine import Simulator
-from suphx.games.doudizhu.features import encode_states
+from suphx.games.doudizhu.features import encode_rows
 from suphx.games.doudizhu.learning import ENCODER, DouDizhuLearning, DouDizhuLearningTables
 from suphx.games.doudizhu.names import DECISIONS
 from suphx.games.doudizhu.table import GAME_END, NUM_SEATS, Rules
@@ -41,7 +41,7 @@ def test_games_are_played_to_their_ends_and_decisions_get_the_points_of_their_se
         observed = tables.observe()
         assert sum(map(len, observed)) == 8
         for part in observed:
-            layout = LEARNING.layout(ENCODER, part.head)
+            layout = LEARNING.layout(ENCODER, part.decision)
             assert part.planes.shape == (len(part), layout.observation_bytes)
             assert part.candidates is not None
             assert (np.diff(part.candidates.offsets) > 1).all()
@@ -50,7 +50,7 @@ def test_games_are_played_to_their_ends_and_decisions_get_the_points_of_their_se
         assert (ended.points != 0).all()
         assert (ended.points[:, 1] == ended.points[:, 2]).all()
         for kind, decisions in zip(DECISIONS, ended.with_rewards(ended.points), strict=True):
-            assert decisions.head == kind.number
+            assert decisions.decision == kind.number
             assert decisions.candidates is not None
             assert len(decisions.candidates) == len(decisions)
             assert (np.diff(decisions.candidates.offsets) > decisions.actions).all()
@@ -67,7 +67,7 @@ def test_decisions_hold_what_was_observed() -> None:
     ended = None
     while ended is None or not ended.num_games:
         (part,) = tables.observe()
-        by_seat[part.head].append(part.planes.tobytes())
+        by_seat[part.decision].append(part.planes.tobytes())
         ended = tables.step([at_random(part)])
     for seat, decisions in enumerate(ended.with_rewards(ended.points)):
         assert [row.tobytes() for row in decisions.planes.dense()] == by_seat[seat]
@@ -87,8 +87,8 @@ def test_a_row_is_the_state_and_the_history_of_a_game_of_the_same_moves() -> Non
         if simulator.tables["phase"][0] == GAME_END:
             break
         assert part.candidates.moves.tolist() == legal.tolist()
-        states, history = encode_states(simulator.tables, simulator.moves, np.zeros(1, np.int64), part.head)
-        assert part.planes[0].tolist() == [*states[0].tolist(), *history.ravel().tolist()]
+        rows = encode_rows(simulator.tables, simulator.moves, np.zeros(1, np.int64), part.decision)
+        assert (part.planes == rows).all()
         outputs = at_random(part)
         simulator.advance([0], legal[outputs.actions])
         check_invariants(simulator.tables[0], simulator.moves)
@@ -138,7 +138,7 @@ def test_what_is_not_offered_is_refused() -> None:
     tables = new_tables()
     outputs = [at_random(part) for part in tables.observe()]
     outputs[0].actions[0] = 9999
-    with pytest.raises(ValueError, match=r"landlord: 9999 is not one of its \d+ candidates"):
+    with pytest.raises(ValueError, match=r"9999 is not one of the \d+ candidates of row 0"):
         tables.step(outputs)
 
 
@@ -150,7 +150,7 @@ def test_agents_decide_as_self_play_does() -> None:
 
         def forward(observations: Observations, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             nonlocal asked
-            assert (simulator.tables["actor"][lines] == observations.head).all()
+            assert (simulator.tables["actor"][lines] == observations.decision).all()
             asked += len(lines)
             outputs = at_random(observations)
             return outputs.actions, outputs.scores

@@ -3,14 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.learning import ENCODER, LEARNING
 from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer
 from suphx.games.doudizhu.table import GAME_END, Rules
-from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game
-from suphx.kernel.record import I64
+from suphx.kernel.record import I32, I64
 from suphx.selfplay.rollouts.rollout import play_deals, play_games
 from tests.games.doudizhu.invariants import check_invariants
 
@@ -29,10 +28,11 @@ def test_decks_played_twice_are_the_games_of_the_scripted_agents() -> None:
         assert (points[side] == np.where(has_won, 1, -1) * np.exp2(scripted.bombs)).all()
 
 
-class IllegalPlayer(CandidateAgent):
-    def choose(self, tables: DouDizhuTables, seen: SeatObservations) -> I64:
-        seen.moves[:] = tables.moves.num_moves - 1  # a pass, which who leads cannot play
-        return seen.offsets[:-1]
+class IllegalPlayer:
+    name = "illegal"
+
+    def act(self, tables: DouDizhuTables, indices: I64) -> I64:
+        return np.full(len(indices), tables.num_moves - 1)  # a pass, which who leads cannot play
 
 
 def test_an_illegal_move_is_refused() -> None:
@@ -63,33 +63,32 @@ NUM_TABLES = 30
 ALL = np.arange(NUM_TABLES)
 
 
-def middle(seen: SeatObservations) -> I64:
-    """Return the place of a move in the middle of each list."""
-    return (seen.offsets[:-1] + seen.offsets[1:]) // 2
+def middle(tables: DouDizhuTables, indices: I64) -> I32:
+    """Return a move in the middle of each list."""
+    offsets, legal = tables.legal(indices)
+    return legal[(offsets[:-1] + offsets[1:]) // 2]
 
 
-def test_every_table_asks_one_seat_and_its_state_is_that_of_the_seat() -> None:
+def test_every_table_asks_one_seat_and_its_row_is_that_of_the_seat() -> None:
     tables = DouDizhuTables(NUM_TABLES, Rules())
     tables.begin(ALL, range(5, 5 + NUM_TABLES))
     for _ in range(15):  # no game has ended
-        seats = tables.observe(ALL)
-        assert sorted(np.concatenate([seen.tables for seen in seats]).tolist()) == ALL.tolist()
-        for seen in seats:
-            number = len(seen.tables)
-            assert (tables.actors(seen.tables) == seen.seat).all()
-            assert seen.states.shape == (number, 319 if seen.seat == 0 else 430)
-            assert seen.history.shape == (number, 5, 162)
-            assert (np.diff(seen.offsets) > 0).all()
-            assert seen.offsets[-1] == len(seen.moves)
-            tables.advance(seen.tables, seen.moves[middle(seen)])
+        seats = LEARNING.observe(tables, ALL, ENCODER)
+        assert sorted(np.concatenate([places for places, _ in seats]).tolist()) == ALL.tolist()
+        for places, seen in seats:
+            assert (tables.actors(places) == seen.decision).all()
+            assert seen.planes.shape == (len(places), LEARNING.layout(ENCODER, seen.decision).num_planes)
+            assert seen.candidates is not None
+            assert (np.diff(seen.candidates.offsets) > 0).all()
+        tables.advance(ALL, middle(tables, ALL))
 
 
 def test_games_that_end_are_whole_and_others_begin_in_their_places() -> None:
     tables, next_seed, ended = DouDizhuTables(NUM_TABLES, Rules()), 100, []
     tables.begin(ALL, range(next_seed, next_seed := next_seed + NUM_TABLES))
     for _ in range(300):
-        for seen in tables.observe(tables.waiting()):
-            tables.advance(seen.tables, seen.moves[middle(seen)])
+        waiting = tables.waiting()
+        tables.advance(waiting, middle(tables, waiting))
         over = tables.take_ended()
         ended += list(tables.tables[over])
         tables.begin(over, range(next_seed, next_seed := next_seed + len(over)))

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from suphx.games.doudizhu.records.game_record import record_of, record_text, write_records
-from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
+from suphx.games.doudizhu.records.game_record import record_text, write_records
+from suphx.games.doudizhu.selfplay import ScriptedPlayer
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
+from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 
@@ -22,10 +24,9 @@ NUM_GAMES = 22
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with games.jsonl, game.txt, and a folder of nets."""
     place = tmp_path_factory.mktemp("records")
-    simulator = DouDizhuTables(NUM_GAMES, Rules())
-    simulator.reset(range(NUM_GAMES))
-    play_to_end(simulator, ScriptedPlayer("rule"))
-    records = [record_of(table, simulator.rules, ("Anna", "Ben", "Cleo")) for table in simulator.tables]
+    agents, seating = [ScriptedPlayer("rule")] * 3, np.array([[0, 1, 2]] * NUM_GAMES)
+    names = ("Anna", "Ben", "Cleo")
+    records = list(play_games(agents, seating, range(NUM_GAMES), Rules(), game="doudizhu", names=names))
     write_records(place / "games.jsonl", records)
     (place / "game.txt").write_text(record_text(records[2]), encoding="utf-8")
     game = candidate_game("doudizhu")

@@ -15,9 +15,7 @@ import pytest
 
 from suphx.evaluation.game_runner import GamePlan, GameRunner, GameTask, LoadAgent, Workers
 from suphx.evaluation.kept_results import KeptResults
-from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.table import Rules
-from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
@@ -55,16 +53,15 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Slow(CandidateAgent):
+class Slow:
     """The agent that it is made of, with a pause before each move."""
 
     def __init__(self, player: Any) -> None:
-        self._player = player
+        self.name, self._player = player.name, player
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
+    def act(self, tables: Any, indices: I64) -> Any:
         time.sleep(0.02)
-        moves: I64 = self._player.choose(simulator, seen)
-        return moves
+        return self._player.act(tables, indices)
 
 
 def load_slow(address: str) -> Slow:

@@ -129,10 +129,10 @@ def _step(before: np.void, after: np.void, moves: Moves, last: Sequence[dict[str
 
 
 def _decisions(tables: Records, moves: Moves, opinions: Opinions | None) -> list[list[dict[str, Any]]]:
-    """Return the decisions at each position: one where an agent was asked, otherwise none."""
+    """Return the decisions at each position: one where an agent was asked and had a choice."""
     found: list[list[dict[str, Any]]] = [[] for _ in tables]
     for index, opinion in enumerate(opinions or ()):
-        if opinion is not None:
+        if len(opinion.candidates) > 1:
             played = int(tables[index + 1]["moves"][index])
             found[index] = [_decision(int(tables[index]["actor"]), index // NUM_SEATS + 1, played, moves, opinion)]
     return found

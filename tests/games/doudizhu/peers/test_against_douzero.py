@@ -9,7 +9,7 @@ import pytest
 from douzero.env.game import GameEnv
 
 from suphx.games.doudizhu.engine import Simulator
-from suphx.games.doudizhu.features import encode_states, move_columns
+from suphx.games.doudizhu.features import encode_rows, move_columns, num_state_columns
 from suphx.games.doudizhu.moves import list_legal, load_moves, move_text
 from suphx.games.doudizhu.table import Rules
 from tests.games.doudizhu.builders import random_positions, scratch_for
@@ -84,10 +84,13 @@ def compare_observations(num_decisions: int, *, seed: int) -> None:
         theirs = DouZeroGame(simulator.tables[0])
         while simulator.waiting().size and num_decisions > 0:
             offsets, legal = simulator.legal(only)
-            states, history = encode_states(simulator.tables, simulator.moves, only, int(simulator.tables["actor"][0]))
+            seat = int(simulator.tables["actor"][0])
+            states, history = np.split(
+                encode_rows(simulator.tables, simulator.moves, only, seat), [num_state_columns(seat)], axis=1
+            )
             seen = theirs.observe()
             np.testing.assert_array_equal(states[0], seen["x_no_action"])
-            np.testing.assert_array_equal(history[0], seen["z"])
+            np.testing.assert_array_equal(history[0], seen["z"].ravel())
             candidates = np.hstack([np.repeat(states, offsets[1], axis=0), columns[legal]])
             assert sorted(map(bytes, candidates)) == sorted({bytes(row) for row in seen["x_batch"].astype(np.uint8)})
             move = legal[rng.integers(len(legal))]

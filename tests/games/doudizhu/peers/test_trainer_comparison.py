@@ -9,7 +9,8 @@ import pytest
 import torch
 from douzero.dmc.models import Model
 
-from suphx.games.doudizhu.features import move_columns
+from suphx.games.doudizhu.features import HISTORY_SHAPE, move_columns, num_state_columns
+from suphx.games.doudizhu.learning import ENCODER, LEARNING
 from suphx.games.doudizhu.selfplay import DouDizhuTables
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from tests.games.doudizhu.peers.douzero import nets_of_douzero
@@ -25,17 +26,20 @@ def test_the_nets_of_douzero_give_the_same_values_as_ours() -> None:
     tables, seats = DouDizhuTables(8, RULES), set()
     tables.begin(np.arange(8), range(8))
     for _ in range(6):
-        for seen in tables.observe(tables.waiting()):
-            seats.add(seen.seat)
-            rows = np.repeat(np.arange(len(seen.tables)), np.diff(seen.offsets))
-            candidates = columns[seen.moves]
-            x, z = np.hstack([seen.states[rows], candidates]).astype(np.float32), seen.history[rows].astype(np.float32)
+        waiting = tables.waiting()
+        for places, seen in LEARNING.observe(tables, waiting, ENCODER):
+            assert seen.candidates is not None
+            seat, offsets = seen.decision, seen.candidates.offsets
+            seats.add(seat)
+            rows = np.repeat(np.arange(len(seen)), np.diff(offsets))
+            candidates, width = columns[seen.candidates.moves], num_state_columns(seat)
+            x = np.hstack([seen.planes[rows, :width], candidates]).astype(np.float32)
+            z = seen.planes[rows, width:].reshape(-1, *HISTORY_SHAPE).astype(np.float32)
             with torch.no_grad():
-                expected = theirs.forward(SEAT_NAMES[seen.seat], torch.from_numpy(z), torch.from_numpy(x), True)
-                arrays = (seen.states, seen.history, candidates, rows)
-                values = nets[seen.seat](*map(torch.from_numpy, arrays))
+                expected = theirs.forward(SEAT_NAMES[seat], torch.from_numpy(z), torch.from_numpy(x), True)
+                values = nets[seat](*map(torch.from_numpy, (seen.planes, candidates, rows)))
             torch.testing.assert_close(values, expected["values"].squeeze(1), rtol=1e-4, atol=1e-6)
-            tables.advance(seen.tables, seen.moves[rng.integers(seen.offsets[:-1], seen.offsets[1:])])
+            tables.advance(waiting[places], seen.chosen_moves(rng.integers(np.diff(offsets))))
     assert seats == {0, 1, 2}
 
 

@@ -32,7 +32,7 @@ from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
-from suphx.training.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo_learning import ValueTrainer
 from suphx.training.value_nets import ValueNets
 from suphx_platform.ray.backend import ray_backend
 from suphx_platform.ray.parts import monte_carlo_parts
@@ -84,9 +84,9 @@ def train_ours(
     parts = monte_carlo_parts(config, layout, GAME.name, RULES)
     new_backend = partial(ray_backend, parts, new_matches=TaskMatches) if num_simulators else None
     try:
-        trained, progress = learn_values(
+        trained, progress = ValueTrainer(
             config, GAME, RULES, folder, report=lambda entry: _say(str(entry)), new_backend=new_backend
-        )
+        ).run()
     finally:
         os.sched_setaffinity(0, before)
     return trained, progress.samples

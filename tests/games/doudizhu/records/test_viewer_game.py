@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.experience.observation import SeatObservations
 from suphx.games.doudizhu.cards import parse_cards
 from suphx.games.doudizhu.records.game_record import GameRecord, record_of
 from suphx.games.doudizhu.records.game_record import record_text as text_of
-from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
+from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
-from suphx.selfplay.agents.opinion import player_opinions
+from suphx.selfplay.agents.opinion import candidate_opinions
+from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.value_nets import move_features
 
 GAME = candidate_game("doudizhu")
@@ -26,10 +26,8 @@ GAME = candidate_game("doudizhu")
 @pytest.fixture(scope="module")
 def records() -> list[GameRecord]:
     """Return games of the rule agent, with bombs in some of them."""
-    simulator = DouDizhuTables(30, Rules())
-    simulator.reset(range(30))
-    play_to_end(simulator, ScriptedPlayer("rule"))
-    return [record_of(table, simulator.rules, ("A", "B", "C")) for table in simulator.tables]
+    agents, seating = [ScriptedPlayer("rule")] * 3, np.array([[0, 1, 2]] * 30)
+    return list(play_games(agents, seating, range(30), Rules(), game="doudizhu", names=("A", "B", "C")))
 
 
 def packed(ranks: list[int]) -> int:
@@ -46,7 +44,7 @@ def states(deal: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_game_that_has_not_begun_is_shown_beside_others(records: list[GameRecord]) -> None:
     games = [records[0], replace(records[1], moves=())]
-    opinions = [player_opinions(GAME.recorded_decisions(game), ScriptedPlayer("rule")) for game in games]
+    opinions = [candidate_opinions(GAME.recorded_decisions(game), ScriptedPlayer("rule")) for game in games]
     values = GAME.viewer_game(games, opinions)
     assert [any(step["decisions"] for step in deal["steps"]) for deal in values["deals"]] == [True, False]
 
@@ -124,15 +122,17 @@ def test_bids_are_steps_before_the_bottom_cards() -> None:
 class CardCounter:
     """Values a move by its number of cards: it plays as many as possible."""
 
-    def values(self, seen: SeatObservations) -> Any:
-        return move_features(GAME, Rules())[seen.moves].sum(axis=1).astype(np.float32) / 10
+    name = "counter"
 
-    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
+    def candidate_values(self, tables: DouDizhuTables, indices: I64) -> Any:
+        return move_features(GAME, Rules())[tables.legal(indices)[1]].sum(axis=1).astype(np.float32) / 10
+
+    def act(self, tables: DouDizhuTables, indices: I64) -> I64:
         raise AssertionError("its values are enough")
 
 
 def test_an_agent_with_values_is_shown_beside_the_players(records: list[GameRecord]) -> None:
-    opinions = [player_opinions(GAME.recorded_decisions(record), CardCounter()) for record in records]
+    opinions = [candidate_opinions(GAME.recorded_decisions(record), CardCounter()) for record in records]
     values = GAME.viewer_game(records, opinions)
     found = [
         (deal, index, each)
@@ -161,7 +161,7 @@ def test_an_agent_with_values_is_shown_beside_the_players(records: list[GameReco
 
 
 def test_a_scripted_agent_agrees_with_its_own_games(records: list[GameRecord]) -> None:
-    opinions = [player_opinions(GAME.recorded_decisions(record), ScriptedPlayer("rule")) for record in records]
+    opinions = [candidate_opinions(GAME.recorded_decisions(record), ScriptedPlayer("rule")) for record in records]
     values = GAME.viewer_game(records, opinions)
     assert values["num_decisions"] > 300
     assert values["num_differences"] == 0

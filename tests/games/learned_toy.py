@@ -1,0 +1,163 @@
+"""The toy game with an encoder: its card is a candidate, one net plays all seats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.experience.decisions import Decisions
+from suphx.experience.observation import F32, LATEST, Candidates, Observations, PolicyOutputs
+from suphx.experience.trajectory import TrajectoryStore, Unrewarded
+from suphx.games.learning import (
+    CandidateLayout,
+    DecisionKind,
+    Forward,
+    LearningConfig,
+    LearningOption,
+    Seen,
+    decide_candidates,
+)
+from suphx.games.registry import GameEntry, register
+from suphx.kernel.record import I64, U8
+from tests.games.toy_game import NUM_SEATS, ToyGame, ToyRules, ToyTables
+
+NAME = "learned-toy"
+NUM_VALUES = ToyRules().num_values
+LAYOUT = CandidateLayout(
+    name=NAME, version=1, state=NUM_VALUES, history=(NUM_SEATS - 1, NUM_VALUES), candidate=NUM_VALUES
+)
+"""The cards of the hand, those of the trick in their order, and the card that is played."""
+
+
+class LearnedTables(ToyTables):
+    """Tables that say what a game was worth: points beside those that its cards bring on average at random."""
+
+    def __init__(self, num_tables: int, rules: ToyRules) -> None:
+        super().__init__(num_tables, rules)
+        self.worth: NDArray[np.float64] = np.zeros((num_tables, NUM_SEATS))
+
+    def begin(self, indices: I64, seeds: Sequence[int]) -> None:
+        super().begin(indices, seeds)
+        self.worth[indices] = 0.0174 * (self.hands[indices] @ np.arange(self.num_moves) ** 3)
+
+    def scores(self) -> F32:
+        more = self.points - self.worth
+        return ((more - more.mean(axis=1, keepdims=True)) / 10).astype(np.float32)
+
+
+_STATE = ("hands", "points", "seeds", "num_played", "moves", "worth")
+
+
+class ToyLearning:
+    encoders = (NAME,)
+    options: frozenset[LearningOption] = frozenset()
+    hidden = None
+
+    def layout(self, encoder: str, kind: int) -> CandidateLayout:
+        if encoder != NAME:
+            raise ValueError(f"{encoder!r} is no encoder")
+        return LAYOUT
+
+    def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:
+        return LAYOUT.observation_bytes
+
+    def candidate_features(self, encoder: str, rules: ToyRules | None = None) -> U8:
+        return np.eye(NUM_VALUES, dtype=np.uint8)
+
+    def observe(self, tables: ToyTables, indices: I64, encoder: str) -> Seen:
+        rows = np.zeros((len(indices), 1 + NUM_SEATS - 1, NUM_VALUES), np.uint8)
+        rows[:, 0] = tables.hands[indices, tables.actors(indices)]
+        for row, index in zip(rows, indices.tolist(), strict=True):
+            trick = tables.trick(index)
+            row[1 + np.arange(len(trick)), trick] = 1
+        keys = zip(tables.seeds[indices].tolist(), tables.num_played[indices].tolist(), strict=True)
+        uniforms = np.array([np.random.default_rng([seed, turn, 1]).random() for seed, turn in keys], np.float32)
+        masks, policies = np.zeros((len(indices), 0), np.uint8), np.full(len(indices), LATEST, np.int32)
+        lists = Candidates(*tables.legal(indices))
+        seen = Observations(0, rows.reshape(len(indices), LAYOUT.num_planes), masks, policies, uniforms, lists)
+        return [(np.arange(len(indices)), seen)]
+
+    def decide(
+        self, tables: ToyTables, indices: I64, encoder: str, forward: Forward, keep_probabilities: Mapping[int, float]
+    ) -> I64:
+        return decide_candidates(self.observe(tables, indices, encoder), indices, forward)
+
+    def new_learning_tables(
+        self, config: LearningConfig, encoder: str, rules: ToyRules | None = None, *, first_seed: int
+    ) -> ToyLearningTables:
+        self.layout(encoder, 0)
+        return ToyLearningTables(config, rules or ToyRules(), first_seed)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedToyGames:
+    points: F32
+    decisions: Unrewarded
+    num_decisions: int
+    ends: None = None
+
+    @property
+    def num_games(self) -> int:
+        return len(self.points)
+
+    num_deals = num_games
+
+    def with_rewards(self, rewards: F32) -> list[Decisions]:
+        return [self.decisions.with_rewards(rewards)]
+
+
+class ToyLearningTables:
+    """Self-play: a table whose game has ended gets the next one."""
+
+    def __init__(self, config: LearningConfig, rules: ToyRules, first_seed: int) -> None:
+        self._tables, self._next_seed = LearnedTables(config.num_tables, rules), first_seed
+        self._store = TrajectoryStore(0, config.num_tables, LAYOUT.observation_bytes, has_candidates=True)
+        self._everyone = np.arange(config.num_tables)
+        self._begin(self._everyone)
+
+    def _begin(self, tables: I64) -> None:
+        self._tables.begin(tables, range(self._next_seed, self._next_seed + len(tables)))
+        self._next_seed += len(tables)
+
+    def observe(self, keep_probability: float = 1.0) -> list[Observations]:
+        return [seen for _, seen in LEARNING.observe(self._tables, self._everyone, NAME)]
+
+    def step(self, outputs: Sequence[PolicyOutputs]) -> EndedToyGames:
+        (seen,), (output,), everyone = self.observe(), outputs, self._everyone
+        self._store.add(everyone, self._tables.actors(everyone), seen, output, everyone)
+        self._tables.advance(everyone, seen.chosen_moves(output.actions))
+        ended = self._tables.take_ended()
+        result = EndedToyGames(self._tables.scores()[ended], self._store.take(ended), len(everyone))
+        self._begin(ended)
+        return result
+
+    def state(self) -> dict[str, np.ndarray]:
+        tables = {name: getattr(self._tables, name).copy() for name in _STATE}
+        return self._store.state() | tables | {"next_seed": np.array(self._next_seed)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        self._store.restore(state)
+        self._next_seed = int(state["next_seed"])
+        for name in _STATE:
+            getattr(self._tables, name)[:] = state[name]
+
+
+LEARNING = ToyLearning()
+
+
+class LearnedToyGame(ToyGame):
+    name = NAME
+    decisions = (DecisionKind(game=NAME, number=0, name="card", role="player"),)
+    learning = LEARNING
+
+    def open_tables(self, num_tables: int, rules: ToyRules, **options: Any) -> LearnedTables:
+        return LearnedTables(num_tables, rules)
+
+
+GAME = LearnedToyGame()
+ENTRY = GameEntry(name=NAME, title=GAME.title, simulator_peers=(), module=__name__)
+register(ENTRY)
