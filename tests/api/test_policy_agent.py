@@ -79,17 +79,3 @@ def test_what_a_policy_must_not_return_is_explained(answer: Any, message: str) -
     agent = suphx.PolicyAgent("bad", lambda observations, masks: answer(masks))
     with pytest.raises(ValueError, match=message):
         suphx.simulate(agent, seed=1)
-
-
-def test_an_unknown_encoder_is_refused() -> None:
-    with pytest.raises(ValueError, match="'maxi' is no encoder"):
-        suphx.PolicyAgent("mine", lowest_legal, encoder="maxi")
-
-
-def test_no_decisions_ask_nothing() -> None:
-    simulator = suphx.Simulator(1, suphx.tenhou())
-
-    def asked(observations: U8, masks: I8) -> ArrayLike:
-        raise AssertionError
-
-    assert suphx.PolicyAgent("mine", asked).act(simulator.tables, np.zeros(0, np.int64)).shape == (0,)

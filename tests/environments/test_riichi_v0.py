@@ -12,7 +12,6 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
-from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.table import OWN_TURN
 from tests.environments.random_action import random_action
 
@@ -156,25 +155,3 @@ def test_the_state_has_what_all_seats_see(settings: dict[str, Any]) -> None:
     assert env.unwrapped.state_space.contains(state)
     for seat, agent in enumerate(riichi_v0.AGENTS):
         assert (state[seat] == env.observe(agent)["observation"]).all()
-
-
-def test_an_illegal_action_costs_all_points_of_a_table_by_default() -> None:
-    env = riichi_v0.env()
-    env.reset(seed=1)
-    agent = env.agent_selection
-    env.step(int(env.observe(agent)["action_mask"].argmin()))
-    assert env.rewards[agent] == -10.0
-
-
-def test_the_rules_of_the_game_can_be_chosen() -> None:
-    env = riichi_v0.raw_env(rules=Rules(start_points=30_000))
-    env.reset(seed=1)
-    assert env._tables.simulator.tables["scores"][0].tolist() == [30_000] * 4
-    assert env.config.lowest_reward == -12.0
-
-
-def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="render_mode is 'rgb_array': use ansi or human"):
-        riichi_v0.env(render_mode="rgb_array")
-    with pytest.raises(ValueError, match="'maxi' is no encoder"):
-        riichi_v0.env(encoder="maxi")

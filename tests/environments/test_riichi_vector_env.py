@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -183,26 +181,6 @@ def test_before_a_reset_there_is_nothing_to_step() -> None:
     env.reset(seed=1, options={"reset_mask": np.array([True, False])})
     with pytest.raises(ValueError, match="table 1 has no game: call reset before step"):
         env.step([37, 37])
-
-
-@pytest.mark.parametrize("settings", [{}, {"packed": True}, {"copy": False}, {"opponents": None}])
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_continues_the_games(
-    duplicate: Callable[[RiichiVectorEnv], RiichiVectorEnv], settings: dict[str, Any]
-) -> None:
-    env = RiichiVectorEnv(2, **{"opponents": "random"} | settings)
-    observations, infos = env.reset(seed=1)
-    twin, random = duplicate(env), np.random.default_rng(1)
-    first = observations.copy()
-    for _ in range(20):
-        actions = random_actions(random, infos["action_mask"])
-        observations, rewards, ended, _, infos = env.step(actions)
-        same, paid, over, _, known = twin.step(actions)
-        assert (same == observations).all()
-        assert (paid == rewards).all()
-        assert (over == ended).all()
-        assert (known["action_mask"] == infos["action_mask"]).all()
-    assert (observations != first).any()
 
 
 def test_tables_are_rendered_as_text_with_the_hand_of_the_seat_that_decides() -> None:

@@ -16,11 +16,6 @@ def test_each_policy_has_its_part_of_the_shares() -> None:
     np.testing.assert_allclose(config.borders(), [0.5, 0.7, 0.8, 0.9, 1.0])  # older versions share theirs
 
 
-def test_shares_need_not_add_up_to_1() -> None:
-    config = OpponentConfig(latest=2, weak=0, older=6, num_older=2)
-    np.testing.assert_allclose(config.borders(), [0.25, 0.25, 0.625, 1.0])
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -89,11 +84,6 @@ def test_joined_observations_are_taken_apart_again() -> None:
     for part, rows in zip(parts, np.split(np.arange(7), [3, 3]), strict=True):
         taken = columns(whole.take(rows))
         assert all(np.array_equal(taken[name], column) for name, column in columns(part).items())
-
-
-def test_a_single_part_is_not_copied() -> None:
-    part = observations(3, 0)
-    assert joined_observations([part]) is part
 
 
 def test_outputs_are_filled_in_row_by_row() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
-
 from suphx.games.registry import GAMES
 from tests.repository import REPOSITORY
 
@@ -57,18 +55,3 @@ def asking_modules() -> set[str]:
 def test_no_module_asks_which_game_it_is_but_those_that_are_known() -> None:
     assert sorted(asking_modules() - MOVES - set(LEFT)) == []
     assert set(LEFT) <= asking_modules(), "it does not ask any more: shorten the list"
-
-
-@pytest.mark.parametrize(
-    ("code", "asks"),
-    [
-        ('game == "doudizhu"', True),
-        ("name != DEFAULT_GAME", True),
-        ('name in ("riichi", "toy")', True),
-        ('{"doudizhu": 3}', True),
-        ('play(game="riichi")', False),
-        ("name = DEFAULT_GAME", False),
-    ],
-)
-def test_what_counts_as_asking(code: str, asks: bool) -> None:
-    assert bool(list(asked_names(ast.parse(code)))) == asks

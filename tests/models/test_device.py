@@ -14,7 +14,6 @@ from suphx.models.device import (
     give_back_memory,
     resolve_compilation,
     torch_threads,
-    uses_bf16,
 )
 from suphx.models.net_config import Calibration
 
@@ -35,12 +34,6 @@ def test_threads_are_set_inside_the_block_only() -> None:
     assert torch.get_num_threads() == before
     with torch_threads(0):
         assert torch.get_num_threads() == before
-
-
-def test_the_precision_asked_for_is_taken() -> None:
-    assert uses_bf16("bf16", CPU)
-    assert not uses_bf16("fp32", CPU)
-    assert uses_bf16("auto", CPU) == torch.cpu.get_capabilities().get("avx512_bf16", False)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -89,13 +82,3 @@ def test_a_gpu_without_a_c_compiler_computes_nets_as_they_are_with_one_warning(
     assert [resolve_compilation("auto", GPU) for _ in range(2)] == ["none", "none"]
     assert caplog.text.count("apt-get install gcc libc6-dev python3.11-dev") == 1
     assert resolve_compilation("default", GPU) == "default", "asked for: torch says what is missing"
-
-
-def test_a_gpu_without_the_headers_of_python_computes_nets_as_they_are(
-    headers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CC", "clang-19")
-    assert resolve_compilation("auto", GPU) == "default"
-    _has_compiler.cache_clear()
-    (headers / "Python.h").unlink()
-    assert resolve_compilation("auto", GPU) == "none"

@@ -9,12 +9,10 @@ import pytest
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, Observations, OpponentConfig, PolicyOutputs
 from suphx.games.doudizhu.engine import Simulator
-from suphx.games.doudizhu.features import encode_rows
 from suphx.games.doudizhu.learning import ENCODER, DouDizhuLearning, DouDizhuLearningTables
 from suphx.games.doudizhu.names import DECISIONS
-from suphx.games.doudizhu.table import GAME_END, NUM_SEATS, Rules
+from suphx.games.doudizhu.table import NUM_SEATS, Rules
 from suphx.games.learning import LearningConfig
-from tests.games.doudizhu.invariants import check_invariants
 
 LEARNING = DouDizhuLearning()
 RULES = Rules(scoring="points")
@@ -71,28 +69,6 @@ def test_decisions_hold_what_was_observed() -> None:
         ended = tables.step([at_random(part)])
     for seat, decisions in enumerate(ended.with_rewards(ended.points)):
         assert [row.tobytes() for row in decisions.planes.dense()] == by_seat[seat]
-
-
-def test_a_row_is_the_state_and_the_history_of_a_game_of_the_same_moves() -> None:
-    tables, simulator = new_tables(num_tables=1), Simulator(1, RULES)
-    simulator.reset([5])
-    for _ in range(30):
-        (part,) = tables.observe()
-        while True:
-            _, legal = simulator.legal([0])
-            if len(legal) != 1:
-                break
-            simulator.advance([0], legal)
-        assert part.candidates is not None
-        if simulator.tables["phase"][0] == GAME_END:
-            break
-        assert part.candidates.moves.tolist() == legal.tolist()
-        rows = encode_rows(simulator.tables, simulator.moves, np.zeros(1, np.int64), part.decision)
-        assert (part.planes == rows).all()
-        outputs = at_random(part)
-        simulator.advance([0], legal[outputs.actions])
-        check_invariants(simulator.tables[0], simulator.moves)
-        tables.step([outputs])
 
 
 def test_restored_tables_go_on_as_the_others() -> None:

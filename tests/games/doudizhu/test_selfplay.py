@@ -40,11 +40,6 @@ def test_an_illegal_move_is_refused() -> None:
         play_deals(GAME, Rules(), IllegalPlayer(), ScriptedPlayer("random"), [0])
 
 
-def test_unknown_agents_are_refused() -> None:
-    with pytest.raises(ValueError, match="'expert' is not a scripted agent: use one of random, rule"):
-        ScriptedPlayer("expert")
-
-
 @pytest.mark.parametrize(
     ("seating", "message"),
     [

@@ -130,39 +130,6 @@ def test_a_move_that_is_not_legal_is_refused_with_the_reason(typed: str, reason:
     assert TEXT.refusal(simulator, 0, TEXT.read_move(RULES, typed)) == reason
 
 
-def test_a_seat_is_told_its_partner() -> None:
-    assert [TEXT.seat_note(seat) for seat in range(3)] == [
-        "you play against both peasants",
-        "you and landlord_up play against the landlord",
-        "you and landlord_down play against the landlord",
-    ]
-
-
-def test_the_end_names_the_winner_the_points_and_what_was_left() -> None:
-    found = set()
-    for seed in range(40):
-        simulator = after_moves(200, seed)
-        table = simulator.tables[0]
-        first, *left = TEXT.end_lines(simulator, 0)
-        winner = int(table["winner"])
-        points, bombs = 2 ** int(table["num_bombs"]), int(table["num_bombs"])
-        found.add((winner == 0, bombs > 0))
-        assert first.startswith(("the peasants win", "the landlord wins")[winner == 0])
-        assert f" {points} point" in first
-        assert f"with {bombs} bomb" in first
-        assert len(left) == int((table["hands"] > 0).sum()) == 2
-    assert len(found) >= 3
-
-
-def test_a_record_is_a_line_of_a_file() -> None:
-    simulator = after_moves(200, 3)
-    line = TEXT.record_line(simulator, 0, ("Änne", "rule", "rule"))
-    assert "\n" not in line
-    record = GameRecord.from_json(json.loads(line))
-    assert record.players == ("Änne", "rule", "rule")
-    assert record.winner is not None
-
-
 def played(num_games: int, *, max_moves: int = 200, rules: Rules | None = None) -> Simulator:
     simulator, rng = Simulator(num_games, rules or Rules()), np.random.default_rng(5)
     simulator.reset(range(num_games))
@@ -234,13 +201,6 @@ def test_bids_and_rules_belong_together() -> None:
     for line in ("bids: landlord", "bids: landlord 2.5", "bids: landlord x, landlord_up pass"):
         with pytest.raises(ValueError, match="write such as 'landlord_up pass, landlord 2'"):
             parse_record("\n".join([line if each.startswith("bids") else each for each in text.splitlines()]))
-
-
-def test_rules_without_bidding_are_written_as_before_there_was_any() -> None:
-    plain, bidding = Rules(scoring="points"), Rules(scoring="points", bidding=True)
-    assert plain.values() == {"scoring": "points", "douzero_kickers": False}
-    assert bidding.values() == {"scoring": "points", "bidding": True, "douzero_kickers": False}
-    assert [Rules(**each.values()) for each in (plain, bidding)] == [plain, bidding]
 
 
 def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
