@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from suphx.evaluation.kept_results import KeptResults, with_kept
-from suphx.evaluation.worker_processes import Work, run_tasks, tick
+from suphx.evaluation.worker_pool import ProcessPool, Progress, Work
 from suphx.games.game import Agent, Game, PlayedGame
 from suphx.games.registry import DEFAULT_GAME, has_candidates, load_game
 from suphx.games.scoring import Forfeited
@@ -351,9 +351,8 @@ class GameRunner:
             with one_thread():
                 yield from plan.play_tasks(agents, iter(enumerate(tasks)), progress)
         else:
-            yield from run_tasks(
-                tasks, _start_worker, (plan,), workers=workers, describe=lambda task: task.title, progress=progress
-            )
+            with closing(ProcessPool(workers)) as pool:
+                yield from pool.run(tasks, start_games, (plan,), describe=lambda task: task.title, progress=progress)
 
 
 ONE_PROCESS = GameRunner()
@@ -371,7 +370,12 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _start_worker(plan: GamePlan) -> Work[GameTask, Summary]:
-    torch.set_num_threads(1)
+def start_games(plan: GamePlan) -> Work:
+    """Load the agents of a plan; return what plays tasks in a worker."""
     agents = plan.load_agents()
-    return lambda tasks: plan.play_tasks(agents, tasks, tick)
+
+    def work(tasks: Iterator[tuple[int, GameTask]], progress: Progress) -> Iterator[tuple[int, Summary]]:
+        with one_thread():
+            yield from plan.play_tasks(agents, tasks, progress)
+
+    return work

@@ -25,6 +25,10 @@ class InferenceEngineConfig:
     """How long the first request of a batch waits for others; 0 = do not wait."""
     action_selection: ActionSelection = "probable"
     """How two-output nets that do not learn decide between yes and no (selfplay/agents/agent.py)."""
+    epsilon: Share = 0.0
+    """How the nets that learn act. 0: they sample from their probabilities. Above: they take the action with the
+    highest output, and in this share of decisions any legal one, each equally often (needed for ``learner.algorithm =
+    "monte_carlo"``)."""
     threads: Threads = 1
     """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"

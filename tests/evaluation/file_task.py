@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from suphx.evaluation.worker_pool import Work
 
 Task = tuple[str, Path]
 
 
-def start(word: str = "did") -> Callable[[Iterator[tuple[int, Task]]], Iterator[tuple[int, str]]]:
+def start(word: str = "did") -> Work:
     """Return what does tasks, one after another; in each process."""
 
     def work(task: Task) -> str:
@@ -30,4 +31,4 @@ def start(word: str = "did") -> Callable[[Iterator[tuple[int, Task]]], Iterator[
                 signal.pause()
         return f"{word} {deed}"
 
-    return lambda tasks: ((place, work(task)) for place, task in tasks)
+    return lambda tasks, progress: ((place, work(task)) for place, task in tasks)

@@ -16,7 +16,7 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length
     """Return decisions in trajectories of ``length`` rows."""
     n = len(actions)
     return Decisions(
-        head=head,
+        decision=head,
         planes=SparsePlanes.of(np.ones((n, OBSERVATION_BYTES), np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
         costs=np.zeros((n, 0), np.int16),

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.models.inference import InferenceNet
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
@@ -43,7 +40,7 @@ def observations(n: int, head: int = DISCARD_HEAD, policy: int = LATEST, seed: i
     masks = (rng.random((n, 34)) < 0.5).astype(np.uint8) if head == DISCARD_HEAD else np.zeros((n, 0), np.uint8)
     masks[:, :1] = 1
     return Observations(
-        head=head,
+        decision=head,
         planes=rng.integers(256, size=(n, layout.observation_bytes), dtype=np.uint8),
         masks=masks,
         policies=np.full(n, policy, np.int32),
@@ -108,27 +105,6 @@ def test_every_policy_answers_with_its_own_weights() -> None:
         np.testing.assert_allclose(reply.log_probs[own], expected.log_probs[own], atol=1e-5)
 
 
-def test_requests_are_answered_while_new_weights_are_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = new_engine()
-    is_begun, may_end = threading.Event(), threading.Event()
-    prepared = InferenceNet.prepared
-
-    def slow(self: InferenceNet, net: PolicyNet) -> dict[str, torch.Tensor]:
-        is_begun.set()
-        assert may_end.wait(60)
-        return prepared(self, net)
-
-    monkeypatch.setattr(InferenceNet, "prepared", slow)
-    loading = threading.Thread(target=engine.load, args=(PolicyVersion(9, weights(9)),))
-    loading.start()
-    assert is_begun.wait(60)
-    (reply,) = engine.evaluate([observations(40)])
-    may_end.set()
-    loading.join(60)
-    assert set(reply.versions.tolist()) == {0}
-    assert set(engine.evaluate([observations(40)])[0].versions.tolist()) == {9}
-
-
 def test_too_few_older_versions_are_repeated() -> None:
     engine = new_engine()
     engine.load(PolicyVersion(4, weights(4)), older=[PolicyVersion(0, weights(5))])
@@ -136,24 +112,11 @@ def test_too_few_older_versions_are_repeated() -> None:
     assert_equal([engine.evaluate(asked[:1])[0]], [engine.evaluate(asked[1:])[0]])
 
 
-def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() -> None:
+def test_requests_that_are_answered_together_get_what_they_get_alone() -> None:
     requests: list[Request] = [[observations(5 + i, seed=i), observations(3, RIICHI_HEAD, seed=i)] for i in range(8)]
-    engine = new_engine(InferenceEngineConfig(precision="fp32", wait_seconds=10, max_batch_size=92))
-    groups: list[int] = []
-    answer = engine._evaluate_together
-
-    def counted(group: list[Request]) -> list[Reply]:
-        groups.append(len(group))
-        return answer(group)
-
-    engine._evaluate_together = counted  # type: ignore[method-assign, assignment]
-    with ThreadPoolExecutor(8) as threads:
-        outputs = list(threads.map(engine.evaluate, requests))
-    alone = new_engine()
-    for request, reply in zip(requests, outputs, strict=True):
-        assert_equal(reply, alone.evaluate(request))
-    assert sum(groups) == 8
-    assert max(groups) > 1, "the first one waits until there are 92 rows, which are those of all, or 10 s"
+    engine = new_engine()
+    for request, reply in zip(requests, engine.evaluate_together(requests), strict=True):
+        assert_equal(reply, engine.evaluate(request))
 
 
 def test_only_policies_that_are_played_have_nets(monkeypatch: pytest.MonkeyPatch) -> None:

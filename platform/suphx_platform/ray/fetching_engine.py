@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import ray
 
 from suphx.models.device import torch_threads
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.engine import InferenceEngine, engine_thread
+from suphx.selfplay.engine import InferenceEngine
 from suphx.selfplay.requests import Reply, Request
 from suphx.selfplay.weights import PolicyVersion
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.ray.process import Peer
+
+Update: TypeAlias = tuple[PolicyVersion, list[PolicyVersion]]
+"""The newest version, and the older ones that opponents may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +47,33 @@ class Fetching:
         self.fetch()
 
     def begin(self) -> int:
-        """Take the newest weights, also if those here are newer: the run has gone back; return their version."""
-        self._has_weights = False
+        """Take the newest weights, also if those here are newer; return their version."""
+        self.forget()
         return self.fetch()
 
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
+        self.take(self.ask_newest())
+        version: int = self.engine.version
+        return version
+
+    def forget(self) -> None:
+        """Have the next weights taken whatever their version is: the run has gone back."""
+        self._has_weights = False
+
+    def ask_newest(self) -> Update | None:
+        """Return the newest versions; None if they are here."""
         known = self.engine.version if self._has_weights else -1
-        update: tuple[PolicyVersion, list[PolicyVersion]] | None = self._server.insist("newer_than", known, self._name)
+        update: Update | None = self._server.insist("newer_than", known, self._name)
+        return update
+
+    def take(self, update: Update | None) -> None:
+        """Play with versions that were asked for."""
         if update is not None:
             latest, older = update
             played = older if self.engine.has_older else []  # only what somebody plays is fetched
             self.engine.load(with_weights(latest), [with_weights(version) for version in played])
             self._has_weights = True
-        version: int = self.engine.version
-        return version
 
 
 class FetchingEngine(Fetching):
@@ -65,8 +81,7 @@ class FetchingEngine(Fetching):
 
     engine: InferenceEngine
 
-    def __init__(self, config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False) -> None:
-        """``has_thread``: it computes in one thread of its own."""
+    def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
         self._threads = config.engine.threads
         policy_sets: list[PolicySet] = ray.get(Peer(server_name).insist("policy_sets"))
         start, weak, *_ = policy_sets
@@ -77,18 +92,17 @@ class FetchingEngine(Fetching):
             weak if opponents.weak else None,
             heads=config.head_numbers,
             num_older=opponents.num_older_that_play,
-            thread=engine_thread(config.engine.threads) if has_thread else None,
         )
         super().__init__(engine, server_name, name)
 
-    def evaluate(self, request: Request) -> Reply:
-        """Return what ``InferenceEngine.evaluate`` returns."""
+    def evaluate_together(self, requests: Sequence[Request]) -> list[Reply]:
+        """Return the replies to several requests."""
         with torch_threads(self._threads):
-            return self.engine.evaluate(request)
+            return self.engine.evaluate_together(requests)
 
     def submit(self, request: Request) -> GivenReply:
         """Answer at once, in the thread that asks."""
-        return GivenReply(self.evaluate(request))
+        return GivenReply(self.evaluate_together([request])[0])
 
 
 def with_weights(version: PolicyVersion) -> PolicyVersion:

@@ -6,11 +6,8 @@ where it runs.
 
 from __future__ import annotations
 
-import logging
-import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,8 +28,9 @@ from suphx_platform.ray.process import Peer
 if TYPE_CHECKING:
     from suphx.selfplay.agents.policy_set import PolicySet
     from suphx.training.config import MonteCarloConfig
-    from suphx.training.learner import Learner
+    from suphx.training.learner import Learner, NewWorkers
     from suphx.training.local_backend import SelfPlay
+    from suphx.training.monte_carlo import RoundLearner
     from suphx.training.reinforcement_config import ReinforcementConfig
 
 _MAX_WAITING_BATCHES = 2
@@ -109,8 +107,8 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
     """Return the parts of Deep Monte-Carlo: each simulator has nets of its own, and one buffer keeps whole rounds."""
     from suphx.games.registry import candidate_game
     from suphx.selfplay.buffer import RoundBuffer
-    from suphx.training.local_rounds import RoundLearning, RoundSimulator, by_seat
-    from suphx.training.value_nets import new_nets
+    from suphx.training.local_rounds import RoundSimulator
+    from suphx.training.value_nets import new_nets, weights_of
 
     found = candidate_game(game)
     waiting = max(1, (layout.rounds_per_simulator - 1) * layout.num_simulators)
@@ -120,8 +118,8 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
         new_simulator=_simulator_of,
         new_engine=new_engine,
         new_buffer=partial(RoundBuffer, waiting),
-        new_learner=partial(_new_round_learner, pickle.dumps(partial(RoundLearning, config, game))),
-        first_weights=by_seat(new_nets(found, config.seed), found.seat_names),
+        new_learner=partial(_new_round_learner, pickle.dumps((config, game))),
+        first_weights=weights_of(new_nets(found, config.seed)),
         publish_every=layout.weight_sync_rounds,
         stops=(config.evaluate_rounds,),
         max_updates=config.max_rounds,
@@ -147,7 +145,7 @@ def _simulator_of(number: int, engine: Any) -> Simulator:
 def _new_engine(config: bytes, server: str, name: str) -> Any:
     from suphx_platform.ray.fetching_engine import FetchingEngine
 
-    return FetchingEngine(pickle.loads(config), server, name, has_thread=name.startswith("engine"))
+    return FetchingEngine(pickle.loads(config), server, name)
 
 
 def _new_round_engine(new_simulator: bytes, server: str, name: str) -> Any:
@@ -156,38 +154,51 @@ def _new_round_engine(new_simulator: bytes, server: str, name: str) -> Any:
     return Fetching(pickle.loads(new_simulator)(), server, name)
 
 
-def _new_round_learner(new_learner: bytes, server: str, room: str) -> RunLearner:
-    learner: RunLearner = pickle.loads(new_learner)()
-    return learner
+def _new_round_learner(config: bytes, server: str, room: str) -> RunLearner:
+    import torch
+
+    from suphx.training.monte_carlo import RoundLearner
+
+    settings, game = pickle.loads(config)
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    return StoredLearner(RoundLearner(settings, game))
 
 
 def _new_policy_learner(config: bytes, server: str, room: str) -> RunLearner:
-    return PolicyLearner(pickle.loads(config), server, room)
+    """Return the learner of policy gradient, in its own process or with several of RLlib's."""
+    from suphx.training.learner import Learner
+    from suphx.training.learning_step import local_step
 
+    settings: ReinforcementConfig = pickle.loads(config)
+    policy_sets: list[PolicySet] = ray.get(Peer(server).insist("policy_sets"))
+    start, _, *teachers = policy_sets
+    new_workers: NewWorkers = local_step
+    if settings.learner.num_learners > 1:
+        from suphx_platform.ray.rllib_learner import RLlibWorkers
 
-class PolicyLearner:
-    """The learner of policy gradient, with one or several of RLlib's."""
-
-    def __init__(self, config: ReinforcementConfig, server: str, room: str) -> None:
-        from suphx.training.learner import Learner
-        from suphx_platform.ray.learner_group import RLlibWorkers
-
-        self._report_every = config.report_every
-        policy_sets: list[PolicySet] = ray.get(Peer(server).insist("policy_sets"))
-        start, _, *teachers = policy_sets
         new_workers = partial(
             RLlibWorkers,
-            resources=learner_resources(config.cluster),
-            timeout_seconds=config.cluster.start_seconds,
+            resources=learner_resources(settings.cluster),
+            timeout_seconds=settings.cluster.start_seconds,
             room=room,
         )
-        with _dying_with_learners():
-            self._learner: Learner = Learner(
-                config.learner,
-                [start.net(head) for head in config.head_numbers],
-                teachers=[teacher.net(head) for teacher in teachers for head in config.head_numbers],
-                new_workers=new_workers,
-            )
+    learner = Learner(
+        settings.learner,
+        [start.net(head) for head in settings.head_numbers],
+        teachers=[teacher.net(head) for teacher in teachers for head in settings.head_numbers],
+        new_workers=new_workers,
+        report_every=settings.report_every,
+    )
+    return StoredLearner(learner)
+
+
+class StoredLearner:
+    """A learner whose state is arrays, for other processes."""
+
+    def __init__(self, learner: Learner | RoundLearner) -> None:
+        self._learner = learner
+        self.weights, self.match_weights = learner.weights, learner.match_weights
 
     @property
     def num_updates(self) -> int:
@@ -196,22 +207,11 @@ class PolicyLearner:
 
     def learn(self, parts: Any, staleness: float) -> Learned:
         """Make one update."""
-        from suphx.training.learner import learn
-
-        with _dying_with_learners():
-            return learn(self._learner, parts, staleness, report_every=self._report_every)
-
-    def weights(self) -> Weights:
-        """Return the policy nets' weights."""
-        with _dying_with_learners():
-            return self._learner.weights()
-
-    match_weights = weights
+        return self._learner.learn(parts, staleness)
 
     def state(self) -> LearnerCopy:
         """Return the number of updates, and all that ``restore`` needs."""
-        with _dying_with_learners():
-            tensors, values = self._learner.state()
+        tensors, values = self._learner.state()
         return self.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
 
     def restore(self, state: LearnerCopy) -> None:
@@ -219,20 +219,7 @@ class PolicyLearner:
         import torch
 
         _, arrays, values = state
-        with _dying_with_learners():
-            self._learner.restore({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values)
-
-
-@contextmanager
-def _dying_with_learners() -> Iterator[None]:
-    """End this process if one of several learners is lost: Ray restarts it, and it starts new learners."""
-    from suphx_platform.ray.learner_group import LearnersLostError
-
-    try:
-        yield
-    except LearnersLostError:
-        logging.getLogger(__name__).exception("the learner starts again")
-        os._exit(1)
+        self._learner.restore({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values)
 
 
 def learner_resources(cluster: RayLayoutConfig) -> dict[str, float]:

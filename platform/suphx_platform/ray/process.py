@@ -1,7 +1,7 @@
 """The process of an actor: CPU and memory, health, when it must end, and how it asks other actors.
 
 After most errors of CUDA every later call of the same process fails too. A process that lived on would fail at each
-request, although its health checks are answered: it ends, so that Ray starts another one in its place.
+request, although its health checks are answered: it ends, and is replaced.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,20 +33,27 @@ BACK_OFF_SECONDS = 0.2
 _logger = logging.getLogger(__name__)
 
 
+class LearnersLostError(RuntimeError):
+    """A learner of several died or does not answer, and all were ended with it.
+
+    Make a new Learner and restore the last state.
+    """
+
+
 @contextmanager
 def ending_broken_process() -> Iterator[None]:
-    """End this process at an error of its GPU; any other error, such as too little memory, is raised."""
+    """End this process at an error of its GPU, or if one of several learners is lost; raise any other error."""
     try:
         yield
     except RuntimeError as error:
-        if not is_error_of_gpu(error):
+        if not (isinstance(error, LearnersLostError) or is_error_of_gpu(error)):
             raise
-        _logger.exception("the GPU cannot be used by this process any more: it ends and is started again")
+        _logger.exception("this process cannot go on: it ends and is replaced")
         os._exit(_EXIT_CODE)
 
 
 def ends_broken_process(method: M) -> M:
-    """Return a method of an actor that does this; not for constructors, which Ray would call again and again.
+    """Return a method of an actor that does this.
 
     It stands above ``ray.method``, whose options Ray reads of the innermost function.
     """
@@ -81,20 +87,12 @@ def cpu_seconds(pid: int) -> float:
     return float(times.user + times.system)
 
 
-_INCARNATION = uuid.uuid4().hex
-"""Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""
-
-
 CALL_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
 """What the answer to a call may be if its part, or the node of the answer, is gone, or the part raised an error."""
 
 
 class NotBegunError(RuntimeError):
-    """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.incarnation = _INCARNATION
+    """A part has just been made, and was not told yet to begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +103,6 @@ class Health:
     node: str
     memory_bytes: int
     """Private memory: what the process would free by ending."""
-    incarnation: str
-    """Another one whenever the part was started again."""
     waiting_seconds: float = 0.0
     """Of an engine: how long its oldest request has been waiting."""
     counts: EngineCounts | None = None
@@ -128,7 +124,7 @@ class RayActor:
 
 def health_of_process() -> Health:
     """Return what every actor can say of its process."""
-    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _INCARNATION)
+    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes())
 
 
 class PeerLostError(RuntimeError):
@@ -152,7 +148,7 @@ class Peer:
         return getattr(self._actor, method).remote(*arguments)
 
     def answer(self, reference: Any) -> Any:
-        """Return what it answered; PeerLostError if it is gone, or was and has not begun again."""
+        """Return what it answered; PeerLostError if it is gone, or new and has not begun."""
         try:
             return ray.get(reference)
         except CALL_ERRORS as error:

@@ -1,10 +1,9 @@
-"""Health of all parts: a heartbeat from each, an end for one that hangs, a new start for one that ended, a limit on
-failures in a row.
+"""Health of all parts: a heartbeat from each, a new actor for one that died or hangs, a limit on failures in a row.
 
-Ray starts a dead actor again where there is room (``max_restarts=-1``) and repeats ``begin`` for its next process
-(``max_task_retries=-1``). What is added here: parts that hang are killed; an actor that has ended by itself, which Ray
-counts as wanted and never starts again, is made anew; the death of one process is one fault, however many calls fail
-because of it; a part for which no node has room is no fault. RLlib's FaultTolerantActorManager has none of these.
+There is one rule: an actor that died, whose node is gone or drained, or that does not answer in time is killed, and
+another one is made in its place, which has to begin again. Ray itself restarts nothing. All that is known of a part
+belongs to its present life, so that the calls that end with one death are one fault. A part for which no node has room
+is no fault: it is waited for. RLlib's FaultTolerantActorManager has no new actors, hangs or limits.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from suphx.printable_text import shortened
 from suphx.selfplay.backend import Event, Fault
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.requests import EngineCounts
-from suphx.training.trainer import PartAwayError
-from suphx_platform.ray.process import Health, NotBegunError
+from suphx.training.trainer import DivergedError, PartAwayError
+from suphx_platform.ray.process import Health, PeerLostError
 
-RESTARTED = "restarted"
-"""Method of the answer that says that a part was started again, and has forgotten all."""
+LOST = "lost"
+"""Method of the answer that says that a part has lost all and is to begin again."""
 
 _CHECKS = 4
 """Health checks of each part within ``hang_seconds``."""
@@ -42,7 +41,6 @@ _CHECK_SECONDS = 5.0
 _LOOK_SECONDS = 0.5
 _SAY_SECONDS = 30.0
 _SHOWN = ("CPU", "GPU", "simulator", "inference", "learner")
-_UNREPORTED = "its process has ended, and another one has taken its place"
 _logger = logging.getLogger(__name__)
 
 
@@ -52,8 +50,7 @@ class Answer:
 
     part: str
     method: str
-    value: Any
-    error: Exception | None = None
+    value: Any = None
 
 
 @dataclass(slots=True)
@@ -61,7 +58,6 @@ class _Call:
     part: str
     method: str
     life: int
-    began: float
     ends: float
     seconds: float
     future: Future[Any]
@@ -72,25 +68,25 @@ class Supervisor:
 
     >>> supervisor.call("simulator 0", "play", 16)
     >>> for answer in supervisor.wait():
-    ...     print(answer.part, answer.method, answer.value, answer.error)
+    ...     print(answer.part, answer.method, answer.value)
     """
 
     def __init__(
         self,
         layout: RayLayoutConfig,
-        parts: dict[str, Any],
+        parts: Mapping[str, Any],
         *,
         renew: Callable[[str], Any],
         needs: Mapping[str, Collection[str]] | None = None,
         remedy: str = "",
         needs_text: Mapping[str, str] | None = None,
     ) -> None:
-        """``parts``: actors by name; ``renew`` makes another one in the place of one that Ray does not start again.
+        """``parts``: actors by name; ``renew`` kills one and makes another in its place.
 
         ``needs``: by part, the parts of which one must live for it to work; until one does, it waits. ``remedy``: what
         helps if the nodes do not offer enough; ``needs_text``: sentences about what some parts wait for.
         """
-        self._layout, self._parts, self._renew = layout, parts, renew
+        self._layout, self._parts, self._renew = layout, dict(parts), renew
         self._needs, self._missing = needs or {}, MissingParts(parts, _logger.info, remedy=remedy, needs=needs_text)
         self.is_stopping: Callable[[], bool] = lambda: False
         """Whether the run is to stop, and no part that is away is waited for."""
@@ -105,79 +101,54 @@ class Supervisor:
         self._answered: Queue[int] = Queue()
         self._answered_at: dict[str, float] = {}
         """When each part last answered a call that was no health check."""
-        self._kept: deque[Answer] = deque()
         self._looked_at = time.monotonic()
-        self._handled_call_began = 0.0
-        self._lives: dict[str, int] = {}
-        self._failures: dict[str, int] = {}
-        self._incarnations: dict[str, str] = {}
-        self._dead: dict[str, float] = {}  # since when, of those whose next incarnation has not been heard of
-        self._restarted: dict[str, float] = {}  # since when the incarnation is known that is not the first one
-        self._due = [(0.0, part) for part in parts]
+        self._lives: Counter[str] = Counter()
+        self._failures: Counter[str] = Counter()
+        self._due = [(0.0, part, 0) for part in parts]
+        """Health checks: when, of which part, of which actor of it."""
+        self._actors: Counter[str] = Counter()
+        """How many actors each part has had before."""
 
     # calls
 
     def call(self, part: str, method: str, *arguments: Any) -> None:
-        """Call a method of a part; its answer comes out of ``wait``.
-
-        A part that does not answer within ``start_seconds`` is killed, which is an error of most calls; those that Ray
-        repeats for the next process wait on.
-        """
+        """Call a method of a part; its answer comes out of ``wait``: LOST if it fails, or takes ``start_seconds``."""
         self._num_open[part] += 1
         self._call(part, method, self._layout.start_seconds, arguments)
 
     def num_calls(self, part: str | None = None) -> int:
         """Return the calls under way, of one part or of all, without health checks and those of earlier lives."""
-        return sum(self._num_open.values()) if part is None else self._num_open[part]
+        return self._num_open.total() if part is None else self._num_open[part]
 
     def wait(self, seconds: float = _WAIT_SECONDS) -> list[Answer]:
         """Return answers of the present lives of parts: all that are there, or the first that comes within ``seconds``.
 
-        Makes the health checks that are due, kills parts that hang, and logs which parts are away.
+        Makes the health checks that are due, replaces parts that died or hang, and logs which parts are away. Raises
+        the error of a part that cannot be made, or that failed more than ``max_failures`` times in a row;
+        DivergedError.
         """
         while self._due and self._due[0][0] <= time.monotonic():
-            _, part = heapq.heappop(self._due)
-            is_known = part in self.health
-            self._call(part, "health", self._layout.hang_seconds if is_known else self._layout.start_seconds, ())
-        answers, self._kept = list(self._kept), deque()
+            _, part, actor = heapq.heappop(self._due)
+            if actor == self._actors[part]:
+                is_known = part in self.health
+                self._call(part, "health", self._layout.hang_seconds if is_known else self._layout.start_seconds, ())
+        answers: list[Answer] = []
         try:
-            number = self._answered.get(timeout=0 if answers else seconds)
+            number = self._answered.get(timeout=seconds)
             while True:
                 self._handle(self._open.pop(number), answers)
                 number = self._answered.get_nowait()
         except Empty:
             pass
         if time.monotonic() > self._looked_at + _LOOK_SECONDS:
-            self._look()
+            self._look(answers)
         self._missing.look(self.health)
         return answers
 
-    def ask(self, part: str, method: str, *arguments: Any) -> Any:
-        """Return what a call gives; other answers come out of the next ``wait``.
-
-        Raises the error of the call; PartAwayError as ``check_stop``.
-        """
-        self.call(part, method, *arguments)
-        others: list[Answer] = []
-        try:
-            while True:
-                self.check_stop(part)
-                answers = self.wait()
-                for place, answer in enumerate(answers):
-                    if (answer.part, answer.method) == (part, method):
-                        others += answers[place + 1 :]
-                        if answer.error is not None:
-                            raise answer.error
-                        return answer.value
-                    others.append(answer)
-        finally:
-            self._kept.extendleft(reversed(others))
-
     def begin_life(self, part: str) -> None:
         """Forget the calls of a part that are under way: it begins again."""
-        self._lives[part] = self._lives.get(part, 0) + 1
+        self._lives[part] += 1
         self._num_open[part] = 0
-        self._kept = deque(answer for answer in self._kept if answer.part != part)
 
     # events and faults
 
@@ -194,35 +165,7 @@ class Supervisor:
 
     def succeed(self, part: str) -> None:
         """Note that ``part`` did its work: its failures so far do not count any more."""
-        self._failures.pop(part, None)
-
-    def fail(self, part: str, error: Exception) -> None:
-        """Emit one fault for each process of a part that died or failed; make an actor that has ended anew.
-
-        Raises the cause if the first steps of a part fail, or after more than ``max_failures`` in a row.
-        """
-        self.health.pop(part, None)
-        self.engine_rates.forget(part)
-        cause = cause_of(error)
-        if is_final(error):
-            self.emit(Fault(part, "died", first_line(error)))
-            raise cause
-        if isinstance(cause, NotBegunError):
-            if self._is_unreported_restart(part, cause.incarnation):
-                self._count(Fault(part, "died", first_line(error)), cause)
-        elif isinstance(error, ray.exceptions.RayActorError):
-            if part not in self._dead and self._handled_call_began >= self._restarted.get(part, 0):
-                self._dead[part] = time.monotonic()
-                self._count(Fault(part, "died", first_line(error)), cause)
-        else:
-            self._count(Fault(part, "failed", first_line(error)), cause)
-        if is_ended(error, self._parts[part]):
-            self._parts[part] = self._renew(part)
-
-    def fail_unless_dead(self, part: str, error: Exception) -> None:
-        """Emit the fault of a part that did not do something small, unless it is known to be dead already."""
-        if part in self.health or is_final(error) or is_ended(error, self._parts[part]):
-            self.fail(part, error)
+        del self._failures[part]
 
     def check_stop(self, part: str) -> None:
         """Raise PartAwayError if the run is to stop while ``part`` is away, or waits for a part that is.
@@ -241,48 +184,48 @@ class Supervisor:
 
     def _call(self, part: str, method: str, seconds: float, arguments: tuple[Any, ...]) -> None:
         number, now = next(self._numbers), time.monotonic()
+        life = self._actors[part] if method == "health" else self._lives[part]
         future: Future[Any] = getattr(self._parts[part], method).remote(*arguments).future()
-        self._open[number] = _Call(part, method, self._lives.get(part, 0), now, now + seconds, seconds, future)
+        self._open[number] = _Call(part, method, life, now + seconds, seconds, future)
         future.add_done_callback(lambda _: self._answered.put(number))
+
+    def _is_of_present(self, call: _Call) -> bool:
+        lives = self._actors if call.method == "health" else self._lives
+        return call.life == lives[call.part]
 
     def _handle(self, call: _Call, answers: list[Answer]) -> None:
         error = call.future.exception()
-        if error is not None and not isinstance(error, Exception):
-            raise error
-        self._handled_call_began = call.began
-        if call.method == "health":
-            self._handle_health(call.part, error, None if error is not None else call.future.result(), answers)
+        if not self._is_of_present(call):
             return
-        self._answered_at[call.part] = time.monotonic()
-        if call.life == self._lives.get(call.part, 0):
+        if call.method != "health":
+            self._answered_at[call.part] = time.monotonic()
             self._num_open[call.part] -= 1
-            value = None if error is not None else call.future.result()
-            answers.append(Answer(call.part, call.method, value, error))
-
-    def _handle_health(self, part: str, error: Exception | None, health: Health | None, answers: list[Answer]) -> None:
-        if health is None:
-            assert error is not None
-            if part in self.health or is_final(error) or is_ended(error, self._parts[part]):
-                self.fail(part, error)
-                answers.append(Answer(part, RESTARTED, None))
-            self.health.pop(part, None)
+        if isinstance(error, Exception):
+            self._fail(call.part, error, answers)
+        elif error is not None:
+            raise error
+        elif call.method == "health":
+            self._note_health(call.part, call.future.result(), answers)
         else:
-            self.health[part] = health
-            if health.counts is not None:
-                self.engine_rates.add(part, health.counts, time.monotonic())
-            if self._is_unreported_restart(part, health.incarnation):
-                self._count(Fault(part, "died", _UNREPORTED), RuntimeError(f"{part}: {_UNREPORTED}"))
-                answers.append(Answer(part, RESTARTED, None))
-            if health.waiting_seconds > self._layout.hang_seconds:
-                ray.kill(self._parts[part], no_restart=False)
-                self._note_hang(part, self._layout.hang_seconds)
+            answers.append(Answer(call.part, call.method, call.future.result()))
+
+    def _note_health(self, part: str, health: Health, answers: list[Answer]) -> None:
+        self.health[part] = health
+        if health.counts is not None:
+            self.engine_rates.add(part, health.counts, time.monotonic())
+        if health.waiting_seconds > self._layout.hang_seconds:
+            self._hang(part, self._layout.hang_seconds, answers)
+            return
         seconds = self._layout.hang_seconds / _CHECKS
         if part.startswith(("engine", "buffer")):
             seconds = min(seconds, _WATCHED_SECONDS)
-        heapq.heappush(self._due, (time.monotonic() + seconds, part))
+        self._check_at(time.monotonic() + seconds, part)
 
-    def _look(self) -> None:
-        """Kill the parts whose calls are overdue: the calls fail then like those of any dead part.
+    def _check_at(self, at: float, part: str) -> None:
+        heapq.heappush(self._due, (at, part, self._actors[part]))
+
+    def _look(self, answers: list[Answer]) -> None:
+        """Replace the parts whose calls are overdue.
 
         Answers that wait to be handled, as after a long match, are in time. A part handles its calls one after
         another: the time of a call that waits for others begins with the last answer.
@@ -291,44 +234,58 @@ class Supervisor:
         overdue: dict[str, float] = {}
         for call in self._open.values():
             since_answer = 0.0 if call.method == "health" else self._answered_at.get(call.part, 0.0)
-            if now > max(call.ends, since_answer + call.seconds) and not call.future.done():
+            is_late = now > max(call.ends, since_answer + call.seconds) and not call.future.done()
+            if is_late and self._is_of_present(call):
                 overdue[call.part] = call.seconds
                 call.ends = now + call.seconds
         for part, seconds in overdue.items():
             if not self._is_waiting(part):
-                ray.kill(self._parts[part], no_restart=False)
-                self._note_hang(part, seconds)
+                self._hang(part, seconds, answers)
 
-    def _note_hang(self, part: str, seconds: float) -> None:
-        """Note that ``part`` was killed because it did not answer for ``seconds``.
-
-        A process that has never answered does not count: no node has room for it, or it waits for other parts.
-        """
-        self._dead[part] = time.monotonic()
-        if self.health.pop(part, None) is None:
+    def _fail(self, part: str, error: Exception, answers: list[Answer]) -> None:
+        """Go on after the error of a call: one of a part that is gone, or an error that the part raised."""
+        cause = cause_of(error)
+        if isinstance(cause, DivergedError):
+            raise cause
+        if isinstance(cause, PeerLostError):  # another part is to blame
+            answers.append(Answer(part, LOST))
             return
-        message = f"no answer for {seconds:.0f} s: it is started again"
-        self._count(Fault(part, "hung", message), TimeoutError(f"{part}: {message}"))
+        has_raised = isinstance(error, ray.exceptions.RayTaskError)
+        fault = Fault(part, "failed" if has_raised else "died", first_line(error))
+        if is_final(error):
+            self.emit(fault)
+            raise cause
+        self._count(fault, cause)
+        if has_raised:
+            answers.append(Answer(part, LOST))
+        else:
+            self._replace(part, answers)
+
+    def _hang(self, part: str, seconds: float, answers: list[Answer]) -> None:
+        """Replace a part that has not answered for ``seconds``.
+
+        One that has never answered is no fault: no node has room for it, or it waits for other parts.
+        """
+        if part in self.health:
+            message = f"no answer for {seconds:.0f} s: it is started again"
+            self._count(Fault(part, "hung", message), TimeoutError(f"{part}: {message}"))
+        self._replace(part, answers)
 
     def _count(self, fault: Fault, cause: Exception) -> None:
         self.emit(fault)
-        self._failures[fault.part] = self._failures.get(fault.part, 0) + 1
+        self._failures[fault.part] += 1
         if self._failures[fault.part] > self._layout.max_failures:
             raise cause
 
-    def _is_unreported_restart(self, part: str, incarnation: str) -> bool:
-        """Note which ``incarnation`` a part is in; tell whether it is a new one and the old one's end was not told."""
-        known, told_at = self._incarnations.get(part), self._dead.get(part)
-        if incarnation == known:
-            if told_at is not None and self._handled_call_began > told_at:
-                del self._dead[part]  # only the line was broken
-            return False
-        self._incarnations[part] = incarnation
-        self._dead.pop(part, None)
-        if known is None:
-            return False
-        self._restarted[part] = time.monotonic()
-        return told_at is None
+    def _replace(self, part: str, answers: list[Answer]) -> None:
+        self.health.pop(part, None)
+        self.engine_rates.forget(part)
+        self._answered_at.pop(part, None)
+        self._actors[part] += 1
+        self.begin_life(part)
+        self._parts[part] = self._renew(part)
+        self._check_at(0.0, part)
+        answers.append(Answer(part, LOST))
 
     def _is_waiting(self, part: str) -> bool:
         """Tell whether ``part`` cannot answer, because none of the parts lives of which it needs one."""
@@ -404,17 +361,6 @@ def is_final(error: Exception) -> bool:
     """Tell whether a part cannot be started: its first steps failed, which they would again."""
     is_dead = isinstance(error, ray.exceptions.ActorDiedError) and bool(error.args)
     return is_dead and isinstance(error.args[0], ray.exceptions.RayTaskError)
-
-
-def is_ended(error: Exception, actor: Any) -> bool:
-    """Tell whether ``actor`` is dead and Ray will not start it again: its process has ended as if that was wanted.
-
-    A part whose node was drained (``kubectl delete pod``, ``kubectl drain``, a reclaimed spot node) has the same class
-    of error, but Ray starts it on another node.
-    """
-    if not isinstance(error, ray.exceptions.ActorDiedError) or error.preempted or is_final(error):
-        return False
-    return bool(error.actor_id == actor._actor_id.hex())
 
 
 def cause_of(error: Exception) -> Exception:

@@ -24,7 +24,6 @@ from suphx_platform.ray.parts import RunParts, new_engine_client
 from suphx_platform.ray.process import RayActor
 from suphx_platform.ray.session import free_room
 
-_EVALUATE_THREADS = 64
 _FETCH_THREADS = 16
 _MANY = 100_000
 _NAME_SECONDS = 30.0
@@ -47,7 +46,7 @@ class Topology:
         """By name."""
 
     def renew(self, part: str) -> Any:
-        """Return a new actor in the place of one that has ended; it gets the same name."""
+        """Kill an actor and return another one in its place; it gets the same name, by which other actors find it."""
         ray.kill(self.actors[part])
         ends = time.monotonic() + _NAME_SECONDS
         while True:
@@ -67,7 +66,7 @@ class Topology:
         free_room(self._name("learners"))
 
     def _name(self, part: str) -> str:
-        """Return what an actor is called in Ray: actors that start again find each other by name."""
+        """Return what an actor is called in Ray: other actors find one that was replaced by its name."""
         return f"{self._run} {part}"
 
     def _plan(self, parts: RunParts) -> None:
@@ -91,8 +90,8 @@ class Topology:
         engines = [f"engine {number}" for number in range(layout.num_engines)]
         for name in engines:
             new_engine = partial(parts.new_engine, server, name)
-            needs = {**engine, "resources": {"inference": 1}}
-            self._add(name, InferenceEngineActor, needs, new_engine, evaluate=_EVALUATE_THREADS)
+            needs = {**engine, "resources": {"inference": 1}, "max_concurrency": _MANY}
+            self._add(name, InferenceEngineActor, needs, new_engine)
         simulator = {"num_cpus": layout.cpus_per_simulator, "resources": {"simulator": PLACE}}
         for number in range(layout.num_simulators):
             name = f"simulator {number}"
@@ -107,8 +106,8 @@ class Topology:
 
 
 def new_ray_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
-    """Return an actor that Ray restarts whenever it dies; a thread of its own answers health checks."""
-    settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
+    """Return an actor, a thread of which answers health checks."""
+    settings: dict[str, Any] = {"concurrency_groups": {"health": 1, **groups}}
     return ray.remote(**settings)(kind).options(name=name, **needs).remote(*arguments)
 
 

@@ -124,6 +124,6 @@ def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) ->
 
 def test_a_checkpoint_of_other_oracle_planes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), "mini", rules="tenhou-1", step=1, extra={})
-    monkeypatch.setattr("suphx.models.checkpoint.oracle_version", lambda config: None)
+    monkeypatch.setattr("suphx.models.checkpoint.oracle_version", lambda kind, config: None)
     with pytest.raises(ValueError, match=r"it was trained on the oracle planes suphx-oracle version 1 \(137\)"):
         load_policy_set(tmp_path, "mini")

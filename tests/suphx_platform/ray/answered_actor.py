@@ -26,8 +26,6 @@ class Call:
 class Actor:
     """An actor that keeps its calls until the test answers them."""
 
-    _actor_id = SimpleNamespace(hex=lambda: "00" * 16)
-
     def __init__(self) -> None:
         self.calls: list[Call] = []
 

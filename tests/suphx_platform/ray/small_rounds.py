@@ -18,7 +18,7 @@ from suphx.games.registry import candidate_game
 from suphx.selfplay.backend import BackendState
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
-from suphx.training.monte_carlo_learning import NewBackend, learn_values
+from suphx.training.monte_carlo_learning import NewBackend, ValueTrainer
 from suphx.training.trainer import TrainingProgress, TrainingWatch
 from suphx.training.value_nets import ValueNets
 from suphx_platform.ray.backend import RayBackend, ray_backend
@@ -79,7 +79,7 @@ def train(
     rules: Rules = RULES,
 ) -> Trained:
     """Train in one process, or with another backend."""
-    return learn_values(config, GAME, rules, folder, watch=watch, new_backend=new_backend)
+    return ValueTrainer(config, GAME, rules, folder, watch=watch, new_backend=new_backend).run()
 
 
 def numbers(progress: TrainingProgress) -> list[dict[str, Any]]:

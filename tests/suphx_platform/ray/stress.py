@@ -14,10 +14,10 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import ray
 
@@ -91,13 +91,6 @@ def _nothing(*_: Any) -> Any:
     raise NotImplementedError  # no simulator is made, whose games and engine this would be
 
 
-class _NoMatches:
-    def play(self, order: Any) -> Future[Any]:
-        raise NotImplementedError
-
-    def close(self) -> None: ...
-
-
 def measure(
     pods: int, *, senders: int, shards: int, seconds: float, fragments_per_second: float, num_decisions: int
 ) -> dict[str, Any]:
@@ -110,7 +103,7 @@ def measure(
         layout=layout,
         new_simulator=_nothing,
         new_engine=_nothing,
-        new_buffer=partial(ReplayBuffer, config, [decisions().head], max_batches=2),
+        new_buffer=partial(ReplayBuffer, config, [decisions().decision], max_batches=2),
         new_learner=DroppingLearner,
         first_weights={},
         steps=1,
@@ -119,8 +112,8 @@ def measure(
     few = partial(
         _FewProcesses, senders=senders, fragments_per_second=fragments_per_second, num_decisions=num_decisions
     )
-    with _made_with(few):
-        backend = FreeBackend(parts, new_matches=_NoMatches)
+    with patch("suphx_platform.ray.backend.Topology", few):
+        backend = FreeBackend(parts)
     try:
         while len(backend.processes) < pods or backend.is_waiting_for_parts:
             backend.advance()
@@ -151,13 +144,6 @@ def _cpu(backend: FreeBackend) -> dict[str, float]:
     }
     found = {kind: sum(map(cpu_seconds, own)) for kind, own in processes.items()}
     return found | {"driver": cpu_seconds(os.getpid())}
-
-
-def _made_with(new_topology: Any) -> Any:
-    """Return a context in which backends make this topology."""
-    from unittest.mock import patch
-
-    return patch("suphx_platform.ray.backend.Topology", new_topology)
 
 
 def main() -> None:

@@ -15,10 +15,17 @@ from ray.exceptions import ActorUnavailableError, RayTaskError
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.buffer import ReplayBuffer, RoundBuffer
-from suphx.selfplay.config import ParameterServerConfig, ReplayBufferConfig
+from suphx.selfplay.config import InferenceEngineConfig, ParameterServerConfig, ReplayBufferConfig
+from suphx.selfplay.requests import EngineCounts
 from suphx.selfplay.weights import PolicyVersion
 from suphx_platform.ray import actors
-from suphx_platform.ray.actors import BufferActor, LearnerActor, ParameterServerActor, SimulatorActor
+from suphx_platform.ray.actors import (
+    BufferActor,
+    InferenceEngineActor,
+    LearnerActor,
+    ParameterServerActor,
+    SimulatorActor,
+)
 from suphx_platform.ray.process import NotBegunError
 from tests.training.decision_batch import decisions
 
@@ -43,21 +50,10 @@ def test_simulators_buffers_and_the_server_do_not_load_torch() -> None:
     assert loaded.stdout.strip() == "False"
 
 
-def test_a_buffer_is_not_emptied_by_an_earlier_call_that_ray_sends_again() -> None:
-    async def run() -> None:
-        buffer: Any = BufferActor(partial(ReplayBuffer, ReplayBufferConfig(), [DISCARD_HEAD]))
-        await buffer.begin(2)
-        await buffer.add([decisions()])
-        assert (await buffer.begin(1)).num_decisions == len(decisions())
-        assert (await buffer.begin(3)).num_decisions == 0
-
-    asyncio.run(run())
-
-
 def test_a_full_buffer_tells_those_who_wait_one_after_another_that_there_is_room() -> None:
     async def run() -> None:
         buffer: Any = BufferActor(partial(RoundBuffer, 2))
-        await buffer.begin(0)
+        await buffer.begin()
         assert [await buffer.add([Round()]) for _ in range(3)] == [0, 0, None]
         waiting = [asyncio.ensure_future(buffer.room(1)) for _ in range(2)]
         await asyncio.sleep(0)
@@ -75,7 +71,7 @@ def test_a_full_buffer_tells_those_who_wait_one_after_another_that_there_is_room
 def test_a_learner_that_waits_for_a_batch_gets_it_as_soon_as_it_is_there() -> None:
     async def run() -> None:
         buffer: Any = BufferActor(partial(RoundBuffer, 2))
-        await buffer.begin(0)
+        await buffer.begin()
         taking = asyncio.ensure_future(buffer.take(3, 60.0))
         await asyncio.sleep(0)
         await buffer.add([Round(version=1, samples="samples")])
@@ -89,7 +85,7 @@ def test_a_buffer_that_is_full_before_it_has_a_batch_says_so() -> None:
     async def run() -> None:
         config = ReplayBufferConfig(batch_size=200_000, capacity_bytes=2**20)
         buffer: Any = BufferActor(partial(ReplayBuffer, config, [DISCARD_HEAD]))
-        await buffer.begin(0)
+        await buffer.begin()
         while await buffer.add([decisions()]) is not None:
             pass
         assert not (await health(buffer)).is_stuck
@@ -103,6 +99,61 @@ def test_a_buffer_that_is_full_before_it_has_a_batch_says_so() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ray.util, "get_node_ip_address", lambda: "here")
         asyncio.run(run())
+
+
+class EvenEngine:
+    """An engine that notes how many requests it answers together, and by which version."""
+
+    def __init__(self) -> None:
+        self.engine = SimpleNamespace(
+            config=InferenceEngineConfig(wait_seconds=0.2, max_batch_size=6), counts=EngineCounts(), version=0
+        )
+        self.groups: list[tuple[int, int]] = []
+
+    def evaluate_together(self, requests: list[Any]) -> list[Any]:
+        self.groups.append((len(requests), self.engine.version))
+        if any(part == "bad" for request in requests for part in request):
+            raise ValueError("bad rows")
+        return requests
+
+    def ask_newest(self) -> int:
+        return 7
+
+    def take(self, update: int) -> None:
+        self.engine.version = update
+
+
+class Rows(str):
+    """Observations of a request."""
+
+    def dense(self) -> Rows:
+        return self
+
+
+def test_requests_that_come_while_others_are_answered_are_answered_together_and_weights_come_between() -> None:
+    async def run() -> None:
+        own = EvenEngine()
+        engine: Any = InferenceEngineActor(lambda: own)  # type: ignore[arg-type, return-value]
+        asked = [Rows(text) for text in ("ab", "cd", "ef", "gh")]
+        calls = [asyncio.ensure_future(engine.evaluate([part])) for part in asked]
+        assert await asyncio.gather(*calls) == [[part] for part in asked]
+        assert own.groups == [(3, 0), (1, 0)], "the fourth has no room in a batch of six"
+        assert (await engine.fetch(), await engine.evaluate([Rows("a")])) == (7, ["a"])
+        assert own.groups[-1] == (1, 7)
+
+    asyncio.run(run())
+
+
+def test_an_error_reaches_all_who_asked_and_the_engine_goes_on() -> None:
+    async def run() -> None:
+        engine: Any = InferenceEngineActor(EvenEngine)  # type: ignore[arg-type]
+        for each in await asyncio.gather(
+            *(engine.evaluate([Rows(text)]) for text in ("ab", "bad")), return_exceptions=True
+        ):
+            assert isinstance(each, ValueError)
+        assert await engine.evaluate([Rows("ab")]) == ["ab"]
+
+    asyncio.run(run())
 
 
 def test_weights_that_are_sent_again_make_no_second_version() -> None:
@@ -142,7 +193,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Shard:
     monkeypatch.setattr(ray, "get_actor", lambda name: shard)
     monkeypatch.setattr(ray, "get", get)
     monkeypatch.setattr(ray, "wait", lambda references, timeout: (references, []))
-    monkeypatch.setattr(actors, "_BACK_OFF_SECONDS", 0.0)
+    monkeypatch.setattr(actors, "BACK_OFF_SECONDS", 0.0)
     return shard
 
 
@@ -166,7 +217,7 @@ def test_a_simulator_keeps_what_its_shard_refuses_or_loses_and_plays_on_when_it_
 def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard(
     here: Shard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As between the end of an actor that Ray does not start again and the new one in its place."""
+    """As between the end of an actor and the new one in its place."""
     found: list[Shard | Exception] = [ValueError("no such actor"), ValueError("no such actor"), here]
 
     def get_actor(name: str) -> Shard:

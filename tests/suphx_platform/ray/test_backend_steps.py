@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -31,14 +32,8 @@ class FakeTopology:
         self.actors: dict[str, Any] = {name: Actor() for name in ("server", "buffer 0", "learner", "simulator 0")}
 
     def renew(self, part: str) -> Actor:
-        raise NotImplementedError
-
-    def close(self) -> None: ...
-
-
-class NoMatches:
-    def play(self, order: Any) -> Any:
-        raise NotImplementedError
+        self.actors[part] = Actor()
+        return self.actors[part]  # type: ignore[no-any-return]
 
     def close(self) -> None: ...
 
@@ -70,9 +65,12 @@ class Driven:
     """A backend whose parts answer when the test says so."""
 
     def __init__(self, kind: type[RayBackend], parts: RunParts) -> None:
-        self.backend = kind(parts, new_matches=NoMatches)
-        self.actors: dict[str, Any] = dict(self.backend.actors)
+        self.backend = kind(parts)
         self.events: list[Event] = []
+
+    @property
+    def actors(self) -> Mapping[str, Any]:
+        return self.backend.actors
 
     def open(self, part: str, method: str) -> list[Call]:
         return [call for call in self.actors[part].calls if call.method == method and not call.answer.done()]
@@ -169,7 +167,7 @@ def test_a_simulator_that_died_begins_with_a_new_number_and_a_lost_buffer_is_cou
     driven.backend._statuses["buffer 0"] = lost
     driven.backend._lose("buffer 0")
     assert driven.backend.counts == BufferCounts(added=10, learned=3, lost=7)
-    assert driven.answer("buffer 0", "begin", EMPTY) == (2, None)
+    assert driven.answer("buffer 0", "begin", EMPTY) == (None,)
 
 
 def test_a_loss_that_is_not_finite_ends_the_run() -> None:
@@ -188,7 +186,7 @@ def test_a_stop_does_not_wait_for_a_learner_that_is_away(kind: type[RayBackend])
     driven.answer("server", "begin", None)
     driven.go_on()
     for part in ("server", "buffer 0", "simulator 0"):
-        driven.backend.supervisor.health[part] = Health(1, "here", 0, "first")
+        driven.backend.supervisor.health[part] = Health(1, "here", 0)
     stop_when(driven.backend.supervisor, lambda: True)
     with pytest.raises(PartAwayError, match="is away"):
         driven.backend.state()

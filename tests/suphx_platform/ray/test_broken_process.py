@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-import inspect
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from suphx.selfplay.config import InferenceEngineConfig
 from suphx_platform.ray import process as broken_process
 from suphx_platform.ray.actors import InferenceEngineActor, LearnerActor, SimulatorActor
-from suphx_platform.ray.process import ending_broken_process, is_error_of_gpu
+from suphx_platform.ray.process import LearnersLostError, ending_broken_process, is_error_of_gpu
 
 ILLEGAL = "CUDA error: an illegal memory access was encountered"
 
@@ -34,6 +35,7 @@ def _ends(monkeypatch: pytest.MonkeyPatch) -> None:
         (RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`"), True),
         (RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"), True),
         (RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered"), True),
+        (LearnersLostError("one of 2 learners is lost"), True),
         (torch.AcceleratorError("CUDA error: out of memory"), False),
         (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), False),
         (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"), False),
@@ -42,7 +44,7 @@ def _ends(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_process_ends_if_its_gpu_has_failed_and_not_at_other_errors(error: Exception, is_broken: bool) -> None:
-    assert is_error_of_gpu(error) == is_broken
+    assert is_error_of_gpu(error) == (is_broken and not isinstance(error, LearnersLostError))
     with pytest.raises(EndedError if is_broken else type(error)), ending_broken_process():
         raise error
 
@@ -64,7 +66,6 @@ class BrokenGpu:
     [
         (InferenceEngineActor, "evaluate", ([],)),
         (InferenceEngineActor, "fetch", ()),
-        (InferenceEngineActor, "begin", ()),
         (SimulatorActor, "play", (1, 0, None)),
         (SimulatorActor, "play_once", (1, 0)),
         (LearnerActor, "work", (1, 1.0)),
@@ -72,6 +73,7 @@ class BrokenGpu:
         (LearnerActor, "weights", ()),
         (LearnerActor, "state", ()),
         (LearnerActor, "begin", ((0, {}, {}),)),
+        (LearnerActor, "__init__", (BrokenGpu().make, (), 1, 1, 1)),
     ],
 )
 def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
@@ -79,8 +81,17 @@ def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
 ) -> None:
     actor: Any = object.__new__(kind)
     broken = BrokenGpu()
-    engine = SimpleNamespace(version=9)
-    actor._own = SimpleNamespace(engine=engine, evaluate=broken.evaluate, fetch=broken.fetch, begin=broken.begin)
+    if kind is InferenceEngineActor:
+        own = SimpleNamespace(
+            engine=SimpleNamespace(version=9, config=InferenceEngineConfig()),
+            evaluate_together=broken.evaluate,
+            ask_newest=lambda: None,
+            take=broken.load,
+        )
+        with pytest.raises(EndedError):
+            asyncio.run(getattr(kind(lambda: own), method)(*arguments))
+        return
+    actor._own = None
     actor._simulator, actor._held, actor._version = broken, None, 0
     if kind is LearnerActor:
         actor._learner = SimpleNamespace(
@@ -91,12 +102,3 @@ def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
         actor._shards, actor._turn = ["buffer"], lambda: SimpleNamespace(ask=lambda *_: (0.0, {}))
     with pytest.raises(EndedError):
         getattr(actor, method)(*arguments)
-
-
-def test_ray_finds_the_options_of_such_methods() -> None:
-    """Ray reads them of the innermost function."""
-    evaluate: Any = InferenceEngineActor.evaluate
-    assert vars(inspect.unwrap(evaluate))["__ray_concurrency_group__"] == "evaluate"
-    for kind in (LearnerActor, InferenceEngineActor):
-        begin: Any = kind.begin
-        assert vars(inspect.unwrap(begin))["__ray_max_task_retries__"] == -1

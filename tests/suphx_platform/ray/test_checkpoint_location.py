@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from suphx.training.supervised import HeadProgress
 from suphx_platform.ray.data_parallel import DataParallelConfig, checkpoint_location, train_on_workers
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -31,7 +32,7 @@ def test_checkpoints_go_to_a_bucket_and_stay_until_the_storage_has_the_result(se
     client = server.client()
     seen: set[str] = set()
 
-    def look(report: HeadProgress) -> None:
+    def look(report: Mapping[str, Any]) -> None:
         seen.update(entry["Key"] for entry in client.list_objects_v2(Bucket="checkpoints").get("Contents", []))
 
     training = job(replace(SHORT, report_every=5, save_seconds=1000))

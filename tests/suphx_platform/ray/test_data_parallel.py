@@ -6,13 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from torch.multiprocessing.spawn import spawn
 
 from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
-from suphx.training.supervised import HeadProgress, HeadTraining, train_head
+from suphx.training.supervised import HeadTrainer, HeadTraining
 from suphx.training.trainer import DivergedError
 from suphx.training.worker_group import WorkerGroup
 from suphx_platform.ray import data_parallel
@@ -94,7 +93,7 @@ def figures(metrics: dict[str, Any]) -> dict[str, Any]:
 def train_without_ray(rank: int, folder: Path) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    train_head(training(), folder / str(rank), group=WorkerGroup(rank=rank, size=2))
+    HeadTrainer(training(), folder / str(rank), group=WorkerGroup(rank=rank, size=2)).run()
     dist.destroy_process_group()
 
 
@@ -104,7 +103,7 @@ def train_without_ray(rank: int, folder: Path) -> None:
 def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.touch()
-    reports: list[HeadProgress] = []
+    reports: list[Mapping[str, Any]] = []
     found = train_on_workers(
         training(DiesOnce(go)), tmp_path / "ray", TWO, CheckpointLocation(str(tmp_path / "kept")), report=reports.append
     )
@@ -113,7 +112,7 @@ def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_pat
     plain = json.loads((tmp_path / "0" / "metrics.json").read_text())
     assert figures(found) == figures(plain)
     assert found["history"][-1]["samples"] == 60 * 64
-    assert {report.step for report in reports} == set(range(5, 61, 5))
+    assert {report["step"] for report in reports} == set(range(5, 61, 5))
     assert {path.name for path in (tmp_path / "ray").iterdir()} == {path.name for path in (tmp_path / "0").iterdir()}
 
 
@@ -130,35 +129,35 @@ def test_reports_pass_through_the_drivers_node_and_no_training_needs_them(
             super().__init__(actor_options=actor_options)
 
     monkeypatch.setattr("ray.util.queue.Queue", Seen)
-    progress: Any = SimpleNamespace(step=5)
+    point = {"step": 5}
     with data_parallel._reports(lambda _: None) as queue:
         assert queue is not None
         place = options["scheduling_strategy"]
         assert (place.node_id, place.soft) == (ray_api.get_runtime_context().get_node_id(), False)
-        data_parallel._send(queue, progress)
+        data_parallel._send(queue, point)
         process: Any = queue.actor
         ray_api.kill(process)
         with suppress(RayActorError):  # it may still answer for a moment
             for _ in range(10_000):
                 ray_api.get(process.qsize.remote())
-        data_parallel._send(queue, progress)
+        data_parallel._send(queue, point)
     found = sorted(message.partition(":")[0] for message in caplog.messages)
-    assert found == ["the progress of the workers is not shown any more", "the report of step 5 is lost"]
+    assert found == ["the point of the workers is not shown any more", "the report of step 5 is lost"]
 
 
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
 def test_an_error_of_whoever_gets_the_reports_is_raised_when_the_training_has_ended() -> None:
-    def refuse(progress: HeadProgress) -> None:
+    def refuse(point: Mapping[str, Any]) -> None:
         raise OSError("no space left on the disk")
 
-    progress: Any = SimpleNamespace(step=5)
+    point = {"step": 5}
     ended: list[int] = []
 
     def train_alone() -> None:
         with data_parallel._reports(refuse) as queue:
             assert queue is not None
-            data_parallel._send(queue, progress)
+            data_parallel._send(queue, point)
             ended.append(5)
 
     with pytest.raises(OSError, match="no space left"):
@@ -198,10 +197,10 @@ def test_workers_go_on_with_what_one_process_has_learned(tmp_path: Path) -> None
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_head(half, folder, keep=stop)
-    reports: list[HeadProgress] = []
+        HeadTrainer(half, folder, keep=stop).run()
+    reports: list[Mapping[str, Any]] = []
     metrics = train_on_workers(half, folder, TWO, CheckpointLocation(str(folder)), report=reports.append)
-    assert min(report.step for report in reports) > 30
+    assert min(report["step"] for report in reports) > 30
     assert metrics["history"][-1]["step"] == 60
 
 
@@ -264,7 +263,7 @@ def test_two_workers_whose_nodes_end_end_like_two_plain_processes(
     ray_api.shutdown()  # that of other tests
     with ray_nodes("learner 1", "learner 2") as nodes:
         starts = partial(nodes.processes, "learner 2", "RayTrainWorker")
-        reports: list[HeadProgress] = []
+        reports: list[Mapping[str, Any]] = []
         ending = nodes.end_when("learner 2", way, (starts, lambda: bool(reports), location.has_checkpoints))
         config = replace(TWO, max_failures=0 if way == "drained" else 4)
         found = train_on_workers(training(Slow()), tmp_path / "ray", config, location, report=reports.append)

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 KILLED_AT = 5
 UPDATES = 20
 FAULTY = replace(FREE, max_updates=UPDATES, report_every=1)
-NOBODY = Health(0, "", 0, "")
+NOBODY = Health(0, "", 0)
 IN_STEP = replace(
     LOCKSTEP, report_every=1, save_seconds=0.0, cluster=replace(LOCKSTEP.cluster, learner_copy_interval=3)
 )

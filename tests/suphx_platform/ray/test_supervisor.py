@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 import ray
-from ray.core.generated import common_pb2
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayTaskError
 
 from suphx.selfplay.backend import Fault
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.requests import EngineCounts
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx.training.trainer import PartAwayError
+from suphx.training.trainer import DivergedError, PartAwayError
 from suphx_platform.ray import supervisor as module
 from suphx_platform.ray.parts import needs_of_learners
-from suphx_platform.ray.process import Health, NotBegunError
-from suphx_platform.ray.supervisor import RESTARTED, EngineRates, MissingParts, Supervisor
-from tests.suphx_platform.ray.answered_actor import Actor, Call, stop_when
+from suphx_platform.ray.process import Health, PeerLostError
+from suphx_platform.ray.supervisor import LOST, EngineRates, MissingParts, Supervisor
+from tests.suphx_platform.ray.answered_actor import Actor, stop_when
 
 PART = "buffer 0"
 GONE = ActorUnavailableError("gone", None)
+HERE = Health(1, "here", 0)
 
 
 class Supervised(Supervisor):
@@ -36,7 +36,8 @@ class Supervised(Supervisor):
 
     def _new(self, part: str) -> Actor:
         self.renewed.append(part)
-        return Actor()
+        self.actors[part] = Actor()
+        return self.actors[part]
 
     def work(self, part: str = PART) -> Future[Any]:
         """Have a part do something."""
@@ -45,164 +46,104 @@ class Supervised(Supervisor):
         return answer
 
     def go_on(self) -> list[Any]:
-        """Handle the answers that are there; return values."""
+        """Handle the answers that are there; return their values, LOST for one that says so."""
         answers = self.wait(0)
         for answer in answers:
-            if answer.error is not None:
-                self.fail(answer.part, answer.error)
-            elif answer.method != RESTARTED:
+            if answer.method != LOST:
                 self.succeed(answer.part)
-        return [answer.value for answer in answers]
+        return [LOST if answer.method == LOST else answer.value for answer in answers]
 
-    def die(self, answer: Future[Any], error: Exception = GONE) -> None:
+    def die(self, answer: Future[Any], error: Exception = GONE) -> list[Any]:
         answer.set_exception(error)
-        self.go_on()
+        return self.go_on()
 
-    def hear(self, life: str) -> None:
-        """Have the part say that it is in this life."""
-        self._due = [(0.0, PART)]
+    def hear(self, part: str = PART) -> None:
+        """Have the part say that it lives."""
+        self._due = [(0.0, part, self._actors[part])]
         self.wait(0)
-        self.actors[PART].last("health").set_result(Health(1, "here", 0, life))
+        self.actors[part].last("health").set_result(HERE)
         self.go_on()
-
-    def forget(self, life: str) -> None:
-        error = NotBegunError("started again")
-        error.incarnation = life
-        self.die(self.work(), RayTaskError("add", "", error))
 
     def faults(self) -> list[str]:
         return [event.name for event in self.events() if isinstance(event, Fault)]
 
 
-def drained() -> ActorDiedError:
-    """What Ray raises for a call of an actor whose node was drained, although it starts the actor elsewhere."""
-    messages: Any = common_pb2
-    death = messages.NodeDeathInfo(reason=messages.NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED)
-    return ActorDiedError(messages.ActorDiedErrorContext(node_death_info=death, actor_id=bytes(16)))
-
-
-def ended() -> ActorDiedError:
-    """What Ray raises for a call of an actor whose process has ended by itself: it does not start it again."""
-    messages: Any = common_pb2
-    return ActorDiedError(messages.ActorDiedErrorContext(actor_id=bytes(16)))
-
-
-@pytest.fixture
-def killed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The actors that were killed, instead of killing any."""
-    killed: list[object] = []
-    monkeypatch.setattr("suphx_platform.ray.supervisor.ray.kill", lambda actor, **_: killed.append(actor))
-    return killed
-
-
-def test_all_calls_that_a_death_ends_are_one_fault() -> None:
+def test_all_calls_that_a_death_ends_are_one_fault_and_another_actor_begins_again() -> None:
     supervisor = Supervised()
-    supervisor.hear("first")
-    first, second = supervisor.work(), supervisor.work()
-    supervisor.die(first)
-    third, fourth = supervisor.work(), supervisor.work()
-    supervisor.die(third)  # it has not come back yet
-    supervisor.hear("second")
-    supervisor.die(second)  # made before the death, and told after the return
-    supervisor.die(fourth)  # made after the death, and before the return
-    supervisor.forget("second")
+    supervisor.hear()
+    first, second, health = supervisor.work(), supervisor.work(), supervisor.actors[PART].last("health")
+    assert supervisor.die(first) == [LOST]
+    assert (supervisor.num_calls(PART), supervisor.health) == (0, {})
+    assert supervisor.die(second) == [], "the next life has begun"
+    third = supervisor.work()
+    third.set_result("done")
+    supervisor.hear()
+    assert health.done()
     (fault,) = supervisor.events()
     assert isinstance(fault, Fault)
     assert (fault.part, fault.name) == (PART, "buffer_died")
     assert fault.message.startswith("The actor None is unavailable: gone")
-    assert supervisor.renewed == []
-
-
-def test_answers_of_an_earlier_life_are_forgotten() -> None:
-    supervisor = Supervised()
-    first = supervisor.work()
-    supervisor.begin_life(PART)
-    assert supervisor.num_calls(PART) == 0
-    second = supervisor.work()
-    first.set_result("first")
-    second.set_result("second")
-    assert supervisor.go_on() == ["second"]
-
-
-def test_a_part_whose_node_is_drained_has_died_once_and_goes_on_elsewhere() -> None:
-    supervisor = Supervised()
-    supervisor.hear("first")
-    for answer in (supervisor.work(), supervisor.work()):
-        supervisor.die(answer, drained())
-    supervisor.hear("second")
-    assert supervisor.faults() == ["buffer_died"]
-    assert supervisor.renewed == []
-
-
-def test_a_part_that_has_ended_by_itself_is_made_anew_once() -> None:
-    supervisor = Supervised()
-    supervisor.hear("first")
-    calls = supervisor.work(), supervisor.work()
-    supervisor.die(calls[0], ended())
-    supervisor.actors[PART]._actor_id = SimpleNamespace(hex=lambda: "another")
-    supervisor.die(calls[1], ended())
-    supervisor.hear("second")
-    assert supervisor.faults() == ["buffer_died"]
     assert supervisor.renewed == [PART]
 
 
-def test_a_part_whose_first_steps_fail_ends_the_run_with_their_error() -> None:
+def test_a_death_that_only_a_health_check_tells_of_is_one() -> None:
     supervisor = Supervised()
-    error = ActorDiedError(RayTaskError("__init__", "", ValueError("no such device")))
-    with pytest.raises(ValueError, match="no such device"):
+    supervisor.wait(0)
+    assert supervisor.die(supervisor.actors[PART].last("health")) == [LOST]
+    supervisor.wait(0)
+    supervisor.hear()
+    assert (supervisor.faults(), supervisor.renewed, list(supervisor.health)) == (["buffer_died"], [PART], [PART])
+
+
+def test_what_came_before_a_death_is_an_answer_and_answers_of_an_earlier_life_are_forgotten() -> None:
+    supervisor = Supervised()
+    first, second = supervisor.work(), supervisor.work()
+    first.set_result("first")
+    assert supervisor.die(second) == ["first", LOST]
+    third = supervisor.work()
+    supervisor.begin_life(PART)
+    assert supervisor.num_calls(PART) == 0
+    fourth = supervisor.work()
+    third.set_result("third")
+    fourth.set_result("fourth")
+    assert supervisor.go_on() == ["fourth"]
+
+
+def test_an_error_that_a_part_raises_is_a_fault_and_the_same_actor_begins_again() -> None:
+    supervisor = Supervised()
+    assert supervisor.die(supervisor.work(), RayTaskError("add", "", TypeError("wrong"))) == [LOST]
+    assert (supervisor.faults(), supervisor.renewed) == (["buffer_failed"], [])
+
+
+def test_a_part_whose_peer_is_lost_is_not_to_blame() -> None:
+    supervisor = Supervised()
+    assert supervisor.die(supervisor.work(), RayTaskError("add", "", PeerLostError("gone"))) == [LOST]
+    assert (supervisor.faults(), supervisor.renewed) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ActorDiedError(RayTaskError("__init__", "", ValueError("no such device"))),
+        RayTaskError("work", "", DivergedError("no such device")),
+    ],
+)
+def test_first_steps_that_fail_and_a_loss_that_is_not_finite_end_the_run(error: Exception) -> None:
+    supervisor = Supervised()
+    with pytest.raises((ValueError, DivergedError), match="no such device"):
         supervisor.die(supervisor.work(), error)
 
 
-def test_a_second_death_is_a_second_fault_and_too_many_end_the_run() -> None:
+def test_too_many_deaths_in_a_row_end_the_run_and_work_that_is_done_makes_them_be_forgotten() -> None:
     supervisor = Supervised()
-    for life in ("first", "second"):
-        supervisor.hear(life)
-        supervisor.die(supervisor.work())
-    supervisor.hear("third")
-    assert supervisor.faults() == ["buffer_died", "buffer_died"]
-    with pytest.raises(ActorUnavailableError):
-        supervisor.die(supervisor.work())
-
-
-def test_work_that_is_done_makes_failures_be_forgotten() -> None:
-    supervisor = Supervised()
-    for life in ("first", "second", "third", "fourth"):
-        supervisor.hear(life)
+    for _ in range(4):
         supervisor.work().set_result(None)
         supervisor.go_on()
         supervisor.die(supervisor.work())
-    assert len(supervisor.faults()) == 4
-
-
-def test_a_part_that_was_started_again_unseen_has_died_once() -> None:
-    supervisor = Supervised()
-    supervisor.hear("first")
-    supervisor.forget("second")
-    supervisor.forget("second")  # asked before it was told to begin
-    supervisor.hear("second")
-    assert supervisor.faults() == ["buffer_died"]
-    supervisor.hear("third")
-    supervisor.forget("third")
-    assert supervisor.faults() == ["buffer_died"]
-
-
-def test_a_part_that_was_started_again_while_nobody_called_it_is_to_begin_again() -> None:
-    supervisor = Supervised()
-    supervisor.hear("first")
-    supervisor._due = [(0.0, PART)]
-    supervisor.wait(0)
-    supervisor.actors[PART].last("health").set_result(Health(1, "here", 0, "second"))
-    assert [(answer.part, answer.method) for answer in supervisor.wait(0)] == [(PART, RESTARTED)]
-
-
-def test_a_broken_line_is_one_fault_and_the_same_life_goes_on() -> None:
-    supervisor = Supervised()
-    supervisor.hear("first")
     supervisor.die(supervisor.work())
-    supervisor.hear("first")
-    assert supervisor.faults() == ["buffer_died"]
-    supervisor.die(supervisor.work())
-    assert supervisor.faults() == ["buffer_died"]
+    assert supervisor.faults() == ["buffer_died"] * 5
+    with pytest.raises(ActorUnavailableError):
+        supervisor.die(supervisor.work())
 
 
 def overdue(supervisor: Supervised, part: str = PART) -> None:
@@ -212,84 +153,62 @@ def overdue(supervisor: Supervised, part: str = PART) -> None:
     supervisor.wait(0)
 
 
-def test_a_part_that_hung_and_was_killed_is_one_fault(killed: list[object]) -> None:
+def test_a_part_that_hangs_is_one_fault() -> None:
     supervisor = Supervised()
-    supervisor.hear("first")
+    supervisor.hear()
     open_call = supervisor.work()
     overdue(supervisor)
-    supervisor.die(open_call)
-    supervisor.hear("second")
-    assert supervisor.faults() == ["buffer_hung"]
-    assert killed == [supervisor.actors[PART]]
+    assert supervisor.die(open_call) == []
+    supervisor.hear()
+    assert (supervisor.faults(), supervisor.renewed) == (["buffer_hung"], [PART])
 
 
-@pytest.mark.usefixtures("killed")
 def test_a_part_for_which_no_node_has_room_is_waited_for_however_long_it_takes() -> None:
     supervisor = Supervised()
     for _ in range(5):
         overdue(supervisor)  # it has not been placed yet
-    supervisor.hear("first")
+    supervisor.hear()
     supervisor.die(supervisor.work())
     for _ in range(5):
         overdue(supervisor)  # its node is gone, and there is no other one
-    supervisor.hear("second")
+    supervisor.hear()
     assert supervisor.faults() == ["buffer_died"]
     overdue(supervisor)
     assert supervisor.faults() == ["buffer_hung"]
 
 
-def test_a_part_that_needs_a_missing_one_is_not_killed_while_it_waits(killed: list[object]) -> None:
+def test_a_part_that_needs_a_missing_one_is_not_replaced_while_it_waits() -> None:
     supervisor = Supervised("simulator 0", needs={"simulator 0": ["engine 0", "engine 1"]})
-    supervisor.health["simulator 0"] = Health(1, "here", 0, "first")
+    supervisor.health["simulator 0"] = HERE
     for _ in range(5):
         overdue(supervisor, "simulator 0")
-    assert (killed, supervisor.faults()) == ([], [])
-    supervisor.health["engine 1"] = Health(2, "here", 0, "first")
+    assert (supervisor.renewed, supervisor.faults()) == ([], [])
+    supervisor.health["engine 1"] = HERE
     overdue(supervisor, "simulator 0")
-    assert (killed, supervisor.faults()) == ([supervisor.actors["simulator 0"]], ["simulator_hung"])
+    assert (supervisor.renewed, supervisor.faults()) == (["simulator 0"], ["simulator_hung"])
 
 
-def test_answers_of_other_parts_are_kept_while_one_is_awaited() -> None:
-    supervisor = Supervised("a", "b")
-    supervisor.work("a").set_result("first")
-
-    class Answering(Actor):
-        def __getattr__(self, method: str) -> Any:
-            remote = super().__getattr__(method).remote
-
-            def answered(*arguments: Any) -> Call:
-                call: Call = remote(*arguments)
-                if method == "state":
-                    call.answer.set_result("state")
-                return call
-
-            return SimpleNamespace(remote=answered)
-
-    supervisor.actors["b"] = Answering()
-    assert supervisor.ask("b", "state") == "state"
-    assert supervisor.go_on() == ["first"]
-
-
-def test_who_waits_for_an_answer_is_told_which_parts_are_away_and_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_is_told_which_parts_are_away_and_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SAY_SECONDS", -1.0)
     monkeypatch.setattr(ray, "cluster_resources", dict)
     monkeypatch.setattr(module, "_WAIT_SECONDS", 0.01)
     supervisor, told = Supervised(), list[str]()
     supervisor._missing = MissingParts([PART], told.append, remedy="add some")
     stop_when(supervisor, lambda: bool(told))
+    supervisor.wait()
     with pytest.raises(PartAwayError, match="buffer 0 is away"):
-        supervisor.ask(PART, "state")
+        supervisor.check_stop(PART)
     assert told[0].startswith("waiting for buffer 0: ")
 
 
 def test_a_stop_waits_for_no_part_whose_answer_waits_for_missing_parts() -> None:
     supervisor = Supervised("simulator 0", needs={"simulator 0": ["engine 0"]})
-    supervisor.health["simulator 0"] = Health(1, "here", 0, "first")
+    supervisor.health["simulator 0"] = HERE
     supervisor.check_stop("simulator 0")
     stop_when(supervisor, lambda: True)
     with pytest.raises(PartAwayError, match="simulator 0 is away"):
         supervisor.check_stop("simulator 0")
-    supervisor.health["engine 0"] = Health(2, "here", 0, "first")
+    supervisor.health["engine 0"] = HERE
     supervisor.check_stop("simulator 0")
 
 
@@ -306,12 +225,12 @@ def test_a_part_that_is_back_has_time_to_say_so_before_a_stop_counts_it_as_away(
     now = 120.0
     with pytest.raises(PartAwayError, match="buffer 0 is away"):
         supervisor.check_stop(PART)
-    supervisor.health[PART] = Health(1, "here", 0, "first")
+    supervisor.health[PART] = HERE
     supervisor.check_stop(PART)
 
 
 def test_calls_that_wait_for_others_of_their_part_have_their_time_after_the_last_answer(
-    killed: list[object], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
@@ -322,20 +241,20 @@ def test_calls_that_wait_for_others_of_their_part_have_their_time_after_the_last
     supervisor._call(PART, "add", 60.0, ())
     now = 170.0
     first.set_result("first")
-    assert (supervisor.go_on(), killed) == (["first"], [])
+    assert (supervisor.go_on(), supervisor.renewed) == (["first"], [])
     now = 231.0
     supervisor.wait(0)
-    assert killed == [supervisor.actors[PART]]
+    assert supervisor.renewed == [PART]
 
 
-def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(killed: list[object]) -> None:
+def test_answers_that_came_in_time_and_are_handled_late_kill_nobody() -> None:
     supervisor = Supervised()
     for _ in range(2):
         supervisor._call(PART, "add", -1.0, ())
         supervisor.actors[PART].last("add").set_result("in time")
     supervisor._looked_at = float("-inf")  # the driver has been busy since: with a match, for example
     assert supervisor.go_on() == ["in time", "in time"]
-    assert killed == []
+    assert supervisor.renewed == []
 
 
 def test_missing_parts_are_named_with_what_several_learners_need(monkeypatch: pytest.MonkeyPatch) -> None:

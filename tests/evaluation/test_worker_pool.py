@@ -5,31 +5,33 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from suphx.evaluation.worker_processes import run_tasks
+from suphx.evaluation.worker_pool import ProcessPool, Progress
 from tests.evaluation.file_task import start
 from tests.repository import REPOSITORY
 
 FIRST_PROCESS = """
 import sys
 from pathlib import Path
-from suphx.evaluation.worker_processes import run_tasks
+from suphx.evaluation.worker_pool import ProcessPool
 from tests.evaluation.file_task import start
 
 if __name__ == "__main__":
-    list(run_tasks([("stay", Path(sys.argv[1]))] * 2, start, (), workers=2))
+    list(ProcessPool(2).run([("stay", Path(sys.argv[1]))] * 2, start, ()))
 """
 
 
-def start_in_pairs() -> Callable[[Iterator[tuple[int, str]]], Iterator[tuple[int, str]]]:
+def start_in_pairs() -> Callable[[Iterator[tuple[int, str]], Progress], Iterator[tuple[int, str]]]:
     """Return what takes two tasks before it does them, and dies of the word "die"."""
 
-    def work(tasks: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    def work(tasks: Iterator[tuple[int, str]], progress: Progress) -> Iterator[tuple[int, str]]:
         while pair := list(islice(tasks, 2)):
             for place, word in reversed(pair):
                 if word == "die":
@@ -37,6 +39,11 @@ def start_in_pairs() -> Callable[[Iterator[tuple[int, str]]], Iterator[tuple[int
                 yield place, word.upper()
 
     return work
+
+
+def run_tasks(tasks: Sequence[Any], start: Any, arguments: tuple[Any, ...], *, workers: int, **options: Any) -> Any:
+    with closing(ProcessPool(workers)) as pool:
+        yield from pool.run(tasks, start, arguments, **options)
 
 
 @pytest.fixture
