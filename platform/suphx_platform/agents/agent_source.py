@@ -73,21 +73,6 @@ class AgentSource:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
 
-    def pin(self, stored: str, reason: str) -> None:
-        """Have a version that was copied stay in its bucket (Storage.pin)."""
-        storage, path = self._place(stored)
-        storage.pin(path, reason)
-
-    def pin_only(self, stored: str, reason: str) -> None:
-        """Have it stay, and no other of its name for the same reason (Storage.pin_only)."""
-        storage, path = self._place(stored)
-        storage.pin_only(path, reason)
-
-    def unpin(self, stored: str, reason: str) -> None:
-        """Take ``pin`` back (Storage.unpin)."""
-        storage, path = self._place(stored)
-        storage.unpin(path, reason)
-
     def _place(self, address: str) -> tuple[Storage, str]:
         """Return the bucket of ``s3://…``, and the name of nets or the path of a version in it."""
         bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")

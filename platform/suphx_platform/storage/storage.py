@@ -12,7 +12,6 @@ other is told. A version without a manifest is not finished and is never read.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -58,12 +57,6 @@ _GRACE_SECONDS = 6 * 3600.0
 """How long files without a manifest stay: another writer may still be sending them."""
 _MAX_LISTINGS = 5
 """How often versions are listed that another process removes while they are fetched."""
-_PINNED = ".pinned"
-"""Folder below a name: a small object for each version that must stay and each reason for it."""
-_OUTLIVED = ".outlived"
-"""Folder below a name: a small object for each version that saves would have removed but for its pins."""
-_REASON = "-"
-"""Between the number of a pinned version and the digest of the reason."""
 _PROBE = ".probe-"
 """First part of the key of an object that only shows that objects can be written."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
@@ -364,38 +357,7 @@ class Storage:
             _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
-    # Versions that must stay, and notes
-
-    def pin(self, path: str, reason: str) -> None:
-        """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.
-
-        ``reason``: what refers to it, such as ``models:/suphx/3``. Each reason is a pin of its own. FileNotFoundError,
-        with no pin left, if there is no such version.
-        """
-        with suppress(FileExistsError):  # it is pinned already
-            self._store.put_new(_pin_key(path, reason), reason.encode())
-        if not self._store.keys(f"{path}/{MANIFEST}"):  # asked last: no save that begins now removes it
-            self._store.delete([_pin_key(path, reason)])
-            raise FileNotFoundError(f"{self.config.address}/{path} has been removed: newer versions have replaced it")
-
-    def pin_only(self, path: str, reason: str) -> None:
-        """Pin the version at ``path``, and unpin all others of its name that are pinned for the same ``reason``."""
-        self.pin(path, reason)
-        name, ending = path.rpartition("/")[0], _pin_key(path, reason).rpartition(_REASON)[2]
-        for other in sorted(self._marked(name, _PINNED, ending) - {path}):
-            self.unpin(other, reason)
-
-    def unpin(self, path: str, reason: str) -> None:
-        """Remove the pin for ``reason``; without a pin left, remove the version too if saves keep it no more.
-
-        The same call again does the rest after a kill, and otherwise nothing.
-        """
-        name = path.rpartition("/")[0]
-        self._store.delete([_pin_key(path, reason)])
-        if path in self._marked(name, _PINNED) or path not in self._marked(name, _OUTLIVED):
-            return
-        self._store.delete(sorted(self._store.keys(f"{path}/"), key=_is_content))
-        self._store.delete([_mark_key(path, _OUTLIVED)])
+    # Notes
 
     def put_note(self, key: str, data: bytes) -> None:
         """Write a small object that belongs to no version; FileExistsError if there is another one of this name."""
@@ -405,21 +367,13 @@ class Storage:
         """Return key -> content of the small objects whose keys begin with ``prefix``."""
         return {key: self._store.get(key) for key in self._store.keys(prefix)}
 
-    def _marked(self, name: str, marks: str, ending: str = "") -> set[str]:
-        """Return the paths of the versions that have an object with this ``ending`` in one of the folders of marks."""
-        prefix = f"{name}/{marks}/"
-        found = (key.removeprefix(prefix) for key in self._store.keys(prefix) if key.endswith(ending))
-        return {f"{name}/{mark.partition(_REASON)[0]}" for mark in found}
-
     # Removing
 
     def delete(self, name: str) -> None:
-        """Remove all versions of ``name``, also pinned ones and what interrupted saves left; names below it stay.
+        """Remove all versions of ``name`` and what interrupted saves left; names below it stay.
 
         Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
         """
-        for marks in (_PINNED, _OUTLIVED):
-            self._store.delete(self._store.keys(f"{name}/{marks}/"))
         keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
         self._store.delete(sorted(keys, key=_is_content))
         try:
@@ -434,7 +388,7 @@ class Storage:
         self._store.delete(self._store.keys(f"{name}/{UNDER_WAY}/"))
 
     def _prune(self, name: str, saved: str) -> None:
-        """Remove all versions but those that are kept or pinned, and what killed writers left up to the newest one.
+        """Remove all versions but those that are kept, and what killed writers left up to the newest one.
 
         The one at the path ``saved`` stays, also beside damaged ones with higher numbers. Versions that cannot be read
         stay: they may be those of a later version of this program.
@@ -446,11 +400,7 @@ class Storage:
         if not versions:  # another process has removed them all
             return
         kept_paths = {saved, *(version.path for version in _kept_versions(versions, self.config))}
-        pinned = self._marked(name, _PINNED)
-        outdated = [version for version in versions if version.path not in kept_paths]
-        if pinned:
-            self._note_outlived(name, {version.path for version in outdated if version.path in pinned})
-        dropped = [version for version in outdated if version.path not in pinned]
+        dropped = [version for version in versions if version.path not in kept_paths]
         owned = tuple(start for v in versions for start in _starts(v))
         owned += tuple(f"{path}/" for path in finished if path not in known)  # such as of a later program
         newest = versions[-1].path
@@ -468,14 +418,6 @@ class Storage:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
             _logger.debug("uploads that were cut off may be left: %s", error)
-
-    def _note_outlived(self, name: str, paths: set[str]) -> None:
-        """Note for ``unpin`` that only their pins keep these versions of ``name``, and no others."""
-        noted = self._marked(name, _OUTLIVED)
-        for path in sorted(paths - noted):
-            with suppress(FileExistsError):
-                self._store.put_new(_mark_key(path, _OUTLIVED), b"")
-        self._store.delete([_mark_key(path, _OUTLIVED) for path in sorted(noted - paths)])
 
 
 def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:
@@ -531,13 +473,3 @@ def _starts(version: CheckpointVersion) -> tuple[str, str]:
 
 def _is_content(key: str) -> bool:
     return not key.endswith(f"/{MANIFEST}")
-
-
-def _mark_key(path: str, marks: str) -> str:
-    """Return the key of the object in a folder of marks for the version at ``path``."""
-    name, _, number = path.rpartition("/")
-    return f"{name}/{marks}/{number}"
-
-
-def _pin_key(path: str, reason: str) -> str:
-    return f"{_mark_key(path, _PINNED)}{_REASON}{hashlib.sha256(reason.encode()).hexdigest()[:16]}"

@@ -12,7 +12,7 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,6 @@ from suphx_platform.tracking.mlflow_client import (
     EXISTS,
     FILES,
     FIRST,
-    MISSING,
     QUIET,
     USUAL,
     Patience,
@@ -76,7 +75,6 @@ Where to look:
 - **How do I repeat it?** The description has the command, and `recipe.toml` has all settings.
 - **Which agent is the champion?** *Models*, `suphx`, alias `champion`.""",
 }
-_DEFAULT_ID, _DEFAULT_NAME = "0", "Default"
 _SHOWN_SETTINGS = 8
 
 
@@ -137,10 +135,6 @@ class MlflowStore:
         with self.call():
             self.client.set_experiment_tag(self.experiment_id(), _PROBE_TAG, str(time.time_ns()))
 
-    def forget_experiment(self) -> None:
-        """Look for the experiment again at its next use: the store may have been replaced by an empty one."""
-        self._experiment = None
-
     def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
         """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
         from mlflow.entities import Param
@@ -150,7 +144,7 @@ class MlflowStore:
             found = self._with_key(key)
             if found:
                 check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
-                run_id = self._without_twins(found)
+                run_id: str = found[0].info.run_id
                 self.client.update_run(run_id, status="RUNNING")
             else:
                 run_id = self._create(name, key, tags)
@@ -166,19 +160,7 @@ class MlflowStore:
         all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
         now = int(1000 * time.time())
         created = self.client.create_run(self.experiment_id(), start_time=now, run_name=name, tags=all_tags)
-        return self._without_twins(self._with_key(key) or [created])
-
-    def _without_twins(self, found: Sequence[Run]) -> str:
-        """Return MLflow's id of the first run, and delete its twins: empty runs that began at the same millisecond.
-
-        A request to create a run whose answer was lost is sent again as it was, and may have created two.
-        """
-        first, *others = found
-        for other in others:
-            is_empty = not (other.data.params or other.data.metrics)
-            if is_empty and other.info.start_time == first.info.start_time:
-                self.client.delete_run(other.info.run_id)
-        run_id: str = first.info.run_id
+        run_id: str = created.info.run_id
         return run_id
 
     def start_time(self, key: str) -> float | None:
@@ -197,14 +179,6 @@ class MlflowStore:
             mine = f"tags.`{KEY_TAG}` = '{key}'"
             found = self.client.search_runs([experiment.experiment_id], filter_string=mine, max_results=1)
             return found[0] if found else None
-
-    def is_deleted(self, key: str) -> bool:
-        """Tell whether somebody has deleted a run with this ``key`` in MLflow."""
-        from mlflow.entities import ViewType
-
-        mine, deleted = f"tags.`{KEY_TAG}` = '{key}'", ViewType.DELETED_ONLY
-        with self.call(FIRST):
-            return bool(self.client.search_runs([self.experiment_id()], mine, run_view_type=deleted, max_results=1))
 
     def running(self) -> dict[str, str]:
         """Return name -> MLflow's id of the runs that MLflow shows as running, without their stages."""
@@ -276,8 +250,6 @@ class MlflowStore:
             with self.call():
                 place = None if self._server else (self.folder / "artifacts").as_uri()
                 self._experiment = make_experiment(self.client, place)
-                if not self._server:  # others may use that of a server
-                    remove_empty_default(self.client)
         return self._experiment
 
     def download(self, uri: str, folder: Path) -> None:
@@ -342,17 +314,6 @@ def make_experiment(client: MlflowClient, place: str | None) -> str:
         if name not in found.tags:
             client.set_experiment_tag(found.experiment_id, name, text)
     return found.experiment_id
-
-
-def remove_empty_default(client: MlflowClient) -> None:
-    """Delete the experiment that MLflow puts into every new store, if it is as MLflow made it and has no runs."""
-    from mlflow.entities import ViewType
-
-    with without_error(MISSING):  # `mlflow gc` has removed what was deleted here
-        found = client.get_experiment(_DEFAULT_ID)
-        is_as_made = found.name == _DEFAULT_NAME and found.lifecycle_stage == "active" and not found.tags
-        if is_as_made and not client.search_runs([_DEFAULT_ID], run_view_type=ViewType.ALL, max_results=1):
-            client.delete_experiment(_DEFAULT_ID)
 
 
 def check_same_settings(what: str, before: Mapping[str, object], now: Mapping[str, object]) -> None:

@@ -67,8 +67,6 @@ STORED_TAG = "stored"
 """Versions of checkpoints in a bucket (``s3://…``) that the nets were copied from, with spaces between."""
 _NEEDED_BY = "suphx.needed_by."
 """First part of a tag of versions; then the name of a tournament whose recipe names this version."""
-_BETWEEN = re.compile(r" (?=s3://)")
-"""Addresses; a name in a bucket may have spaces."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
 
@@ -333,8 +331,6 @@ class LostVersion:
     """Of its nets."""
     tournament: str
     """The run in which it was the candidate."""
-    stored: tuple[str, ...] = ()
-    """Versions in a bucket that its nets were copied from."""
 
 
 class VersionOwner(Protocol):
@@ -351,10 +347,6 @@ class VersionOwner(Protocol):
 
     def needs(self, version: LostVersion) -> bool:
         """Tell whether the version must stay."""
-        ...
-
-    def release(self, version: LostVersion) -> None:
-        """Free what was kept because of the version, which is deleted next."""
         ...
 
 
@@ -391,7 +383,6 @@ def delete_lost_versions(store: MlflowStore, config: RegistryConfig, owner: Vers
             now = client.get_model_version(config.model, number)
         if now.aliases or any(tag.startswith(_NEEDED_BY) and tag != _NEEDED_BY + owner.name for tag in now.tags):
             continue
-        owner.release(told)
         with store.call():
             # The model goes before its version, so that none is forgotten, unless another version has the same.
             if model and len(client.search_model_versions(f"tags.`{MODEL_TAG}` = '{model}'")) == 1:
@@ -427,5 +418,4 @@ def _lost(version: ModelVersion) -> LostVersion:
         address=f"{PREFIX}{version.name}/{version.version}",
         digest=version.tags.get(DIGEST_TAG, ""),
         tournament=version.tags.get(TOURNAMENT_TAG, ""),
-        stored=tuple(filter(None, _BETWEEN.split(version.tags.get(STORED_TAG, "")))),
     )

@@ -187,7 +187,8 @@ class Outbox:
                     self._pass_over(ids[0], error)
                 else:
                     self._num_tries += 1
-                    self._rest()
+                    if self._rest():
+                        time.sleep(_FIRST_PAUSE_SECONDS)
                 continue
             self._num_tries = 0
             self._pause.reset()

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.mlflow_client import FILES, MISSING, USUAL, TrackingError
+from suphx_platform.tracking.mlflow_client import FILES, USUAL, TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
 from suphx_platform.tracking.outbox import CLOSE_SECONDS, STOP_SECONDS, Message, Outbox
 
@@ -233,26 +233,7 @@ class TrackingCalls:
     def __init__(self, store: MlflowStore) -> None:
         self._store = store
         self.run_ids: dict[str, str] = {}
-        self._begun: dict[str, Message] = {}
-        """By key: how runs were begun."""
         self._steps: dict[str, tuple[int, dict[str, int]]] = {}
-
-    def send(self, messages: Sequence[Message]) -> None:
-        """Make one call for messages that belong together.
-
-        A run that MLflow has lost, as after a start with an empty database, is begun again. TrackingError if MLflow
-        does not take the call now; ValueError or MlflowException if it never will.
-        """
-        from mlflow.exceptions import MlflowException
-
-        key = messages[0].get("key", "")
-        try:
-            self._call(messages)
-        except MlflowException as error:
-            if error.error_code != MISSING or key not in self._begun:
-                raise
-            self._begin_again(key)
-            self._call(messages)
 
     def begin(self, message: Message) -> None:
         """Make the call of a message that starts a run, or continues it; errors as of ``send``."""
@@ -260,20 +241,13 @@ class TrackingCalls:
         if message["parent"] is not None:
             tags["mlflow.parentRunId"] = self._run_id(message["parent"])
         key = message["key"]
-        self._begun[key] = message
         self.run_ids[key] = self._store.begin(message["name"], key=key, tags=tags, params=message["params"])
 
-    def _begin_again(self, key: str) -> None:
-        """Begin a run, and first those that it is nested in, as if nothing were known of them."""
-        self._store.forget_experiment()
-        message = self._begun[key]
-        if message["parent"] in self._begun:
-            self._begin_again(message["parent"])
-        self._steps.pop(key, None)
-        self.begin(message)
-        _logger.warning("MLflow did not have the run %s any more, and has it again from here on", key)
+    def send(self, messages: Sequence[Message]) -> None:
+        """Make one call for messages that belong together.
 
-    def _call(self, messages: Sequence[Message]) -> None:
+        TrackingError if MLflow does not take the call now; ValueError or MlflowException if it never will.
+        """
         from mlflow.entities import Dataset, DatasetInput, InputTag, RunTag
 
         first = messages[0]
@@ -329,22 +303,13 @@ class TrackingCalls:
     def _run_id(self, key: str) -> str:
         if key not in self.run_ids:
             found = self._store.find(key)
-            self.run_ids[key] = found.info.run_id if found is not None else self._nested_again(key)
+            if found is None:
+                raise ValueError(
+                    f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "
+                    "it begins it again"
+                )
+            self.run_ids[key] = found.info.run_id
         return self.run_ids[key]
-
-    def _nested_again(self, key: str) -> str:
-        """Create the run of a stage that an earlier process has begun in a database that MLflow has lost since.
-
-        ValueError if it was deleted in MLflow, or if it is no stage. Its parameters come when the stage is begun again.
-        """
-        parent, _, rest = key.partition("/")
-        if not rest or self._store.is_deleted(key):
-            raise ValueError(
-                f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "
-                "it begins it again"
-            )
-        tags = {"mlflow.parentRunId": self._run_id(parent)}
-        return self._store.begin(rest.rpartition("/")[0] or rest, key=key, tags=tags, params={})
 
 
 @contextmanager

@@ -7,12 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
@@ -22,8 +20,6 @@ from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180
 _POLL_SECONDS = 0.1
-_SECURITY_NOTICE = "[MLflow] Security middleware enabled"
-"""Begins a line that advises to open the server to other hosts; ``suphx ui`` says who can open the page."""
 _PAGES = "?workflowType=machine_learning"
 """MLflow's pages for training and models; the others are for generative applications."""
 
@@ -39,26 +35,17 @@ def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     if not store.is_there:
         raise ValueError(f"{folder} has no mlflow.db: choose your folder of runs with --runs, or run a recipe first")
     options = ["--backend-store-uri", store.uri, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    options += [
-        "--registry-store-uri",
-        store.uri,
-        "--uvicorn-opts",
-        "--log-level=warning",
-    ]  # not a line for each request
+    options += ["--registry-store-uri", store.uri, "--uvicorn-opts", "--log-level=warning"]  # no line for a request
     command = [sys.executable, "-m", "mlflow", "ui", *options]
     # In its own session: Ctrl-C reaches only this process, which then ends the server without tracebacks.
     environment = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING", **os.environ, **QUIET}
-    process = subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    printer = threading.Thread(target=_print_errors, args=(process.stderr,), daemon=True, name="mlflow errors")
-    printer.start()
+    process = subprocess.Popen(command, env=environment, start_new_session=True)
     try:
         yield process
     finally:
         with suppress(ProcessLookupError):  # it may have ended by itself
             os.killpg(process.pid, signal.SIGTERM)  # its worker processes too
         process.wait()
-        printer.join()
 
 
 def check_own(store: MlflowStore) -> None:
@@ -72,15 +59,6 @@ def check_own(store: MlflowStore) -> None:
             f"{SERVER} is set to {store.uri}, which is no server (http:// or https://): unset it and use `suphx ui "
             f"--runs DIR`, or show that store with `mlflow ui --backend-store-uri {store.uri}`"
         )
-
-
-def _print_errors(lines: IO[bytes]) -> None:
-    """Print what the server prints to stderr, without its notice that other machines cannot open it."""
-    with lines:
-        for line in lines:
-            text = line.decode(errors="replace")
-            if not text.startswith(_SECURITY_NOTICE):
-                print(text, end="", file=sys.stderr, flush=True)
 
 
 def wait_for_ui(process: subprocess.Popen[bytes], port: int) -> None:

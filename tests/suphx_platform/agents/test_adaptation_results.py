@@ -57,7 +57,7 @@ def test_results_of_two_commands_at_the_same_time_are_not_mixed(tmp_path: Path) 
     first, second = KeptResults(path, EXPERIMENT, "code"), KeptResults(path, EXPERIMENT, "code")
     first.add(part(1.0, 2.0))
     second.add(part(1.0, 2.0))
-    with pytest.raises(ValueError, match="line 3, is damaged .it has hand 0 instead of hand 2, as of two commands at once"):
+    with pytest.raises(ValueError, match=r"line 3, is damaged \(it has hand 0 instead of hand 2"):
         KeptResults(path, EXPERIMENT, "code")
 
 

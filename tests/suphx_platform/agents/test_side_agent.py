@@ -41,9 +41,7 @@ def test_nets_in_a_bucket_play_as_those_in_the_folder_that_was_stored(server: S3
     report = play_side_match(setup, 2, runner=GameRunner(load=agents.__getitem__))
     assert report.figures["share"].mean == 0.5  # the same agent
     assert not (tmp_path / "none").exists()
-    with pytest.raises(
-        ValueError, match=r"a-2/learning has no checkpoint of the landlord net: use what"
-    ):
+    with pytest.raises(ValueError, match=r"a-2/learning has no checkpoint of the landlord net: use what"):
         load_side_agent(f"s3://{BUCKET}/runs/a-2/learning", GAME, tmp_path / "a-2", source(tmp_path))
 
 

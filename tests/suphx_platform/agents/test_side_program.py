@@ -45,7 +45,7 @@ def play(address: str, decks: int = 2, **options: Any) -> SideReport:
     agents = {address: player, "random": GAME.scripted_agent("random")}
     setup = MatchSetup(*agents, seed=0, game="doudizhu", first_deal=0)
     report = play_side_match(setup, decks, runner=GameRunner(load=agents.__getitem__), **options)
-    assert not player._seats._programs, "no program outlives its games"
+    assert not player._programs, "no program outlives its games"
     return report
 
 

@@ -217,19 +217,6 @@ def test_bars_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) ->
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
 
 
-@pytest.mark.parametrize(("value", "has_colours"), [("", True), ("1", False)])
-def test_bars_obey_no_color(value: str, has_colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def show(console: Console, screen: Screen) -> None:
-        with console.progress("games", total=2, name="match") as progress, console.activity("waiting"):
-            progress.advance(1, "first")
-            screen.wait_for("1 of 2 games")
-            console.warn("few samples")
-            screen.wait_for("few samples")
-
-    monkeypatch.setenv("NO_COLOR", value)
-    assert bool(COLOUR.search(on_a_terminal(80, monkeypatch, show))) is has_colours
-
-
 RESULT = {"win_rate": 0.21961, "stages": {"a": {"games": 3}, "b": {"games": 12}}}
 
 

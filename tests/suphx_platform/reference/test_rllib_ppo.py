@@ -13,7 +13,6 @@ from ray.rllib.core.rl_module.multi_rl_module import MultiRLModule
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
 from suphx.games.riichi.table import NUM_ACTIONS
-from suphx_cli.cli import build_parser
 from suphx_platform.reference.riichi_env import ACTION_MASK, OBSERVATIONS, SEATS, HanchanEnv, register_hanchan_env
 from suphx_platform.reference.rllib_ppo import POLICY, MaskedPPOModule, ReferenceConfig, ppo_config
 from tests.repository import REPOSITORY
@@ -55,15 +54,6 @@ def test_only_legal_actions_have_a_probability(module: MaskedPPOModule) -> None:
         assert (probabilities[batch[Columns.OBS][ACTION_MASK] == 0] == 0).all()
         assert (probabilities[batch[Columns.OBS][ACTION_MASK] == 1] > 0).all()
     assert set(batch[Columns.OBS]) == {OBSERVATIONS, ACTION_MASK}, "the batch belongs to the caller"
-
-
-@torch.no_grad()
-def test_values_are_those_of_the_training_pass(module: MaskedPPOModule) -> None:
-    batch = batch_of(5)
-    values = module.compute_values(batch)
-    assert values.shape == (5,)
-    embeddings = module.forward_train(batch)[Columns.EMBEDDINGS]
-    assert torch.equal(values, module.compute_values(batch, embeddings))
 
 
 def reference(*options: str) -> tuple[dict[str, float], str]:
@@ -115,12 +105,3 @@ def test_all_envs_of_all_env_runners_play_other_games_and_the_same_ones_again(se
     walls = first_walls(2, seed)
     assert len({wall for of_runner in walls for wall in of_runner}) == 8
     assert first_walls(2, seed) == walls
-
-
-def test_a_setting_that_makes_no_sense_is_refused() -> None:
-    with pytest.raises(ValueError, match="minibatch is 0: use at least 1"):
-        ReferenceConfig(minibatch=0)
-    with pytest.raises(ValueError, match="env_runners is -1"):
-        ReferenceConfig(env_runners=-1)
-    with pytest.raises(SystemExit):
-        build_parser().parse_args(["reference", "--iterations", "0"])

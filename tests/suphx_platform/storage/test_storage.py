@@ -274,7 +274,6 @@ def test_a_deleted_name_has_no_versions_and_names_below_it_stay(storage: Storage
 def test_a_deleted_name_has_no_files_of_saves_that_were_interrupted(storage: Storage, tmp_path: Path) -> None:
     folder, writer = fill(tmp_path / "a", "mine"), "0" * 32
     version = storage.save(NAME, folder, number=1)
-    storage.pin(version.path, "a model")
     storage.save(f"{NAME}/best", folder, number=1)
     kept = set(storage._store.keys(f"{NAME}/best/"))
     for key in (f"{NAME}/workers/checkpoint/state", f"{NAME}/best/{9:012}.001/{writer}/state", f"{NAME}/notes"):

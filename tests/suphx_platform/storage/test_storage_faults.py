@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from suphx_platform.storage.objects import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.disk_faults import files_limited_to
-from tests.free_port import free_port
 from tests.repository import REPOSITORY
 from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
@@ -145,30 +143,6 @@ def test_connections_cut_in_the_middle_of_answers_cost_nothing_but_time(proxy: F
     storage.load(version, tmp_path / "b")
     assert proxy.num_cut == 5
     assert all((tmp_path / "b" / name).read_bytes() == (folder / name).read_bytes() for name in ("000", "001"))
-
-
-@pytest.mark.slow
-def test_errors_of_the_server_say_what_to_do(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = folder_of(tmp_path / "a", num_files=1, num_bytes=10)
-    config = StorageConfig(address=f"s3://{BUCKET}/runs", max_attempts=2)
-    with pytest.raises(OSError, match=r"s3://nowhere/.*NoSuchBucket: make the bucket first"):
-        Storage(replace(config, address="s3://nowhere/runs")).save(NAME, folder, number=1)
-    with pytest.raises(OSError, match=r"^s3://nowhere/runs/: .*NoSuchBucket: make the bucket first"):
-        Storage(replace(config, address="s3://nowhere/runs")).reach()
-    closed = f"http://127.0.0.1:{free_port()}"
-    with pytest.raises(OSError, match=r"no answer .*look whether the server is up, and at storage\.endpoint_url"):
-        Storage(replace(config, endpoint_url=closed)).save(NAME, folder, number=1)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-    with pytest.raises(OSError, match=r"SignatureDoesNotMatch: check AWS_ACCESS_KEY_ID"):
-        Storage(config).save(NAME, folder, number=1)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-    with pytest.raises(OSError, match=r"InvalidAccessKeyId: check AWS_ACCESS_KEY_ID"):
-        Storage(config).versions(NAME)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    with pytest.raises(OSError, match="no keys: set AWS_ACCESS_KEY_ID"):
-        Storage(config).versions(NAME)
 
 
 def test_a_full_disk_is_named_and_the_versions_before_stay(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ import pytest
 
 from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from tests.suphx_platform.storage.store_faults import cut_off, refuse
+from tests.suphx_platform.storage.store_faults import refuse
 
 NAME = "run-1/reinforcement"
-THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
 
 
 @pytest.fixture
@@ -38,70 +37,6 @@ def save(storage: Storage, tmp_path: Path, *numbers: int) -> list[str]:
 
 def numbers(storage: Storage) -> list[int]:
     return [version.number for version in storage.versions(NAME)]
-
-
-def test_a_version_stays_until_all_that_refer_to_it_are_gone(storage: Storage, tmp_path: Path) -> None:
-    (first,) = save(storage, tmp_path, 1)
-    for reason in (THREE, FOUR, FOUR):
-        storage.pin(first, reason)
-    save(storage, tmp_path, 2, FINISHED)
-    assert numbers(storage) == [1, FINISHED]
-    storage.unpin(first, "models:/suphx/33")
-    storage.unpin(first, THREE)
-    storage.unpin(first, THREE)
-    assert numbers(storage) == [1, FINISHED]
-    storage.unpin(first, FOUR)
-    assert numbers(storage) == [FINISHED], "the training is over: no later save would remove it"
-    rest = {key.split("/")[2] for key in storage._store.keys("")}
-    assert rest == {f"{FINISHED:012}.001", ".writers"}, "nothing of it is left"
-
-
-def test_without_its_pin_a_version_that_saves_keep_stays(storage: Storage, tmp_path: Path) -> None:
-    (newest,) = save(storage, tmp_path, 1)
-    storage.pin(newest, THREE)
-    storage.unpin(newest, THREE)
-    assert numbers(storage) == [1]
-    save(storage, tmp_path, 2)
-    assert numbers(storage) == [2]
-
-
-def test_a_version_that_is_gone_cannot_be_pinned(storage: Storage, tmp_path: Path) -> None:
-    (first,) = save(storage, tmp_path, 1)
-    save(storage, tmp_path, 2)
-    with pytest.raises(FileNotFoundError, match=rf"{first} has been removed: newer versions have replaced it"):
-        storage.pin(first, THREE)
-    assert [key for key in storage._store.keys("") if "/.pinned/" in key] == []
-
-
-def test_one_version_of_a_name_is_pinned_for_a_reason_that_moves(storage: Storage, tmp_path: Path) -> None:
-    (first,) = save(storage, tmp_path, 1)
-    storage.pin_only(first, THREE)
-    storage.pin(first, FOUR)
-    (second,) = save(storage, tmp_path, 2)
-    storage.pin_only(second, THREE)
-    save(storage, tmp_path, 3)
-    assert numbers(storage) == [1, 2, 3], "the first has another pin"
-    storage.unpin(first, FOUR)
-    assert numbers(storage) == [2, 3]
-    storage.unpin(second, THREE)
-    assert numbers(storage) == [3]
-
-
-@pytest.mark.parametrize("deletion", range(4))  # the pin, the manifest, the net, the note
-def test_freeing_a_version_is_completed_after_an_error(
-    deletion: int, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (first,) = save(storage, tmp_path, 1)
-    storage.pin(first, THREE)
-    save(storage, tmp_path, 2)
-    with monkeypatch.context() as patch:
-        patch.setattr(storage._store, "delete", cut_off(storage._store, deletion))
-        with pytest.raises(OSError, match="the connection broke"):
-            storage.unpin(first, THREE)
-    assert [version.number for version in storage.versions(NAME)][-1] == 2
-    storage.unpin(first, THREE)
-    assert numbers(storage) == [2]
-    assert [key for key in storage._store.keys("") if first.rpartition("/")[2] in key] == []
 
 
 @pytest.fixture

@@ -75,18 +75,3 @@ def test_a_file_without_a_certificate_restarts_no_server(tmp_path: Path) -> None
     with served(context) as port:
         mounted.write_text("", encoding="utf-8")
         assert main([str(mounted), port]) == 0
-
-
-def test_a_certificate_that_cannot_be_read_restarts_no_server(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    context, mounted = Authority(tmp_path).server("suphx-mlflow"), tmp_path / "server.pem"
-    with served(context) as port:
-        mounted.unlink()
-        assert main([str(mounted), port]) == 0
-        mounted.mkdir()
-        assert main([str(mounted), port]) == 0
-        mounted.rmdir()
-        mounted.write_bytes(b"\xff\xfe")
-        assert main([str(mounted), port]) == 0
-    assert capsys.readouterr().err == ""

@@ -18,10 +18,7 @@ from mlflow.entities import Metric
 from mlflow.exceptions import MlflowException
 from mlflow.protos.databricks_pb2 import INTERNAL_ERROR
 
-from suphx_platform.tracking.mlflow_client import TrackingError
-from suphx_platform.tracking.outbox import Outbox
 from suphx_platform.tracking.tracking import TrackingCalls, TrackingStore, system_metrics
-from tests.suphx_platform.tracking.empty_database import forget_everything
 
 RUN_WITHOUT_MLFLOW = """
 import sys, time
@@ -125,48 +122,6 @@ def test_a_metric_that_mlflow_never_takes_costs_no_other_point_and_is_sent_again
     history = store.client.get_metric_history(run.info.run_id, "bad")
     assert sorted(entry.value for entry in history) == list(range(40))
     assert store.send_refused("one") == (0, 0)
-
-
-def test_a_run_that_mlflow_has_lost_is_begun_again_with_its_stages(runs: Path) -> None:
-    settings = {"params": {"depth": 2}, "tags": {"colour": "blue"}}
-    with (
-        closing(TrackingStore(runs)) as store,
-        store.start("a", key="one", params={"rate": 0.1}) as tracker,
-        tracker.start("stage", key="one/stage/1", **settings) as stage,  # type: ignore[arg-type]
-    ):
-        stage.log_metrics({"loss": 2.0}, step=1)
-        stage.flush()
-        forget_everything(runs)
-        stage.log_metrics({"loss": 1.0}, step=2)
-        stage.log_artifact(Path(__file__))
-    run, nested = store.find("one"), store.find("one/stage/1")
-    assert run is not None
-    assert nested is not None
-    assert (run.data.params, run.info.status) == ({"rate": "0.1"}, "FINISHED")
-    assert nested.data.params == {"depth": "2"}
-    assert (nested.data.tags["colour"], nested.data.tags["mlflow.parentRunId"]) == ("blue", run.info.run_id)
-    assert (nested.data.metrics, nested.info.status) == ({"loss": 1.0}, "FINISHED")
-    assert len(store.client.list_artifacts(nested.info.run_id)) == 1
-    assert not (runs / "one").exists(), "nothing was refused"
-
-
-def test_what_a_killed_process_has_left_arrives_in_an_empty_database(runs: Path) -> None:
-    with closing(TrackingStore(runs)) as store, store.start("a", key="one", params={"rate": 0.1}) as tracker:
-        tracker.start("stage", key="one/stage/1", params={"depth": 2})
-
-    def away(*_: object) -> None:
-        raise TrackingError("MLflow is away")
-
-    with closing(Outbox(runs / "one" / ".mlflow-queue", send=away, probe=away)) as outbox:
-        outbox.put({"do": "metrics", "key": "one/stage/1", "metrics": [["loss", 2.0, 7, 1]]})
-    forget_everything(runs)
-    with closing(TrackingStore(runs)) as store, store.start("a", key="one", params={"rate": 0.1}) as tracker:
-        tracker.start("stage", key="one/stage/1", params={"depth": 2})
-    nested = store.find("one/stage/1")
-    assert nested is not None
-    assert (nested.info.run_name, nested.data.metrics, nested.data.params) == ("stage", {"loss": 2.0}, {"depth": "2"})
-    assert nested.data.tags["mlflow.parentRunId"] == tracker.run_id
-    assert not (runs / "one").exists(), "nothing was refused"
 
 
 def test_steps_that_a_resumed_run_repeats_are_in_mlflow_once(runs: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from io import BytesIO
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -17,15 +16,11 @@ import pytest
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_ui import (
-    _print_errors,
     artifact_pages,
     page_address,
     serve_ui,
-    wait_for_ui,
 )
-from tests.browser import Browser
 from tests.free_port import free_port
-from tests.page_checks import HAS_CHROMIUM
 
 
 def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
@@ -80,14 +75,6 @@ def test_pages_of_artifacts_are_found_for_all_runs_of_a_name_without_their_stage
     }
 
 
-def test_errors_of_the_server_are_printed_and_its_security_notice_is_not(capfd: pytest.CaptureFixture[str]) -> None:
-    lines = BytesIO(
-        b"[MLflow] Security middleware enabled with default settings (localhost-only).\nport in use\n\xff\n"
-    )
-    _print_errors(lines)
-    assert capfd.readouterr().err == "port in use\n\ufffd\n"
-
-
 def listening_hosts(process: int) -> set[str]:
     """Return the addresses on which a process and its children wait for connections."""
     parent = psutil.Process(process)
@@ -120,28 +107,3 @@ def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Pat
     assert run in url
     assert "The page is served to this machine only. Press Ctrl-C to stop." in told
     assert "[MLflow]" not in told
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
-def test_a_link_in_a_description_opens_the_page_of_an_earlier_run(runs: Path, tmp_path: Path) -> None:
-    """As a night of a tournament links the report of the night before; clicked in the real interface."""
-    store = TrackingStore(runs)
-    report = tmp_path / "report.html"
-    report.write_text("<!doctype html><h1>The first night</h1>")
-    with store.start("nightly-1", key="nightly-1") as first:
-        first.log_artifact(report)
-        first.flush()
-    link = artifact_pages(store, "nightly-", "report.html")["nightly-1"]
-    with store.start("nightly-2", key="nightly-2") as second:
-        second.describe(f"Reports of earlier nights: [2026-11-21]({link})")
-        second.flush()
-    port = free_port()
-    with serve_ui(runs, port) as process, Browser() as browser:
-        wait_for_ui(process, port)
-        page = browser.open(page_address(store, f"http://127.0.0.1:{port}", "nightly-2"), is_foreign=True)
-        page.wait("document.querySelector('a[href*=\"report.html\"]')?.innerText === '2026-11-21'", seconds=240)
-        tab = browser.opened(link.partition("?")[0], lambda: page.click('a[href*="report.html"]'), is_foreign=True)
-        source = tab.wait("document.querySelector('iframe[src^=blob]')?.src", seconds=240)
-        tab.value(f"fetch({json.dumps(source)}).then((answer) => answer.text()).then((text) => {{ shown = text; }})")
-        assert tab.wait("globalThis.shown") == report.read_text()

@@ -20,7 +20,7 @@ from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.table import CLAIM, ROB_KAN, Table
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx_platform.agents.mjai.programs import MOVE_SECONDS, Event, MjaiProgram, Place, ProgramAddress, ProgramSeats
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, Event, MjaiProgram, Place, ProgramAddress, ProgramAgent
 
 _TABLES = 4  # so that there are at most 16 processes or connections at a time
 
@@ -35,7 +35,7 @@ class _Known:
     """Events of the next kyoku that it knows."""
 
 
-class MjaiAgent:
+class MjaiAgent(ProgramAgent):
     """Plays with a program; where only one action is legal the program is not asked.
 
     A program that crashes, is late, or answers what cannot be played is ended: its seat passes, discards what it
@@ -47,8 +47,7 @@ class MjaiAgent:
     def __init__(self, name: str, address: ProgramAddress, move_seconds: float = MOVE_SECONDS) -> None:
         """ValueError if there is no such program, or no time for it."""
         rest = "this seat discards what it draws, or wins with it"
-        self._seats = ProgramSeats(name, address, move_seconds, rest=rest)
-        self.name = name
+        super().__init__(name, address, move_seconds, rest=rest)
         self._known: dict[Place, _Known] = {}
         self._recorder: GameRecorder | None = None
         self._fallback = ScriptedAgent("tsumogiri")
@@ -60,12 +59,8 @@ class MjaiAgent:
 
     def leave(self) -> None:
         """End all programs and connections."""
-        self._seats.leave()
+        super().leave()
         self._known.clear()
-
-    def forfeits(self, index: int) -> dict[int, str]:
-        """Return seat -> why, of the seats in the game at table ``index`` that a program did not play to the end."""
-        return {seat: reason for (table, seat), reason in self._seats.reasons.items() if table == index}
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table; ValueError for rules that mjai has no words for."""
@@ -75,18 +70,18 @@ class MjaiAgent:
         for i, index in enumerate(indices.tolist()):
             table = tables[index]
             place = index, int(table["actor"])
-            if table["num_legal"] > 1 and place not in self._seats.reasons:
-                with self._seats.forfeiting(place):
+            if table["num_legal"] > 1 and place not in self.reasons:
+                with self.forfeiting(place):
                     asked.append((i, place, self._ask(table, index)))
         for i, place, program in asked:
-            with self._seats.forfeiting(place):
+            with self.forfeiting(place):
                 actions[i] = _answer(program, tables[place[0]])
         return actions
 
     def _ask(self, table: Table, index: int) -> MjaiProgram:
         seat = int(table["actor"])  # type: ignore[index]  # a record outside of kernels
         place = index, seat
-        program = self._seats.program(place)
+        program = self.program(place)
         events: list[Event] = []
         if place not in self._known:
             self._known[place] = _Known()

@@ -413,12 +413,11 @@ Place: TypeAlias = tuple[int, int]
 """A table, and a seat at it."""
 
 
-class ProgramSeats:
-    """Starts programs, and ends those that cannot go on: their games are forfeits.
+class ProgramAgent:
+    """An agent whose moves come from programs: starts them, and ends those that cannot go on: their games are forfeits.
 
-    >>> seats = ProgramSeats("mjai:python bot.py", CommandLine("python bot.py"), 10.0, rest="it discards what it draws")
-    >>> with seats.forfeiting(place):
-    ...     seats.program(place).send(events)
+    >>> with agent.forfeiting(place):
+    ...     agent.program(place).send(events)
     """
 
     def __init__(self, name: str, address: ProgramAddress, move_seconds: float, *, rest: str) -> None:
@@ -429,6 +428,7 @@ class ProgramSeats:
             raise ValueError(f"{name!r}: {error}") from error
         if move_seconds <= 0:
             raise ValueError(f"{name!r} has {move_seconds:g} s for a move: give it more")
+        self.name = name
         self._address = address
         self._move_seconds = move_seconds
         self._rest = rest
@@ -439,6 +439,14 @@ class ProgramSeats:
         self._start_seconds: float | None = None
         """Less than usual while no program has ever answered, or taken a connection: others would not either."""
         self._has_answered = False
+
+    def follow(self, tables: Any) -> None:
+        """Begin with new games."""
+        self.leave()
+
+    def forfeits(self, index: int) -> dict[int, str]:
+        """Return seat -> why, of the seats in the game at table ``index`` that a program did not play to the end."""
+        return {seat: reason for (table, seat), reason in self.reasons.items() if table == index}
 
     def leave(self) -> None:
         """End all programs and connections."""

@@ -156,7 +156,7 @@ def test_no_program_outlives_its_games() -> None:
         "lowest", "ukeire", num_hanchans=8, seed=1, rules=tonpuu(),
         load=lambda address: agent if address == "lowest" else load_any_agent(address),
     )  # fmt: skip
-    assert not agent._seats._programs
+    assert not agent._programs
 
 
 def test_a_program_that_fails_takes_start_time_only_while_none_has_answered() -> None:
@@ -167,6 +167,6 @@ def test_a_program_that_fails_takes_start_time_only_while_none_has_answered() ->
     )  # fmt: skip
     for agent in agents:
         assert isinstance(agent, MjaiAgent)
-        with agent._seats.forfeiting((0, 0)):
+        with agent.forfeiting((0, 0)):
             raise ValueError("it has ended")
-    assert [agent._seats._start_seconds for agent in agents if isinstance(agent, MjaiAgent)] == [7.0, None]
+    assert [agent._start_seconds for agent in agents if isinstance(agent, MjaiAgent)] == [7.0, None]
