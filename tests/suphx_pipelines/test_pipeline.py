@@ -139,7 +139,7 @@ def test_a_small_run_on_real_records_ends_with_five_nets_a_match_and_a_report(ru
     assert summary["games"] + summary["quarantined"] >= 60
     page = result.report.read_text()
     assert "next to Table 3 of the paper" in page
-    assert "A game to look at" in page
+    assert "Games to look at" in page
 
 
 def test_records_that_no_stage_reads_are_not_part_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
