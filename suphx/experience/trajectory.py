@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,41 +24,13 @@ _FIRST_CAPACITY = 256
 _NOBODY = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """The columns of a ``TrajectoryStore``: what is known of a decision before its deal ends, one line each.
+Slots: TypeAlias = dict[str, np.ndarray]
+"""The columns of a ``TrajectoryStore``: what is known of a decision before its deal ends, one line each.
 
-    Columns as in ``Decisions``; lines of free slots have no meaning.
-    """
-
-    planes: U8
-    """uint8 [slots, bytes of whole words]: dense rows of bit-packed planes."""
-    masks: U8
-    costs: I16
-    actions: I16
-    is_overruled: BOOL
-    is_joint: BOOL
-    log_probs: F32
-    versions: I32
-    before: I64
-    """int64 [slots]: the slot of the decision before it of the same seat, -1 for the first one of a deal."""
-
-    def __len__(self) -> int:
-        return len(self.actions)
-
-    @classmethod
-    def from_columns(cls, columns: Mapping[str, np.ndarray]) -> Slots:
-        """Return copies of ``columns``, which may have more names."""
-        return cls(**{field.name: columns[field.name].copy() for field in fields(cls)})
-
-    def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def lengthen(self, size: int) -> None:
-        """Give each column ``size`` lines in place."""
-        for column in self.columns().values():
-            _lengthen(column, size)
+Names and types as in ``Decisions``, without rewards; lines of free slots have no meaning. ``planes``: uint8 [slots,
+bytes of whole words], dense rows. ``before``: int64 [slots], the slot of the decision before it of the same seat, -1
+for the first one of a deal.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +52,15 @@ class Unrewarded:
 
     def with_rewards(self, rewards: F32) -> Decisions:
         """Return the decisions with ``rewards`` [tables, seats]."""
-        slots, lines = self.slots, self.lines
+        lines = self.lines
+        kept = {name: column[lines] for name, column in self.slots.items() if name not in ("planes", "before")}
         return Decisions(
             decision=self.decision,
-            planes=SparsePlanes.of(slots.planes, lines, observation_bytes=self.observation_bytes),
-            masks=slots.masks[lines],
-            costs=slots.costs[lines],
-            actions=slots.actions[lines],
-            is_overruled=slots.is_overruled[lines],
-            is_joint=slots.is_joint[lines],
-            log_probs=slots.log_probs[lines],
-            versions=slots.versions[lines],
+            planes=SparsePlanes.of(self.slots["planes"], lines, observation_bytes=self.observation_bytes),
             rewards=rewards[self.ends, self.seats].astype(np.float32),
             is_last=self._is_last(),
             candidates=None if self.lists is None else self.lists.take(lines),
+            **kept,
         )
 
     def _is_last(self) -> BOOL:
@@ -173,7 +141,7 @@ class TrajectoryStore:
         self._observation_bytes = observation_bytes
         columns = {name: column for name, column in none.columns().items() if name not in ("rewards", "is_last")}
         planes = np.zeros((0, padded_bytes(observation_bytes)), np.uint8)
-        self._slots = Slots(planes=planes, before=np.zeros(0, np.int64), **columns)
+        self._slots: Slots = {"planes": planes, "before": np.zeros(0, np.int64), **columns}
         self._lists = _MoveLists() if has_candidates else None
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
@@ -182,7 +150,7 @@ class TrajectoryStore:
     @property
     def has_costs(self) -> bool:
         """Tell whether decisions are kept with what each discard costs at once."""
-        return self._slots.costs.shape[1] > 0
+        return self._slots["costs"].shape[1] > 0
 
     def add(
         self,
@@ -204,15 +172,15 @@ class TrajectoryStore:
         slots = self._slots
         own = self._free[self._num_free - len(chosen) : self._num_free][::-1]
         if costs is not None:
-            slots.costs[own] = costs
+            slots["costs"][own] = costs
         if self._lists is not None:
             assert observations.candidates is not None
             self._lists.put(own, observations.candidates.take(chosen), self._in_use())
         self._num_free = _add(
             tables, seats, observations.planes, observations.masks, outputs.actions, outputs.log_probs,
-            outputs.versions, _NONE if is_overruled is None else is_overruled, chosen, slots.planes, slots.masks,
-            slots.actions, slots.log_probs, slots.versions, slots.is_overruled, slots.is_joint, slots.before,
-            self._last, self._free, self._num_free,
+            outputs.versions, _NONE if is_overruled is None else is_overruled, chosen, slots["planes"], slots["masks"],
+            slots["actions"], slots["log_probs"], slots["versions"], slots["is_overruled"], slots["is_joint"],
+            slots["before"], self._last, self._free, self._num_free,
         )  # fmt: skip
 
     def overrule(self, tables: I64, seats: I64) -> None:
@@ -221,14 +189,14 @@ class TrajectoryStore:
         For claims that were proposed and kept, and that the end of the claim window then overruled.
         """
         slots = self._slots
-        _overrule(tables, seats, self._last, slots.before, slots.actions, slots.is_overruled)
+        _overrule(tables, seats, self._last, slots["before"], slots["actions"], slots["is_overruled"])
 
     def take(self, tables: I64) -> Unrewarded:
         """Return, and forget, what the seats at ``tables`` decided, table by table, seat by seat, in order.
 
         To be copied before the next ``add``.
         """
-        before = self._slots.before
+        before = self._slots["before"]
         lines = np.zeros(_count(tables, self._last, before), np.int64)
         ends, seats = np.zeros_like(lines), np.zeros_like(lines)
         self._num_free = _unchain(tables, self._last, before, self._free, self._num_free, lines, ends, seats)
@@ -240,11 +208,11 @@ class TrajectoryStore:
         if self._lists is not None:
             lists = self._lists.take(self._in_use())
             chains |= {"candidate_offsets": lists.offsets, "candidate_moves": lists.moves}
-        return self._slots.columns() | chains
+        return self._slots | chains
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state``."""
-        self._slots = Slots.from_columns(state)
+        self._slots = {name: state[name].copy() for name in self._slots}
         self._last, self._free = state["last"].copy(), state["free"].copy()
         self._num_free = int(state["num_free"][0])
         if self._lists is not None:
@@ -254,22 +222,22 @@ class TrajectoryStore:
 
     def _in_use(self) -> I64:
         """Return the slots that are in chains, ascending."""
-        is_used = np.ones(len(self._slots), np.bool_)
+        is_used = np.ones(self._num_slots, np.bool_)
         is_used[self._free[: self._num_free]] = False
         return np.flatnonzero(is_used)
 
+    @property
+    def _num_slots(self) -> int:
+        return len(self._slots["before"])
+
     def _grow(self) -> None:
-        size = len(self._slots)
-        larger = max(size + _FIRST_CAPACITY, _more(size))
-        self._slots.lengthen(larger)
+        size = self._num_slots
+        larger = max(size + _FIRST_CAPACITY, size + size // 8)  # spare lines cost memory
+        for column in self._slots.values():
+            _lengthen(column, larger)
         _lengthen(self._free, larger)
         self._free[self._num_free : self._num_free + larger - size] = np.arange(larger - 1, size - 1, -1)
         self._num_free += larger - size
-
-
-def _more(size: int) -> int:
-    """Return the new length of columns that need ``size`` lines; spare lines cost memory."""
-    return size + size // 8
 
 
 def _lengthen(column: np.ndarray, size: int) -> None:
