@@ -17,7 +17,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import SplitConfig, StreamConfig, SupervisedConfig
 from suphx.training.head_data import head_data
-from suphx.training.supervised import HeadTraining, train_head
+from suphx.training.supervised import HeadTrainer, HeadTraining
 
 num_games, num_steps = (int(text) for text in [*sys.argv[1:], *("200", "300")[len(sys.argv) - 1 :]])
 with tempfile.TemporaryDirectory() as name:
@@ -27,5 +27,7 @@ with tempfile.TemporaryDirectory() as name:
     config = SupervisedConfig(max_steps=num_steps, max_epochs=0, report_every=20)
     job = HeadTraining(data=data, rules_version="tenhou-1", net=NetConfig(size="tiny"), config=config,
                        stream=StreamConfig(num_workers=0))  # fmt: skip
-    metrics = train_head(job, folder / "discard", report=lambda r: print(f"step {r.step}: loss {r.train_loss:.3f}"))
+    metrics = HeadTrainer(
+        *(job, folder / "discard"), report=lambda point: print(f"step {point['step']}: loss {point['train_loss']:.3f}")
+    ).run()
 print(f"test accuracy {metrics['test']['accuracy']:.1%} over {metrics['test']['samples']:,} discards")

@@ -20,10 +20,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.mahjong.planes import SUIT_ORDERS, PlaneLayout, Samples, permute_suits
+from suphx.games.learning import DecisionKind, RowLayout
+from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
 from suphx.games.riichi.archive.store import KyokuStore
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.names import DECISIONS
 from suphx.training.config import SplitConfig
 from suphx.training.dataset import Encode
 
@@ -119,10 +121,10 @@ def open_store(folder: Path) -> KyokuStore:
 class HeadData:
     """What one head learns from."""
 
-    head: int
-    """Number of the head (``HEAD_NAMES``)."""
-    layout: PlaneLayout
-    """Planes of a row."""
+    kind: DecisionKind
+    """What its net decides."""
+    layout: RowLayout
+    """What a row is made of."""
     digest: str
     """Changes whenever the samples change: of the games and of how they are split."""
     encode: Encode
@@ -172,7 +174,7 @@ def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, n
     if num_games:
         split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, num_games))
     return HeadData(
-        head=head,
+        kind=DECISIONS[head],
         layout=find_encoder(encoder).layout(head),
         digest=f"{store.digest}, {config}" + (f", {num_games} games" if num_games else ""),
         encode=StoreEncoder(store.folder.resolve(), store.digest, head, encoder),

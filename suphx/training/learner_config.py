@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, get_args
 
-from suphx.games.riichi.names import DISCARD_HEAD
+from suphx.games.learning import DecisionKind
 from suphx.models.net_config import DeviceName, NetConfig, Precision
 from suphx.number_range import (
     Interval,
@@ -21,6 +21,7 @@ from suphx.number_range import (
     Weight,
     check_ranges,
 )
+from suphx.training.config import Algorithm
 
 _SET_BY_DECAY = {"set_by": "the stage oracle_decay sets it: use the table oracle_decay"}
 
@@ -174,9 +175,7 @@ class EntropyConfig:
 
     target: Annotated[float, Range(0, math.log(34))] = 0.0
     """Target for the mean entropy of the discard net (at most 3.5, for 34 kinds); 0 = a share of the entropy of the
-    initial net, which is measured in its first games."""
-    yes_no_target: Annotated[float, Range(0, math.log(2))] = 0.0
-    """Target for the mean entropy of a two-output net (at most 0.69); 0 = as for ``target``."""
+    initial net, which is measured in its first games. Two-output nets always have such a share."""
     first_share: Weight = 1.0
     """Target at the beginning, as a share of the initial entropy. Only without an absolute target."""
     last_share: Weight = 0.4
@@ -202,9 +201,9 @@ class EntropyConfig:
         if self.alpha > self.max_alpha:
             raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
 
-    def target_of(self, head: int) -> float:
-        """Return the absolute target of a head (a number); 0 if it is a share of the initial entropy."""
-        return self.target if head == DISCARD_HEAD else self.yes_no_target
+    def target_of(self, kind: DecisionKind) -> float:
+        """Return the absolute target of the net of a kind; 0 if it is a share of the initial entropy."""
+        return self.target if kind.is_choice else 0.0
 
     def share_after(self, num_updates: int) -> float:
         """Return the target after ``num_updates`` updates as a share of the initial entropy."""
@@ -275,6 +274,10 @@ def _is_held(alpha: float, extra: float, max_alpha: float) -> bool:
 class LearnerConfig:
     """How the nets learn from decisions."""
 
+    algorithm: Algorithm = "policy_gradient"
+    """policy_gradient: equations 1 and 2 of the paper; the outputs of a net are logits. monte_carlo: the outputs are
+    values of the actions in reward units, and learn the rewards of those that were taken (Deep Monte-Carlo); settings
+    of the critic, the gradient (but for reward_unit), entropy and trust region then have no effect."""
     learning_rate: LearningRate = 3e-4
     """Learning rate of AdamW for the policies after the warm-up."""
     warmup_updates: Steps = 0
@@ -322,11 +325,18 @@ class LearnerConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        if self.algorithm not in get_args(Algorithm):
+            raise ValueError(f"algorithm is {self.algorithm!r}: use one of {', '.join(get_args(Algorithm))}")
         if self.oracle_critic and not self.gradient.use_critic:
             raise ValueError(
                 "oracle_critic is true with gradient.use_critic false: there is no critic; set oracle_critic to false, "
                 "or use_critic to true"
             )
+
+    @property
+    def has_critic(self) -> bool:
+        """Tell whether there are critics."""
+        return self.gradient.use_critic and self.algorithm == "policy_gradient"
 
     def rate_share_after(self, num_updates: int) -> float:
         """Return the policies' learning rate after ``num_updates`` updates, as a share of ``learning_rate``."""

@@ -21,7 +21,7 @@ from suphx.selfplay.buffer import BufferCounts, ReplayBuffer
 from suphx.selfplay.engine import InferenceEngine, LocalEngine
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
-from suphx.training.learner import Learner, learn
+from suphx.training.learner import Learner
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx.training.reward import Prediction, new_reward
 
@@ -47,7 +47,46 @@ class SelfPlay:
     """Goes into the headers of the checkpoints."""
 
 
-class LocalBackend:
+class LocalParts:
+    """What backends have in common whose parts are all in this process."""
+
+    is_waiting_for_parts = False
+    """All parts are always there."""
+    _is_stopping: Callable[[], bool] = staticmethod(lambda: False)
+
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Have a match during the run end once a stop ``is_made``."""
+        self._is_stopping = is_made
+
+    def settle(self) -> list[Event]:
+        """Do nothing: between two calls of ``advance`` no update is under way."""
+        return []
+
+    def play_match(self, order: Match, progress: Progress) -> Future[Any]:
+        """Play a match now, to its end or until a stop; the future has an InterruptedError then.
+
+        If a worker dies, it has a ChildProcessError. A match that keeps its games, at the end of the run, is ended by
+        the process itself.
+        """
+        future: Future[Any] = Future()
+
+        def check_stop() -> None:
+            if self._is_stopping() and not order.keeps_games:
+                raise InterruptedError("the match was stopped")
+
+        def go_on(games: float, is_kept: bool) -> None:
+            check_stop()
+            progress(games, is_kept)
+
+        try:
+            check_stop()
+            future.set_result(order.play(go_on))
+        except (InterruptedError, ChildProcessError) as error:
+            future.set_exception(error)
+        return future
+
+
+class LocalBackend(LocalParts):
     """Consumes and produces: its own parts' work in a fixed order, so that equal seeds give equal numbers.
 
     With ``overlap``, a thread learns from a batch while this one plays the games of the next batch, with the version
@@ -59,7 +98,8 @@ class LocalBackend:
         heads, opponents = config.head_numbers, config.simulator.opponents
         self._config = config
         teachers = [] if play.teacher is None else [play.teacher.net(head) for head in heads]
-        self._learner = Learner(config.learner, [play.start.net(head) for head in heads], teachers=teachers)
+        nets, every = [play.start.net(head) for head in heads], config.report_every
+        self._learner = Learner(config.learner, nets, teachers=teachers, report_every=every)
         self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older_that_play)
         self._buffer = ReplayBuffer(config.buffer, heads)
         is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
@@ -71,7 +111,6 @@ class LocalBackend:
         self._simulator = SelfPlaySimulator(config.simulator, new_context(config, play, index), self._local)
         self._learning = ThreadPoolExecutor(1, thread_name_prefix="learner") if config.overlap else None
         self._held: list[Decisions] | None = None
-        self._is_stopping: Callable[[], bool] = lambda: False
         if state is not None:
             self._learner.restore(*state.learner)
             self._server.restore(state.latest, state.older)
@@ -97,11 +136,6 @@ class LocalBackend:
         """Figures of the moment."""
         return {"buffer_bytes": self._buffer.num_bytes}
 
-    @property
-    def is_waiting_for_parts(self) -> bool:
-        """All parts are always there."""
-        return False
-
     def advance(self) -> list[Event]:
         """Learn if there are decisions for it, and play until there are some for the next update."""
         self._put()
@@ -112,23 +146,14 @@ class LocalBackend:
                 needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
                 raise full_error(needed)
             return [self._play()]
-        every = self._config.report_every
         if self._learning is None:
-            return [self._publish(learn(self._learner, batch.parts, batch.staleness, report_every=every))]
-        learned = self._learning.submit(learn, self._learner, batch.parts, batch.staleness, report_every=every)
+            return [self._publish(self._learner.learn(batch.parts, batch.staleness))]
+        learned = self._learning.submit(self._learner.learn, batch.parts, batch.staleness)
         played: list[Event] = []
         self._put()
         while self._held is None and not self._buffer.status().is_ready:
             played.append(self._play())
         return [*played, self._publish(learned.result())]
-
-    def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have a match during the run end once a stop ``is_made``; all parts are always there."""
-        self._is_stopping = is_made
-
-    def settle(self) -> list[Event]:
-        """Do nothing: between two calls of ``advance`` no update is under way."""
-        return []
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version."""
@@ -137,10 +162,6 @@ class LocalBackend:
     def weights(self) -> Weights:
         """Return copies of the learner's weights."""
         return self._learner.weights()
-
-    def play_match(self, order: Any, progress: Progress) -> Future[Any]:
-        """Play a match at once, as ``play_at_once``."""
-        return play_at_once(order, progress, self._is_stopping)
 
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
@@ -210,27 +231,3 @@ def full_error(needed_bytes: int) -> ValueError:
         f"reinforcement.buffer.capacity_bytes above {needed_bytes:,}, or lower reinforcement.buffer.batch_size, "
         "reinforcement.simulator.num_tables or reinforcement.rollout_fragment_length"
     )
-
-
-def play_at_once(order: Match, progress: Progress, is_stopping: Callable[[], bool]) -> Future[Any]:
-    """Play a match in this process, to its end or until a stop; the future has an InterruptedError then.
-
-    If a worker dies, it has a ChildProcessError. A match that keeps its games, at the end of the run, is ended by the
-    process itself.
-    """
-    future: Future[Any] = Future()
-
-    def check_stop() -> None:
-        if is_stopping() and not order.keeps_games:
-            raise InterruptedError("the match was stopped")
-
-    def go_on(games: float, is_kept: bool) -> None:
-        check_stop()
-        progress(games, is_kept)
-
-    try:
-        check_stop()
-        future.set_result(order.play(go_on))
-    except (InterruptedError, ChildProcessError) as error:
-        future.set_exception(error)
-    return future

@@ -8,24 +8,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
 
 from suphx.games.registry import candidate_game
-from suphx.models.device import find_device, uses_bf16
-from suphx.selfplay.backend import BackendState, Event, Learned, Match, Played, Progress
+from suphx.models.device import find_device
+from suphx.selfplay.backend import BackendState, Event, Played, Progress
 from suphx.selfplay.buffer import BufferCounts
 from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.config import MonteCarloConfig
-from suphx.training.local_backend import play_at_once
+from suphx.training.local_backend import LocalParts
 from suphx.training.monte_carlo import RoundLearner, RoundPlayer, Samples
-from suphx.training.value_nets import Figures, evaluate_nets, new_nets
+from suphx.training.value_nets import Figures, evaluate_nets, load_weights, new_nets
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,44 +43,30 @@ class ValueMatch:
         game = candidate_game(self.game)
         nets = new_nets(game, self.config.seed)
         load_weights(nets, self.weights)
-        is_bf16 = uses_bf16(self.config.precision, device)
-        return evaluate_nets(self.config, game, self.rules, nets.to(device), is_bf16=is_bf16)
+        return evaluate_nets(self.config, game, self.rules, nets.to(device))
 
 
-class LocalRounds:
+class LocalRounds(LocalParts):
     """Consumes and produces: its own rounds, one after another, so that equal seeds give equal numbers."""
+
+    gauges: ClassVar[Mapping[str, float]] = {}
+    """Nothing is measured."""
 
     def __init__(self, config: MonteCarloConfig, game: str, rules: Any, state: BackendState | None = None) -> None:
         """``game``: its name. Go on from ``state``; ValueError if that is of other nets."""
-        found = candidate_game(game)
-        self._learner = RoundLearner(config, found)
+        self._learner = RoundLearner(config, game)
         if state is not None:
-            self._learner.restore(state.learner[0], state.learner[1]["num_updates"])
-        self._player = RoundPlayer(config, found, rules, self._learner.nets, is_bf16=self._learner.is_bf16)
+            self._learner.restore(*state.learner)
+        self._player = RoundPlayer(config, candidate_game(game), rules, self._learner.nets)
         self._dealt = 0 if state is None else state.next_simulator
-        self._seats, self._num_games = found.seat_names, config.games
-        self._counts = BufferCounts() if state is None else state.counts
-        self._is_stopping: Callable[[], bool] = lambda: False
+        self._num_games = config.games
+        self.counts = BufferCounts() if state is None else state.counts
+        """Samples that were learned from."""
 
     @property
     def version(self) -> int:
         """Rounds that were learned from."""
-        return self._learner.num_rounds
-
-    @property
-    def counts(self) -> BufferCounts:
-        """Samples that were learned from."""
-        return self._counts
-
-    @property
-    def gauges(self) -> Mapping[str, float]:
-        """Nothing is measured."""
-        return {}
-
-    @property
-    def is_waiting_for_parts(self) -> bool:
-        """This process is here."""
-        return False
+        return self._learner.num_updates
 
     def advance(self) -> list[Event]:
         """Play the next round and learn from it, however long that takes."""
@@ -91,37 +75,25 @@ class LocalRounds:
         self._dealt += 1
         seconds, games = time.monotonic() - started, self._num_games
         played = Played([], games, games, sum(map(len, samples)), seconds, 0.0)
-        learned = learn_round(self._learner, samples, self._seats)
-        self._counts.added += played.num_decisions
-        self._counts.learned += played.num_decisions
+        learned = self._learner.learn(samples)
+        self.counts.added += played.num_decisions
+        self.counts.learned += played.num_decisions
         return [played, learned]
-
-    def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have a match end before it begins once a stop ``is_made``."""
-        self._is_stopping = is_made
-
-    def settle(self) -> list[Event]:
-        """Return nothing: what was begun is finished."""
-        return []
 
     def newest(self) -> PolicyVersion:
         """Return the nets as they are."""
-        return PolicyVersion(self.version, by_seat(self._learner.nets, self._seats))
+        return PolicyVersion(self.version, self._learner.weights())
 
     def weights(self) -> Weights:
-        """Return averaged weights by seat (``MonteCarloConfig.average_rounds``)."""
-        return by_seat(self._learner.averaged_nets(), self._seats)
-
-    def play_match(self, order: Match, progress: Progress) -> Future[Any]:
-        """Play a match at once."""
-        return play_at_once(order, progress, self._is_stopping)
+        """Return averaged weights by kind (``MonteCarloConfig.average_rounds``)."""
+        return self._learner.match_weights()
 
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
         return BackendState(
-            learner=(self._learner.state(), {"num_updates": self._learner.num_rounds}),
+            learner=self._learner.state(),
             latest=self.newest(),
-            counts=self._counts,
+            counts=self.counts,
             next_simulator=self._dealt,
         )
 
@@ -131,7 +103,7 @@ class LocalRounds:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRound:
-    """The samples of each seat, on their way to a learner."""
+    """The samples of each kind, on their way to a learner."""
 
     samples: Sequence[Samples]
     version: int
@@ -142,7 +114,7 @@ class PlayedRound:
 
     def copied(self) -> PlayedRound:
         """Return a copy in memory of its own."""
-        return PlayedRound([part.rows(np.arange(len(part))) for part in self.samples], self.version)
+        return PlayedRound([part.take(np.arange(len(part))) for part in self.samples], self.version)
 
 
 class RoundSimulator:
@@ -153,8 +125,7 @@ class RoundSimulator:
             torch.set_num_threads(config.threads)
         found = candidate_game(game)
         self._nets = new_nets(found, config.seed)
-        is_bf16 = uses_bf16(config.precision, torch.device("cpu"))
-        self._player, self._num_games = RoundPlayer(config, found, rules, self._nets, is_bf16=is_bf16), config.games
+        self._player, self._num_games = RoundPlayer(config, found, rules, self._nets), config.games
         self.version = -1
         """Of the weights."""
         self.has_older = False
@@ -177,65 +148,3 @@ class RoundSimulator:
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Change nothing."""
-
-
-class RoundLearning:
-    """A ``RoundLearner`` whose state is arrays, for other processes."""
-
-    def __init__(self, config: MonteCarloConfig, game: str) -> None:
-        if config.threads:
-            torch.set_num_threads(config.threads)
-        found = candidate_game(game)
-        self._learner, self._seats = RoundLearner(config, found), found.seat_names
-
-    @property
-    def num_updates(self) -> int:
-        """Rounds that were learned from."""
-        return self._learner.num_rounds
-
-    def learn(self, parts: Any, staleness: float) -> Learned:
-        """Learn from a round."""
-        return learn_round(self._learner, parts, self._seats, staleness)
-
-    def weights(self) -> Weights:
-        """Return the weights that play, by seat."""
-        return by_seat(self._learner.nets, self._seats)
-
-    def match_weights(self) -> Weights:
-        """Return averaged weights, by seat."""
-        return by_seat(self._learner.averaged_nets(), self._seats)
-
-    def state(self) -> tuple[int, dict[str, np.ndarray], dict[str, Any]]:
-        """Return the number of rounds, and all that ``restore`` needs."""
-        arrays = {name: tensor.numpy() for name, tensor in self._learner.state().items()}
-        return self.num_updates, arrays, {"num_updates": self.num_updates}
-
-    def restore(self, state: tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]]) -> None:
-        """Go on from a ``state``."""
-        num_rounds, arrays, _ = state
-        self._learner.restore({n: torch.from_numpy(np.array(array)) for n, array in arrays.items()}, num_rounds)
-
-
-def learn_round(
-    learner: RoundLearner, samples: Sequence[Samples], seats: Sequence[str], staleness: float = 0.0
-) -> Learned:
-    """Learn from the samples of each seat; DivergedError if a loss is not finite."""
-    started = time.monotonic()
-    learned = learner.learn(samples, staleness)
-    figures = {"loss_sum": learned.loss_sum, "staleness": staleness}
-    num_decisions = dict(zip(seats, map(len, samples), strict=True))
-    return Learned(learned.number + 1, figures, time.monotonic() - started, num_decisions)
-
-
-def by_seat(nets: nn.ModuleList, seats: Sequence[str]) -> dict[str, dict[str, np.ndarray]]:
-    """Return a copy of the weights of nets, by seat and name."""
-    return {
-        seat: {name: tensor.detach().cpu().numpy().copy() for name, tensor in net.state_dict().items()}
-        for seat, net in zip(seats, nets, strict=True)
-    }
-
-
-def load_weights(nets: nn.ModuleList, weights: Weights) -> None:
-    """Give ``nets`` weights by seat, in the order of seats; the arrays may be read-only."""
-    for net, own in zip(nets, weights.values(), strict=True):
-        net.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})

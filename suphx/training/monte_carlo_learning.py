@@ -1,7 +1,8 @@
 """Deep Monte-Carlo: nets play a game against themselves, and learn the returns of their moves.
 
 >>> game = candidate_game("doudizhu")
->>> trained, progress = learn_values(MonteCarloConfig(max_minutes=30), game, Rules(), Path("runs/doudizhu"))
+>>> trainer = ValueTrainer(MonteCarloConfig(max_minutes=30), game, Rules(), Path("runs/doudizhu"))
+>>> trained, progress = trainer.run()
 >>> progress.history[-1]["random"]["wp_landlord"]
 
 The folder then has ``metrics.json`` (the curve) and the state from which a training that was killed resumes and ends
@@ -23,59 +24,23 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.games.game import CandidateGame
-from suphx.models.device import torch_threads
+from suphx.games.registry import decision_names
 from suphx.selfplay.backend import Backend, BackendState, Event, Learned
 from suphx.selfplay.weights import Weights
 from suphx.training.backend_state import from_arrays, packed, to_arrays, unpacked
 from suphx.training.config import MonteCarloConfig, check_imitates, check_opponents
-from suphx.training.local_rounds import LocalRounds, ValueMatch, load_weights
-from suphx.training.trainer import METRICS_FILE, Keep, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.local_rounds import LocalRounds, ValueMatch
+from suphx.training.trainer import METRICS_FILE, Keep, Report, Trainer, TrainingProgress, TrainingWatch
 from suphx.training.training_state import below, damage, read_state, write_state
-from suphx.training.value_nets import Figures, ValueNets, new_nets
+from suphx.training.value_nets import Figures, ValueNets, load_weights, new_nets
 
 STATE_FILE = "training_state.safetensors"
 _WAIT_SECONDS = 1.0  # between two looks at whether to stop
 _SAY_SECONDS = 30.0  # between two lines about what is waited for
 
 _logger = logging.getLogger(__name__)
-Report = Callable[[dict[str, Any]], None]
 NewBackend = Callable[[BackendState | None], Backend]
 """Makes a backend that begins, or goes on from a state."""
-
-
-def learn_values(
-    config: MonteCarloConfig,
-    game: CandidateGame,
-    rules: Any,
-    folder: Path,
-    *,
-    report: Report = lambda entry: None,
-    keep: Keep | None = None,
-    watch: TrainingWatch | None = None,
-    new_backend: NewBackend | None = None,
-) -> tuple[ValueNets, TrainingProgress]:
-    """Train one net for each seat, or resume from the state in ``folder``; return the best nets and the progress.
-
-    The best are those of the evaluation with the largest share of games won, over opponents and sides. Choosing them
-    makes that share look a little better than it is: measure them on other deals.
-    ``report`` gets each new entry of ``progress.history``: "step", "samples", "games", "seconds", "loss" and
-    "staleness" (means since the entry before), and for each opponent the share of games won ("wp") and the mean points
-    ("adp") on each side, with standard errors over deals. ``keep`` is called with the step whenever a state was
-    written. ``new_backend``: who plays and learns (None: this process). Raises ValueError for ``opponents`` and
-    ``imitates`` that are no scripted agents of the game, and if the state belongs to another training, DivergedError if
-    the loss is no longer a number, StoppedError, with the state saved, if ``watch`` wants the training to stop (if the
-    learner is away then, the state is that of the last regular save), OSError if the disk is full, ChildProcessError,
-    with the state saved, if the match at the end is lost with its process or node.
-    """
-    check_opponents(config.opponents, game.agents)
-    check_imitates(config.imitates, game.agents)
-    folder.mkdir(parents=True, exist_ok=True)
-    with torch_threads(config.threads):
-        backend = new_backend or partial(LocalRounds, config, game.name, rules)
-        trainer = ValueTrainer(config, game, rules, folder, backend, report=report, keep=keep, watch=watch)
-        if new_backend is not None:  # other processes play matches on the CPU
-            trainer.match_config = replace(config, device="cpu")
-        return trainer.run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +59,9 @@ class _Pending:
 class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]):
     """Consumes: rounds that its backend learned from. Produces: states and a curve. Waits for: its backend.
 
-    A step of the loop is a round; ``progress.step`` counts ``batches`` optimizer steps a round.
+    A step of the loop is a round; ``progress.step`` counts ``batches`` optimizer steps a round. ``run`` returns the
+    best nets and the progress: those of the evaluation with the largest share of games won, over opponents and sides.
+    Choosing them makes that share look a little better than it is: measure them on other deals.
     """
 
     def __init__(
@@ -103,18 +70,34 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         game: CandidateGame,
         rules: Any,
         folder: Path,
-        new_backend: NewBackend,
         *,
-        report: Report = lambda entry: None,
+        new_backend: NewBackend | None = None,
+        report: Report | None = None,
         keep: Keep | None = None,
         watch: TrainingWatch | None = None,
     ) -> None:
-        """Load the state in ``folder``, if there is one; arguments as for ``learn_values``."""
-        super().__init__(TrainingProgress(), save_seconds=config.save_seconds, watch=watch, keep=keep)
-        self._config, self._game, self._rules, self._folder = config, game, rules, folder
-        self.match_config = config
-        """That of the matches on the way."""
-        self._new_backend, self._report_to = new_backend, report
+        """Load the state in ``folder``, if there is one. ``new_backend``: who plays and learns (None: this process).
+
+        ``report`` gets each new entry of ``progress.history``: "step", "samples", "games", "seconds", "loss" and
+        "staleness" (means since the entry before), and for each opponent the share of games won ("wp") and the mean
+        points ("adp") on each side, with standard errors over deals. Raises ValueError for ``opponents`` and
+        ``imitates`` that are no scripted agents of the game, and if the state belongs to another training. ``run``
+        raises ChildProcessError, with the state saved, if the match at the end is lost with its process or node.
+        """
+        check_opponents(config.opponents, game.agents)
+        check_imitates(config.imitates, game.agents)
+        super().__init__(
+            *(TrainingProgress(), folder),
+            save_seconds=config.save_seconds,
+            threads=config.threads,
+            report=report,
+            keep=keep,
+            watch=watch,
+        )
+        self._config, self._game, self._rules = config, game, rules
+        # other processes play matches on the CPU
+        self._match_config = config if new_backend is None else replace(config, device="cpu")
+        self._new_backend = new_backend or partial(LocalRounds, config, game.name, rules)
         self._backend: Backend | None = None
         self._state: BackendState | None = None
         self._best: Weights = {}
@@ -126,7 +109,7 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
             tensors, progress, header = read_state(path, self._identity(), TrainingProgress)
             with damage(path, ValueError):
                 self._state = unpacked(tensors, header["backend"])
-                self._best = {seat: to_arrays(below(tensors, f"best/{seat}/")) for seat in game.seat_names}
+                self._best = {kind: to_arrays(below(tensors, f"best/{kind}/")) for kind in decision_names(game.name)}
                 self._checked_round = (int(progress.history[-1]["step"]) if progress.history else 0) // config.batches
             self.resume(progress)  # an evaluation that is owed is made up for
 
@@ -134,7 +117,7 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         """Start who plays and learns."""
         if self.is_finished:
             return
-        with damage(self._folder / STATE_FILE, RuntimeError) if self._state else nullcontext():
+        with damage(self.folder / STATE_FILE, RuntimeError) if self._state else nullcontext():
             self._backend = self._new_backend(self._state)
         self._backend.watch_stop(self.watch.is_stopping)
 
@@ -214,7 +197,7 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         entry |= {"staleness": progress.staleness_sum / max(1, progress.staleness_rounds), **self._parts.gauges}
         sums = (progress.loss_sum, progress.loss_samples, progress.staleness_sum, progress.staleness_rounds)
         weights = self._parts.weights()
-        order = ValueMatch(self.match_config, self._game.name, self._rules, weights)
+        order = ValueMatch(self._match_config, self._game.name, self._rules, weights)
         figures = self._parts.play_match(order, lambda games, is_kept: None)
         self._pending = _Pending(entry, weights, figures, sums)
         progress.loss_sum, progress.loss_samples = 0.0, 0
@@ -239,8 +222,8 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         entry["seconds"] = self.progress.seconds + self.clock.since_tick
         self.progress.history.append(entry)
         metrics = {"best_step": self.progress.best_step, "curve": self.progress.history}
-        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1).encode()])
-        self._report_to(entry)
+        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1).encode()])
+        self.send(entry)
 
     def _await_match(self, pending: _Pending) -> bool:
         """Wait for the end of the match; return whether it has ended, else the training is to stop."""
@@ -283,11 +266,11 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         """Write the state after all rounds that learning from has begun."""
         self._count(self._parts.settle())
         tensors, header = packed(self._parts.state())
-        for seat, weights in self._best.items():
-            tensors |= from_arrays(f"best/{seat}", weights)
+        for kind, weights in self._best.items():
+            tensors |= from_arrays(f"best/{kind}", weights)
         seconds = self.progress.seconds + self.clock.since_tick  # an evaluation may have followed the round
         progress = replace(self._owing_progress(), seconds=seconds)
-        write_state(self._folder / STATE_FILE, tensors, progress, self._identity(), backend=header)
+        write_state(self.folder / STATE_FILE, tensors, progress, self._identity(), backend=header)
 
     def finish(self) -> tuple[ValueNets, TrainingProgress]:
         """Return the best nets and the progress."""

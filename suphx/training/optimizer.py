@@ -18,21 +18,29 @@ from suphx.models.sampling import masked_logits
 from suphx.training.dataset import num_samples, take
 from suphx.training.trainer import DivergedError
 
+_FINAL_FACTOR = 0.01
+"""Learning rate at the end of a training, as a share of the peak."""
+_WARMUP_SHARE = 0.1
+"""The most that the warm-up takes of a training."""
 
-def learning_rate_factor(
-    step: int, progress: float, warmup_steps: int, final_factor: float, warmup_share: float = 0.1
-) -> float:
-    """Return what the peak learning rate is multiplied by.
+
+def set_learning_rate(optimizer: Optimizer, peak: float, step: int, progress: float, warmup_steps: int) -> None:
+    """Set the learning rate: after a linear warm-up, half a cosine from ``peak`` to a hundredth of it.
 
     ``step``: steps done before this one; ``progress``: share of the run done, 0 to 1 (beyond counts as 1);
-    ``warmup_steps``: length of the linear warm-up, which takes at most ``warmup_share`` of the run;
-    ``final_factor``: the factor at the end of the run.
+    ``warmup_steps``: length of the warm-up, which takes at most a tenth of the run.
     """
+    for group in optimizer.param_groups:
+        group["lr"] = peak * learning_rate_factor(step, progress, warmup_steps)
+
+
+def learning_rate_factor(step: int, progress: float, warmup_steps: int) -> float:
+    """Return what the peak learning rate is multiplied by; arguments as for ``set_learning_rate``."""
     warmup = 1.0
-    if warmup_steps > 0 and warmup_share > 0:
-        warmup = min(1.0, max((step + 1) / warmup_steps, progress / warmup_share))
+    if warmup_steps > 0:
+        warmup = min(1.0, max((step + 1) / warmup_steps, progress / _WARMUP_SHARE))
     cosine = 0.5 + 0.5 * math.cos(math.pi * min(1.0, max(0.0, progress)))
-    return warmup * (final_factor + (1.0 - final_factor) * cosine)
+    return warmup * (_FINAL_FACTOR + (1.0 - _FINAL_FACTOR) * cosine)
 
 
 def new_optimizer(net: nn.Module, learning_rate: float, weight_decay: float) -> AdamW:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -30,7 +30,7 @@ from suphx.games.riichi.rules import tenhou
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64
 from suphx.models.checkpoint import copied
-from suphx.models.device import find_device, torch_threads
+from suphx.models.device import find_device
 from suphx.models.inference import PackedNet
 from suphx.models.net_config import Calibration
 from suphx.models.policy import PolicyNet
@@ -40,7 +40,7 @@ from suphx.selfplay.branches import BranchCollector, Branches, Net, join
 from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
 from suphx.training.optimizer import make_step, new_optimizer
 from suphx.training.policy_gradient import divergences_of
-from suphx.training.trainer import METRICS_FILE, Keep, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.trainer import METRICS_FILE, Keep, Report, Trainer, TrainingProgress, TrainingWatch
 from suphx.training.training_state import below, damage, read_state, restore_tensors, state_tensors, write_state
 
 
@@ -288,18 +288,24 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         job: PlayoutJob,
         folder: Path,
         *,
-        report: Callable[[Mapping[str, float]], None] | None = None,
+        report: Report | None = None,
         keep: Keep | None = None,
         watch: TrainingWatch | None = None,
     ) -> None:
         """Deal the first games, or go on from the state in ``folder``; ValueError if it belongs to another training.
 
-        ``report`` gets a point of the curves every ``report_every`` rounds; ``keep`` the rounds of a saved state.
+        ``report`` gets a point of the curves every ``report_every`` rounds.
         """
-        super().__init__(TrainingProgress(), save_seconds=job.config.save_seconds, watch=watch, keep=keep)
-        folder.mkdir(parents=True, exist_ok=True)
         config = job.config
-        self._job, self._config, self._folder, self._report_to = job, config, folder, report
+        super().__init__(
+            *(TrainingProgress(), folder),
+            save_seconds=config.save_seconds,
+            threads=config.threads,
+            report=report,
+            keep=keep,
+            watch=watch,
+        )
+        self._job, self._config = job, config
         self._since_report: dict[str, BranchSums] = {}
         heads, device = config.head_numbers, find_device(config.device)
         self._learners = {head: BranchLearner(job.start.net(head), config, device) for head in heads}
@@ -308,7 +314,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self._collectors = [
             BranchCollector(config.branches, heads, encoder, tenhou(), first_seed=first_seed) for first_seed in seeds
         ]
-        self._threads = ThreadPoolExecutor(
+        self._pool = ThreadPoolExecutor(
             config.num_collectors, "playouts", initializer=torch.set_num_threads, initargs=(1,)
         )
         self._pending: list[Future[dict[int, Branches]]] = []
@@ -320,7 +326,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
 
     def close(self) -> None:
         """End the threads."""
-        self._threads.shutdown(cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
 
     @property
     def reached(self) -> int:
@@ -345,12 +351,11 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         if not self.is_finished:
             self._begin_round()
         rate_share = 1 + min(1.0, share_done) * (self._config.last_rate_share - 1)
-        with torch_threads(self._config.threads):
-            for head, branches in found.items():
-                generator = np.random.default_rng([self._job.seed, self.progress.step, head])
-                sums = BranchSums()
-                self._learners[head].learn(branches, rate_share, generator, sums, open_deals=open_deals)
-                self._since_report.setdefault(HEAD_NAMES[head], BranchSums()).add_all(sums)
+        for head, branches in found.items():
+            generator = np.random.default_rng([self._job.seed, self.progress.step, head])
+            sums = BranchSums()
+            self._learners[head].learn(branches, rate_share, generator, sums, open_deals=open_deals)
+            self._since_report.setdefault(HEAD_NAMES[head], BranchSums()).add_all(sums)
         self.progress.step += 1
         self.clock.tick()
 
@@ -367,7 +372,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             self._players |= {f"games.{number}.{name}": column for name, column in own.items()}
         nets: list[Net] = [PackedNet(players.get(head, net)) for head, net in enumerate(self._job.start.policies)]
         count = -(-self._config.round_decisions // len(self._collectors))
-        self._pending = [self._threads.submit(collector.collect, nets, count) for collector in self._collectors]
+        self._pending = [self._pool.submit(collector.collect, nets, count) for collector in self._collectors]
 
     def is_evaluation_due(self, before: float, share_done: float) -> bool:
         """Every ``report_every`` rounds, and at the end."""
@@ -386,8 +391,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
                 too_few[head] = sums
         self._since_report = too_few
         self.progress.history.append(point)
-        if self._report_to is not None:
-            self._report_to(point)
+        self.send(point)
 
     def policy_set(self) -> PolicySet:
         """Return copies of the nets of now; those that learned are not calibrated."""
@@ -401,14 +405,14 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         """Write the nets of now as checkpoints, and the state."""
         job, rounds = self._job, self.progress.step
         save_policy_set(
-            self._folder, self.policy_set(), job.encoder, rules=job.rules_version, step=rounds,
+            self.folder, self.policy_set(), job.encoder, rules=job.rules_version, step=rounds,
             extra=dict(job.extra),
         )  # fmt: skip
         tensors = dict(self._players)
         for head, learner in self._learners.items():
             tensors |= {f"{HEAD_NAMES[head]}.{name}": tensor for name, tensor in learner.state().items()}
         sums = {head: asdict(sums) for head, sums in self._since_report.items()}
-        write_state(self._folder / STATE_FILE, tensors, self.progress, job.identity(), since_report=sums)
+        write_state(self.folder / STATE_FILE, tensors, self.progress, job.identity(), since_report=sums)
 
     def _load(self, path: Path) -> None:
         tensors, progress, header = read_state(path, self._job.identity(), TrainingProgress)
@@ -433,7 +437,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             "heads": list(self._config.heads),
             "history": self.progress.history,
         }
-        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
         return metrics
 
 

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, NotRequired, TypedDict, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from suphx.games.riichi.selfplay.table_group import COST_POINTS
+from suphx.kernel.record import I64
 from suphx.models.sampling import masked_logits
 from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
 
@@ -289,6 +291,24 @@ def decision_loss(
     explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
     figures |= {"critic_loss": error.detach(), "explained_variance": explained}
     return loss + error, figures
+
+
+def padded_lists(values: Tensor, offsets: I64) -> tuple[Tensor, Tensor]:
+    """Return ``values`` [m] of lists that begin at ``offsets`` [n + 1] as logits [n, longest list], and their masks."""
+    counts = torch.from_numpy(np.diff(offsets)).to(values.device)
+    masks = torch.arange(int(counts.max()), device=values.device) < counts.unsqueeze(1)
+    return values.new_zeros(masks.shape).masked_scatter(masks, values), masks
+
+
+def value_loss(logits: Tensor, decisions: LossColumns[Tensor], unit: float) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the mean squared error of Deep Monte-Carlo, and figures to watch, 0-d each.
+
+    ``logits`` [n, k] are values of the actions; those of the actions that were taken learn the rewards over ``unit``.
+    """
+    rewards = decisions["rewards"] / unit
+    values = logits.float().gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
+    loss = critic_loss(values, rewards)
+    return loss, {"policy_loss": loss.detach(), "value": values.detach().mean(), "reward": rewards.mean()}
 
 
 def _expected_cost(

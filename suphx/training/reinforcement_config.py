@@ -111,6 +111,11 @@ class ReinforcementConfig:
                 "buffer.max_staleness is 0 with overlap, whose batches are one version old: use at least 1, or set "
                 "overlap to false"
             )
+        if (self.learner.algorithm == "monte_carlo") != (self.engine.epsilon > 0):
+            raise ValueError(
+                f"engine.epsilon is {self.engine.epsilon} with learner.algorithm {self.learner.algorithm!r}: use more "
+                "than 0, such as 0.05, with monte_carlo, and 0 with policy_gradient, which samples"
+            )
         if self.learner.num_learners > 1 and not self.cluster.on_ray:
             raise ValueError(
                 f"learner.num_learners is {self.learner.num_learners}: several learners are processes of Ray, so set "

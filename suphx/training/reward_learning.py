@@ -2,7 +2,7 @@
 
 >>> learning = RewardLearning(histories=histories, train=train, validation=validation, points=(75, 30, 0, -150),
 ...                           net=RewardPredictorConfig(), config=RewardLearningConfig(), digest=store.digest)
->>> predictor, progress = learn_rewards(learning, Path("runs/reward_predictor"))
+>>> predictor, progress = RewardTrainer(learning, Path("runs/reward_predictor")).run()
 
 The folder then has ``reward_predictor.safetensors`` (the weights that were best on validation games) and the state
 from which a training that was killed goes on and ends with the same numbers.
@@ -11,7 +11,7 @@ from which a training that was killed goes on and ends with the same numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -32,7 +32,7 @@ from suphx.games.riichi.features.game_progress import (
 )
 from suphx.games.riichi.table import places_of_scores
 from suphx.kernel.record import I8, I32, I64
-from suphx.models.device import find_device, first_weights, torch_threads
+from suphx.models.device import find_device, first_weights
 from suphx.models.net_config import RewardPredictorConfig
 from suphx.models.reward_predictor import (
     REWARD_PREDICTOR_FILE,
@@ -42,8 +42,8 @@ from suphx.models.reward_predictor import (
     save_reward_predictor,
 )
 from suphx.training.config import RewardLearningConfig
-from suphx.training.optimizer import learning_rate_factor, make_step, new_optimizer
-from suphx.training.trainer import Keep, Now, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.optimizer import make_step, new_optimizer, set_learning_rate
+from suphx.training.trainer import Keep, Now, Report, Trainer, TrainingProgress, TrainingWatch
 from suphx.training.training_state import load_training_state, save_training_state
 
 
@@ -185,51 +185,34 @@ class RewardLearning:
         return {"games": self.digest, "points": list(self.points), "net": asdict(self.net), **config}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochReport:
-    """What an epoch gave; losses are those of equation 4."""
-
-    step: int
-    share_done: float
-    train_loss: float
-    validation_loss: float
-    seconds: float
-
-
-def learn_rewards(
-    learning: RewardLearning,
-    folder: Path,
-    *,
-    report: Callable[[EpochReport], None] | None = None,
-    keep: Keep | None = None,
-    watch: TrainingWatch | None = None,
-) -> tuple[RewardPredictor, TrainingProgress]:
-    """Train a predictor, or go on from the state in ``folder``; return the best one and how it went.
-
-    ``report`` is called after each epoch, and when time is up; ``keep`` with the step whenever a state was written.
-    Raises ValueError if the state belongs to another training, DivergedError if the loss becomes NaN, OSError if the
-    disk is full, StoppedError, with the state saved, if ``watch`` wants the training to stop.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with torch_threads(learning.config.threads):
-        return RewardTrainer(learning, folder, report=report, keep=keep, watch=watch).run()
-
-
 class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingProgress]]):
-    """Consumes games; produces weights and states. Waits for nothing."""
+    """Consumes games; produces weights and states. Waits for nothing. ``run`` returns the best predictor, and how it
+    went.
+    """
 
     def __init__(
         self,
         learning: RewardLearning,
         folder: Path,
         *,
-        report: Callable[[EpochReport], None] | None = None,
+        report: Report | None = None,
         keep: Keep | None = None,
         watch: TrainingWatch | None = None,
     ) -> None:
-        """Make a net, or load the state in ``folder``; arguments as for ``learn_rewards``."""
-        super().__init__(TrainingProgress(), save_seconds=learning.config.save_seconds, watch=watch, keep=keep)
-        self._learning, self._config, self._folder, self._report_to = learning, learning.config, folder, report
+        """Make a net, or load the state in ``folder``; ValueError if that belongs to another training.
+
+        ``report`` gets the entry of each validation: after an epoch, and when time is up.
+        """
+        config = learning.config
+        super().__init__(
+            *(TrainingProgress(), folder),
+            save_seconds=config.save_seconds,
+            threads=config.threads,
+            report=report,
+            keep=keep,
+            watch=watch,
+        )
+        self._learning, self._config = learning, config
         self._device = find_device(self._config.device)
         with first_weights(self._config.seed):
             self._net = RewardPredictor(learning.net, learning.points).to(self._device)
@@ -263,9 +246,7 @@ class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingPro
             random = np.random.default_rng([config.seed, epoch])
             self._order = (epoch, random.permutation(self._learning.train))
         games = self._order[1][done * config.batch_games : (done + 1) * config.batch_games]
-        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, config.final_learning_rate_factor)
-        for group in self._optimizer.param_groups:
-            group["lr"] = config.learning_rate * factor
+        set_learning_rate(self._optimizer, config.learning_rate, progress.step, share_done, config.warmup_steps)
         self._net.train()
         losses = _losses(self._net, self._learning.histories.batch(games), self._device)
         loss = losses.mean() / self._net.spread**2
@@ -293,8 +274,7 @@ class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingPro
         progress.add_entry(entry | {"validation_loss": loss})
         if progress.is_best(loss, progress.step):
             self._best = {name: tensor.detach().cpu().clone() for name, tensor in self._net.state_dict().items()}
-        if self._report_to is not None:
-            self._report_to(EpochReport(**progress.history[-1], share_done=min(self.share_done, 1.0)))
+        self.send(progress.history[-1] | {"share_done": min(self.share_done, 1.0)})
 
     def write_state(self) -> None:
         """Write the state, and the predictor if there was a validation."""
@@ -308,8 +288,8 @@ class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingPro
                 metrics={"validation_loss": progress.best_loss},
                 extra=learning.extra,
             )
-            save_reward_predictor(self._folder / REWARD_PREDICTOR_FILE, self._best, header)
-        path = self._folder / STATE_FILE
+            save_reward_predictor(self.folder / REWARD_PREDICTOR_FILE, self._best, header)
+        path = self.folder / STATE_FILE
         save_training_state(path, self._net, self._best, self._optimizer, progress, learning.identity())
 
     def finish(self) -> tuple[RewardPredictor, TrainingProgress]:

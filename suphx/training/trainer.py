@@ -21,9 +21,10 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
@@ -192,6 +193,8 @@ class Now:
 
 Keep = Callable[[int], None]
 """Gets the step of a state that was written."""
+Report = Callable[[Mapping[str, Any]], None]
+"""Gets a point of the curves: figures by name."""
 
 
 P = TypeVar("P", bound=TrainingProgress)
@@ -209,35 +212,56 @@ class Trainer(ABC, Generic[P, R]):
     """What ``reached`` counts."""
 
     def __init__(
-        self, progress: P, *, save_seconds: float, watch: TrainingWatch | None = None, keep: Keep | None = None
+        self,
+        progress: P,
+        folder: Path,
+        *,
+        save_seconds: float,
+        threads: int = 0,
+        report: Report | None = None,
+        keep: Keep | None = None,
+        watch: TrainingWatch | None = None,
     ) -> None:
-        """``progress``: of a training that begins."""
+        """``progress``: of a training that begins; ``folder`` is created; ``threads`` of torch, 0: as many as it has.
+
+        ``report`` gets the points of the curves, ``keep`` the step whenever a state was written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.send: Report = report or (lambda point: None)
         self.watch = watch or TrainingWatch()
         self.progress = progress
         self.clock = Clock(self.progress)
         self.saved_at = time.monotonic()
         self.saved_step = 0
-        self._save_seconds, self._keep = save_seconds, keep
+        self._save_seconds, self._threads, self._keep = save_seconds, threads, keep
 
     def run(self) -> R:
-        """Train to the end; StoppedError, with the state saved, as soon as the watch wants a stop."""
+        """Train to the end, and return what the training leaves.
+
+        Raises StoppedError, with the state saved, as soon as the watch wants a stop; DivergedError if a loss is no
+        longer a number; OSError if the disk is full.
+        """
+        from suphx.models.device import torch_threads
+
         try:
-            self.open()
-            with self.watch:
-                self.clock = Clock(self.progress)
-                now = self.now()
-                while not now.ends:
-                    self.step(now.share_done)
-                    before, now = now, self.now()
-                    if self.is_evaluation_due(before.share_done, now.share_done):
-                        self.evaluate()
-                        now = self.now()  # the evaluation may have ended the training
-                    if now.saves or now.ends:
-                        self.save()
-                    self.report(now.share_done)
-                    if now.stops and not now.ends:
-                        self.stop()
-            return self.finish()
+            with torch_threads(self._threads):
+                self.open()
+                with self.watch:
+                    self.clock = Clock(self.progress)
+                    now = self.now()
+                    while not now.ends:
+                        self.step(now.share_done)
+                        before, now = now, self.now()
+                        if self.is_evaluation_due(before.share_done, now.share_done):
+                            self.evaluate()
+                            now = self.now()  # the evaluation may have ended the training
+                        if now.saves or now.ends:
+                            self.save()
+                        self.report(now.share_done)
+                        if now.stops and not now.ends:
+                            self.stop()
+                return self.finish()
         except PartAwayError as error:
             self.stop_unsaved(error)
         except DivergedError as error:

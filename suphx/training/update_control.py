@@ -1,6 +1,6 @@
 """What changes from update to update: entropy coefficients, learning rates, and whether the policy learns yet.
 
->>> control = UpdateControl(LearnerConfig(), heads=[DISCARD_HEAD])
+>>> control = UpdateControl(LearnerConfig(), [DECISIONS[DISCARD_HEAD]])
 >>> parts = control.steps_by_learner({DISCARD_HEAD: decisions})
 >>> figures = control.count(parts, [[learning_step.make(step) for step in steps] for steps in parts])
 """
@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from suphx.experience.decisions import Decisions
-from suphx.games.registry import DEFAULT_GAME, decision_names
+from suphx.games.learning import DecisionKind
 from suphx.training.learner_config import EntropyControl, LearnerConfig
 from suphx.training.learning_step import Figures, HeadBatch, Step
 
@@ -20,18 +20,19 @@ from suphx.training.learning_step import Figures, HeadBatch, Step
 class UpdateControl:
     """Turns batches into steps for each learner, and their figures into the settings of the next update."""
 
-    def __init__(self, config: LearnerConfig, heads: Sequence[int], game: str = DEFAULT_GAME) -> None:
-        """``heads``: numbers of the decisions of ``game`` that learn."""
+    def __init__(self, config: LearnerConfig, kinds: Sequence[DecisionKind]) -> None:
+        """``kinds``: those that learn."""
         self._config = config
-        self.names = decision_names(game)
-        """Of all decisions of the game."""
+        self._names = {kind.number: kind.name for kind in kinds}
         self.num_updates = 0
         """Updates so far, over all starts of a run."""
         entropy = config.entropy
-        self._controls = {head: EntropyControl(target=entropy.target_of(head), alpha=entropy.alpha) for head in heads}
-        self._policy_updates = dict.fromkeys(heads, 0)
+        self._controls = {
+            kind.name: EntropyControl(target=entropy.target_of(kind), alpha=entropy.alpha) for kind in kinds
+        }
+        self._policy_updates = dict.fromkeys(self._controls, 0)
         """Updates that moved the policy of a head."""
-        self._critic_decisions = dict.fromkeys(heads, 0)
+        self._critic_decisions = dict.fromkeys(self._controls, 0)
         """Decisions from which only the critic of a head has learned."""
 
     @property
@@ -42,7 +43,7 @@ class UpdateControl:
         more updates than a run has, and would learn from games of policies that move.
         """
         config = self._config
-        return config.gradient.use_critic and max(self._critic_decisions.values()) < config.critic_warmup.decisions
+        return config.has_critic and max(self._critic_decisions.values()) < config.critic_warmup.decisions
 
     @property
     def num_policy_updates(self) -> int:
@@ -57,12 +58,13 @@ class UpdateControl:
         """
         if not any(map(len, batches.values())):
             raise ValueError("an update needs decisions of one head at least: the batches are empty")
-        together: dict[int, Decisions] = {}
-        alone: list[dict[int, Decisions]] = []
-        for head, batch in batches.items():
+        together: dict[str, Decisions] = {}
+        alone: list[dict[str, Decisions]] = []
+        for number, batch in batches.items():
             if not len(batch):
                 continue
-            own = batch.with_permuted_rewards((self.num_updates, head)) if self._config.permute_rewards else batch
+            head = self._names[number]
+            own = batch.with_permuted_rewards((self.num_updates, number)) if self._config.permute_rewards else batch
             if not self.is_critic_alone:
                 together[head] = own
                 continue
@@ -81,36 +83,33 @@ class UpdateControl:
         figures = mean_figures(parts, found)
         rows, is_alone = _num_decisions(parts), self.is_critic_alone
         num_updates = max(control.num_updates for control in self._controls.values())
-        for name, values in figures.items():
-            head = self.names.index(name)
+        for head, values in figures.items():
             moves_policy = not is_alone and not values.get("stopped_share")
-            values |= self._measure(head, values["entropy"], num_updates, moves_policy=moves_policy)
+            if "entropy" in values:  # of a policy
+                values |= self._measure(head, values["entropy"], num_updates, moves_policy=moves_policy)
             self._policy_updates[head] += moves_policy
             if is_alone:
-                self._critic_decisions[head] += rows[name]
+                self._critic_decisions[head] += rows[head]
         self.num_updates += 1
         return figures
 
     def state(self) -> dict[str, Any]:
         """Return plain values for ``restore``."""
-        controls = {self.names[head]: asdict(control) for head, control in self._controls.items()}
         return {
             "num_updates": self.num_updates,
-            "policy_updates": {self.names[head]: number for head, number in self._policy_updates.items()},
-            "controls": controls,
-            "critic_decisions": {self.names[head]: rows for head, rows in self._critic_decisions.items()},
+            "policy_updates": dict(self._policy_updates),
+            "controls": {head: asdict(control) for head, control in self._controls.items()},
+            "critic_decisions": dict(self._critic_decisions),
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Continue from a ``state``."""
-        self._controls = {
-            self.names.index(name): EntropyControl(**control) for name, control in values["controls"].items()
-        }
-        self._policy_updates = {self.names.index(name): number for name, number in values["policy_updates"].items()}
-        self._critic_decisions = {self.names.index(name): rows for name, rows in values["critic_decisions"].items()}
+        self._controls = {head: EntropyControl(**control) for head, control in values["controls"].items()}
+        self._policy_updates = dict(values["policy_updates"])
+        self._critic_decisions = dict(values["critic_decisions"])
         self.num_updates = values["num_updates"]
 
-    def _measure(self, head: int, entropy: float, num_updates: int, *, moves_policy: bool) -> dict[str, float]:
+    def _measure(self, head: str, entropy: float, num_updates: int, *, moves_policy: bool) -> dict[str, float]:
         """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update.
 
         ``num_updates``: those before it by which the target is annealed.
@@ -119,7 +118,7 @@ class UpdateControl:
         self._controls[head] = control.after(entropy, config) if moves_policy else control
         return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
 
-    def _step_by_learner(self, step: Mapping[int, Decisions]) -> list[Step]:
+    def _step_by_learner(self, step: Mapping[str, Decisions]) -> list[Step]:
         """Return each learner's share of a step: whole trajectories, as even as they allow.
 
         All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
@@ -130,7 +129,7 @@ class UpdateControl:
         for head, batch in step.items():
             alpha = self._controls[head].alpha
             for own, part in zip(parts, batch.split(len(parts)), strict=True):
-                own[self.names[head]] = HeadBatch(
+                own[head] = HeadBatch(
                     decisions=part if len(part) else batch.part(0, 1),
                     alpha=alpha,
                     weight=len(part) / len(batch),

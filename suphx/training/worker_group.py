@@ -48,13 +48,6 @@ class WorkerGroup:
         dist.broadcast(tensor, src=0)
         return cast(list[float], tensor.tolist())
 
-    def sum(self, own: Tensor) -> Tensor:
-        """Return the sum of the workers' tensors, without gradient; every worker must call it."""
-        total = own.detach().clone()
-        if self.size > 1:
-            dist.all_reduce(total)
-        return total
-
     def gather(self, value: T) -> list[T]:
         """Return the values of all workers by rank; every worker must call it. The value must be picklable."""
         if self.size == 1:

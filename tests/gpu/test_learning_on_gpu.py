@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.dataset import StreamPosition
 from suphx.training.feed import Batch
 from suphx.training.learning_step import HeadBatch, LearningStep, new_actor_critic
-from suphx.training.supervised import HeadProgress, LossGradients, train_head
+from suphx.training.supervised import HeadTrainer, LossGradients
 from tests.models.random_nets import NUM_PLANES, random_rows
 from tests.suphx_platform.selfplay.small_trainer import CONFIG as SELF_PLAY
 from tests.suphx_platform.selfplay.small_trainer import new_trainer, weights
@@ -45,9 +47,8 @@ def learn(
 ) -> tuple[list[float], list[Tensor]]:
     """Return the losses of some steps and their gradients, each as one vector on the CPU."""
     net = net.to(device).train()
-    yes_weight = 1 + 2.0 * (head == CHOW_HEAD)
     trained = compiled(net, compilation, device)
-    compute = LossGradients(trained, is_bf16=is_bf16, yes_weight=yes_weight, is_recorded=is_recorded)
+    compute = LossGradients(trained, is_bf16=is_bf16, is_recorded=is_recorded)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
     losses, gradients = [], []
     for batch in batches(head):
@@ -93,13 +94,13 @@ def test_a_killed_training_goes_on_and_learns(tmp_path: Path) -> None:
     config = replace(SHORT, device="cuda", learning_rate=5e-3, batch_size=128, max_steps=250, warmup_steps=20)
     training = job(config, data=head_data(num_kyokus=1000), net=NetConfig(size="tiny"))
 
-    def kill(progress: HeadProgress) -> None:
-        if progress.step == 125:
+    def kill(point: Mapping[str, Any]) -> None:
+        if point["step"] == 125:
             raise KilledError
 
     with pytest.raises(KilledError):
-        train_head(training, tmp_path, report=kill)
-    metrics = train_head(training, tmp_path)
+        HeadTrainer(training, tmp_path, report=kill).run()
+    metrics = HeadTrainer(training, tmp_path).run()
     assert metrics["history"][-1]["samples"] == 250 * 128
     assert metrics["test"]["accuracy"] > 0.9
 

@@ -53,7 +53,7 @@ def decisions(
     observation_bytes = find_encoder("mini").layout(head).observation_bytes
     rows = rng.random((n, oracle_observation(observation_bytes).itemsize if sees_hidden else observation_bytes)) < 0.1
     return Decisions(
-        head=head,
+        decision=head,
         planes=SparsePlanes.of(rows.astype(np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
         costs=np.zeros((n, 0), np.int16),

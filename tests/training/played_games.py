@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suphx.games.mahjong.planes import Samples, layout
 from suphx.games.riichi.archive.store import KyokuStore, write_store
-from suphx.games.riichi.names import DISCARD_HEAD
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.models.net_config import NetConfig
 from suphx.selfplay.agents.agent import load_agent
@@ -47,7 +47,7 @@ def head_data(
     order = np.arange(num_kyokus)
     held_out = num_validation + num_test
     return HeadData(
-        head=head,
+        kind=DECISIONS[head],
         layout=LAYOUT,
         digest="made up",
         encode=LowestLegal(head),

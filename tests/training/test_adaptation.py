@@ -61,15 +61,6 @@ def test_the_gradient_is_that_of_equation_6(trajectories: list[int]) -> None:
     np.testing.assert_allclose(batch.gradient(), batch.twin_gradient(), atol=1e-5)
 
 
-def test_with_ratio_1_it_is_reinforce() -> None:
-    batch = Trajectories([0, 0, 1], 4)
-    p = np.where(batch.masks > 0, np.exp(batch.logits), 0)
-    p /= p.sum(axis=1, keepdims=True)
-    batch.behaviour = np.log(p[np.arange(3), batch.actions])
-    expected = batch.advantages[[0, 0, 1]][:, None] * (np.eye(4)[batch.actions] - p) / 2
-    np.testing.assert_allclose(batch.gradient(), expected, atol=1e-6)
-
-
 def test_a_large_ratio_of_a_whole_trajectory_is_cut() -> None:
     batch = Trajectories([0, 0], 3)
     batch.behaviour -= 3.0  # each decision is about e^3 times as likely now
@@ -85,12 +76,6 @@ def test_advantages_leave_the_others_mean_off(baseline: RolloutBaseline) -> None
     rewards = np.random.default_rng(1).normal(size=12).astype(np.float32)
     expected = twin.advantages(rewards.astype(np.float64), 3, baseline)
     np.testing.assert_allclose(rollout_advantages(rewards, 3, baseline), expected, atol=1e-6)
-
-
-def test_of_one_rollout_only_the_plain_formula_learns() -> None:
-    reward = np.array([3900.0], np.float32)
-    assert rollout_advantages(reward, 1, "mean").tolist() == [0.0]
-    assert rollout_advantages(reward, 1, "none").tolist() == [3900.0]
 
 
 def new_net(seed: int = 0) -> PolicyNet:
@@ -196,12 +181,6 @@ def test_a_net_that_is_no_longer_finite_is_an_error() -> None:
     rewards = np.arange(8, dtype=np.float32) * 1000
     with pytest.raises(DivergedError, match="lower learning_rate"):
         adapt_net(new_net(), decisions_of(new_net(), 8, 2), rewards, config)
-
-
-def test_an_adapted_net_keeps_no_gradients() -> None:
-    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean")
-    adapted = adapt_net(new_net(), decisions_of(new_net(), 8, 2), np.arange(8, dtype=np.float32), config)
-    assert all(parameter.grad is None for parameter in adapted.parameters())
 
 
 def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:

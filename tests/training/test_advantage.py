@@ -99,30 +99,3 @@ def test_the_order_of_joint_rows_does_not_matter() -> None:
     alone = found((values, rewards, is_last), traces, 0.7)
     assert not np.allclose(first, alone)
     np.testing.assert_allclose(first + values, np.where(np.isin(order, [4, 5, 6]), (first + values)[4], first + values))
-
-
-def test_without_joint_rows_every_row_is_a_step() -> None:
-    columns = some_trajectories(100, 0.1)
-    traces = np.random.default_rng(1).uniform(0, 1, 100)
-    alone = found_of_joint(columns, traces, 0.7, np.zeros(100, np.bool_))
-    np.testing.assert_allclose(alone, found(columns, traces, 0.7), atol=1e-12)
-
-
-def test_lambda_1_with_full_traces_is_the_reward_minus_the_value() -> None:
-    columns = some_trajectories(100, 0.1)
-    values, rewards, _ = columns
-    np.testing.assert_allclose(found(columns, np.ones(100), 1.0), rewards - values, atol=1e-12)
-
-
-def test_nothing_passes_from_one_trajectory_to_another() -> None:
-    columns = some_trajectories(50, 0.2)
-    before = found(columns, np.ones(50), 0.9)
-    values, _, is_last = columns
-    second = int(np.flatnonzero(is_last)[0]) + 1
-    values[second:] += 5
-    np.testing.assert_array_equal(found(columns, np.ones(50), 0.9)[:second], before[:second])
-
-
-def test_a_trace_of_zero_leaves_the_error_of_one_step() -> None:
-    columns = some_trajectories(50, 0.2)
-    np.testing.assert_array_equal(found(columns, np.zeros(50), 0.9), found(columns, np.ones(50), 0.0))

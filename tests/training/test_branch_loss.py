@@ -15,13 +15,6 @@ def sums_of(gains: np.ndarray, deals: np.ndarray) -> BranchSums:
     return sums
 
 
-def test_of_one_decision_a_deal_it_is_the_usual_one() -> None:
-    gains = np.random.default_rng(1).normal(3, 10, 500)
-    means = sums_of(gains, np.arange(500)).means()
-    assert means["gain"] == pytest.approx(gains.mean())
-    assert means["gain_error"] == pytest.approx(gains.std(ddof=1) / 500**0.5)
-
-
 def test_it_is_as_large_as_the_gain_really_varies_when_decisions_share_the_luck_of_a_deal() -> None:
     rng = np.random.default_rng(2)
     found = []
@@ -35,20 +28,6 @@ def test_it_is_as_large_as_the_gain_really_varies_when_decisions_share_the_luck_
     assert errors.mean() == pytest.approx(real, rel=0.15)
     as_independent = ((10**2 + 10**2) / found[0]["decisions"]) ** 0.5
     assert as_independent < 0.5 * real, "the luck matters here"
-
-
-def test_rounds_add_up() -> None:
-    rng = np.random.default_rng(3)
-    gains, deals = rng.normal(0, 1, 300), rng.integers(0, 30, 300)
-    both = sums_of(gains[deals < 15], deals[deals < 15])
-    both.add_all(sums_of(gains[deals >= 15], deals[deals >= 15]))
-    assert both.means() == pytest.approx(sums_of(gains, deals).means())
-
-
-def test_one_deal_says_nothing_of_how_deals_vary() -> None:
-    assert BranchSums().means() == {}
-    assert sums_of(np.array([1.0, 3.0]), np.array([7, 7])).means() == {}
-    assert sums_of(np.array([1.0, 3.0]), np.array([7, 8])).means()["gain"] == 2
 
 
 CHOICES = [[4, 1, 0], [2, 3, -1], [0, 1, -1]]
@@ -115,15 +94,3 @@ def test_the_start_itself_has_gained_nothing_and_is_not_pulled() -> None:
     )  # fmt: skip
     assert float(loss.gains.abs().max()) < 1e-2
     assert float(loss.divergences.abs().max()) < 1e-6
-
-
-def test_equal_points_move_nothing() -> None:
-    logits, _, _ = batch(2)
-    own = torch.tensor(logits, requires_grad=True)
-    equal = torch.full((3, 3), 700.0)
-    loss = branch_loss(
-        own, torch.tensor(logits), torch.tensor(MASKS), torch.tensor(CHOICES), equal, unit=UNIT, kl_coeff=0.0
-    )
-    torch.autograd.backward(loss.loss)
-    assert own.grad is not None
-    assert float(own.grad.abs().max()) < 1e-7

@@ -167,20 +167,3 @@ def test_the_mean_of_the_gradient_is_the_same_and_its_variance_is_smaller(
         if decay == 1 or not use_critic:
             np.testing.assert_allclose(means[1], means[0], rtol=1e-4, atol=1e-4)
     assert sum(variances[1::2]) < 0.8 * sum(variances[::2])
-
-
-def test_without_costs_or_with_other_heads_nothing_changes() -> None:
-    decisions = loss_columns(
-        masks=torch.zeros(4, 0),
-        costs=torch.zeros((4, 0), dtype=torch.int16),
-        actions=torch.tensor([0, 1, 1, 0]),
-        log_probs=torch.full((4,), -0.5),
-        rewards=torch.tensor([3.0, 3.0, 1.0, 1.0]),
-        is_last=torch.tensor([False, True, False, True]),
-    )
-    losses = [
-        decision_loss(torch.ones(4, 2), torch.zeros(4), decisions, 0.1, PolicyGradientConfig(exact_deal_in=is_exact))
-        for is_exact in (False, True)
-    ]
-    assert losses[0][0] == losses[1][0]
-    assert "expected_cost" not in losses[1][1]

@@ -83,12 +83,6 @@ def test_rewards_of_a_game_add_up_to_what_it_was_paid_beyond_what_was_expected()
         np.testing.assert_allclose(sum(rewards), 200 * (paid - twin_predictions(game)[0]), atol=0.5)
 
 
-def test_it_does_not_matter_how_many_deals_are_told_at_a_time() -> None:
-    apart, together = GlobalReward(PREDICTION, NUM_TABLES), GlobalReward(PREDICTION, NUM_TABLES)
-    one_by_one = np.concatenate([apart(ends) for ends in DEALS])
-    np.testing.assert_array_equal(one_by_one, together(joined(DEALS)))  # tables are in it many times
-
-
 def test_a_restored_reward_goes_on_as_the_unbroken_one() -> None:
     first, second = GlobalReward(PREDICTION, NUM_TABLES), GlobalReward(PREDICTION, NUM_TABLES)
     for ends in DEALS[:700]:
@@ -103,26 +97,6 @@ def test_a_game_whose_first_deal_is_missing_begins_with_the_scores_before_the_se
     as_first = replace(deal, numbers=np.zeros_like(deal.numbers))
     changes = GlobalReward(PREDICTION, NUM_TABLES)(deal)
     np.testing.assert_array_equal(changes, GlobalReward(PREDICTION, NUM_TABLES)(as_first))
-
-
-def test_rewards_turn_with_the_table() -> None:
-    everything = joined(DEALS)
-    own = np.flatnonzero(everything.numbers == 0)[:1]
-    deal = KyokuEnds(**{f.name: getattr(everything, f.name)[own] for f in fields(KyokuEnds)})
-    turned = replace(
-        deal,
-        scores_before=np.roll(deal.scores_before, 1, axis=1),
-        next_scores=np.roll(deal.next_scores, 1, axis=1),
-        kyoku=deal.kyoku + 1,
-        next_kyoku=deal.next_kyoku + 1,
-    )
-    # The dealer is another seat in another kyoku; to a predictor that does not see the kyoku it is the same deal.
-    weights = PREDICTION.weights._replace(inputs_1=PREDICTION.weights.inputs_1.copy())
-    weights.inputs_1[14:26] = 0
-    blind = replace(PREDICTION, weights=weights)
-    rewards, other = GlobalReward(blind, NUM_TABLES)(deal), GlobalReward(blind, NUM_TABLES)(turned)
-    assert len(np.unique(rewards)) > 1
-    np.testing.assert_array_equal(np.roll(rewards, 1, axis=1), other)
 
 
 def test_the_digest_changes_with_the_weights_and_with_what_the_places_are_worth() -> None:

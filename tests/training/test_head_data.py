@@ -10,7 +10,7 @@ from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked
-from suphx.training.head_data import KyokuSplit, StoreEncoder, head_data
+from suphx.training.head_data import KyokuSplit, head_data
 from tests.games.riichi.builders.games import random_game
 
 CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)
@@ -63,13 +63,6 @@ def test_games_that_changed_under_a_run_are_refused(tmp_path: Path) -> None:
         before.encode(np.arange(2))
 
 
-def test_another_split_is_other_data(store: KyokuStore) -> None:
-    one = head_data(store, CHOW_HEAD, "mini", SplitConfig())
-    other = head_data(store, CHOW_HEAD, "mini", SplitConfig(test_fraction=0.3))
-    assert one.digest != other.digest
-    assert one.encode == StoreEncoder(store.folder, store.digest, CHOW_HEAD, "mini")
-
-
 def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
     split = SplitConfig(validation_fraction=0.01, test_fraction=0.01)
     data = replace(head_data(store, DISCARD_HEAD, "mini", split), split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3))
@@ -79,8 +72,3 @@ def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
     assert games[0].isdisjoint(games[1])
     with pytest.raises(ValueError, match="3 games cannot be shared among 4 workers"):
         data.shard(0, 4)
-
-
-def test_an_unknown_encoder_is_refused(store: KyokuStore) -> None:
-    with pytest.raises(ValueError, match="no encoder"):
-        head_data(store, DISCARD_HEAD, "huge", SplitConfig())

@@ -51,18 +51,6 @@ def test_what_pays_becomes_more_probable(use_critic: bool) -> None:
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
 
 
-def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
-    gradient = PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.6)
-    learner = new_learner(replace(CONFIG, gradient=gradient))
-    rows = torch.from_numpy(decisions().planes.dense())
-    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
-    for seed in range(30):
-        batch = decisions(n=256, seed=seed, length=4)
-        rewards = np.maximum.reduceat(batch.rewards, np.arange(0, 256, 4))  # one action of a trajectory is enough
-        learner.update({DISCARD_HEAD: replace(batch, rewards=np.repeat(rewards, 4))})
-    assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
-
-
 def costly(batch: Decisions) -> Decisions:
     """Return decisions of which the action 3 costs something, so that each row tells it without being sampled."""
     costs = np.zeros((len(batch), 34), np.int16)
@@ -80,7 +68,7 @@ def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: boo
         report = learner.update({DISCARD_HEAD: costly(decisions(n=256, seed=seed))})
     after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     assert low * before < after < high * before
-    assert (report.figures["discard"]["expected_cost"] > 0) == (not permute_rewards)
+    assert (report["discard"]["expected_cost"] > 0) == (not permute_rewards)
 
 
 def test_from_permuted_rewards_nothing_is_learned() -> None:
@@ -89,22 +77,13 @@ def test_from_permuted_rewards_nothing_is_learned() -> None:
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         report = learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
-    assert report.figures["discard"]["reward"] == pytest.approx(decisions(n=256, seed=29).rewards.mean())
+    assert report["discard"]["reward"] == pytest.approx(decisions(n=256, seed=29).rewards.mean())
     after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     assert 0.6 * before < after < 1.5 * before
 
 
-def test_every_head_learns_from_its_own_decisions() -> None:
-    learner = new_learner(heads=(DISCARD_HEAD, CHOW_HEAD))
-    before = learner.weights()
-    report = learner.update({DISCARD_HEAD: decisions(), CHOW_HEAD: decisions(CHOW_HEAD)})
-    assert set(report.figures) == {"discard", "chow"}
-    for head in ("discard", "chow"):
-        assert any((before[head][name] != value).any() for name, value in learner.weights()[head].items())
-
-
 def test_figures_say_how_an_update_went() -> None:
-    figures = new_learner().update({DISCARD_HEAD: decisions()}).figures["discard"]
+    figures = new_learner().update({DISCARD_HEAD: decisions()})["discard"]
     assert figures["ratio_median"] == pytest.approx(1, abs=0.2)
     assert 3 < figures["entropy"] < 3.53
     assert figures["reward"] == pytest.approx(decisions().rewards.mean())
@@ -114,21 +93,13 @@ def test_figures_say_how_an_update_went() -> None:
 def test_the_gradients_of_two_updates_are_compared() -> None:
     slow = replace(CONFIG, learning_rate=1e-9)
     learner, restored = new_learner(slow), new_learner(slow)
-    assert "gradient_cosine" not in learner.update({DISCARD_HEAD: decisions(seed=1)}).figures["discard"]
+    assert "gradient_cosine" not in learner.update({DISCARD_HEAD: decisions(seed=1)})["discard"]
     restored.restore(*learner.state())
-    other = learner.update({DISCARD_HEAD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    other = learner.update({DISCARD_HEAD: decisions(seed=2)})["discard"]["gradient_cosine"]
     assert abs(other) < 0.9
-    assert restored.update({DISCARD_HEAD: decisions(seed=2)}).figures["discard"]["gradient_cosine"] == other
-    same = learner.update({DISCARD_HEAD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    assert restored.update({DISCARD_HEAD: decisions(seed=2)})["discard"]["gradient_cosine"] == other
+    same = learner.update({DISCARD_HEAD: decisions(seed=2)})["discard"]["gradient_cosine"]
     assert same == pytest.approx(1, abs=0.02)
-
-
-def test_alpha_follows_the_entropy() -> None:
-    entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, gain=0.0, memory=0.0)
-    learner = new_learner(replace(CONFIG, entropy=entropy))
-    first, second = (learner.update({DISCARD_HEAD: decisions()}).figures["discard"] for _ in range(2))
-    assert first["alpha"] == 0.2
-    assert second["alpha"] == pytest.approx(0.2 + 0.01 * (1.0 - first["entropy"]))
 
 
 def weights_of(learner: Learner, part: str) -> dict[str, torch.Tensor]:
@@ -148,7 +119,7 @@ def test_at_first_only_the_critic_learns() -> None:
     begun, explained = weights_of(learner, "policy"), []
     for seed in (0, 1, 0):  # 300 decisions are there after the third update
         critic = weights_of(learner, "critic")
-        figures = learner.update({DISCARD_HEAD: decisions(n=128, seed=seed, length=4)}).figures["discard"]
+        figures = learner.update({DISCARD_HEAD: decisions(n=128, seed=seed, length=4)})["discard"]
         assert not has_moved(begun, weights_of(learner, "policy"))
         assert has_moved(critic, weights_of(learner, "critic"))
         assert figures["alpha"] == 0.02
@@ -164,18 +135,10 @@ def test_the_plain_formula_is_one_setting() -> None:
     guarded = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=300))
     plain = replace(guarded, gradient=replace(guarded.gradient, use_critic=False))
     learner, expected = new_learner(plain), new_learner(replace(CONFIG, gradient=PLAIN))
-    figures = learner.update({DISCARD_HEAD: decisions()}).figures["discard"]
+    figures = learner.update({DISCARD_HEAD: decisions()})["discard"]
     assert "critic_loss" not in figures
-    assert figures == expected.update({DISCARD_HEAD: decisions()}).figures["discard"]
+    assert figures == expected.update({DISCARD_HEAD: decisions()})["discard"]
     assert not has_moved(weights_of(learner, "policy"), weights_of(expected, "policy"))
-
-
-def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
-    config = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=100), entropy=EntropyConfig())
-    learner = new_learner(config)
-    first = learner.update({DISCARD_HEAD: decisions(n=128)}).figures["discard"]
-    later = learner.update({DISCARD_HEAD: decisions(n=128, seed=1)}).figures["discard"]
-    assert first["entropy_target"] == later["entropy_target"] == pytest.approx(first["entropy"])
 
 
 def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
@@ -236,10 +199,11 @@ def test_a_learner_that_goes_back_to_its_first_state_repeats_the_same_updates() 
 
 def test_updates_are_counted_over_all_starts() -> None:
     first, second = new_learner(), new_learner()
-    assert [first.update({DISCARD_HEAD: decisions(seed=seed)}).number for seed in range(3)] == [1, 2, 3]
+    for seed in range(3):
+        first.update({DISCARD_HEAD: decisions(seed=seed)})
     second.restore(*first.state())
     assert second.num_updates == 3
-    assert second.update({DISCARD_HEAD: decisions()}).number == 4
+    assert second.learn({DISCARD_HEAD: decisions()}, 0.0).number == 4
 
 
 def test_a_state_does_not_change_with_the_learner_nor_the_learner_with_it() -> None:
@@ -268,12 +232,6 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
     assert found["chow"] == 0
     restored.restore(*learner.state())
     assert restored.kl_to_start(batch, num_decisions=16) == found
-
-
-def test_a_state_of_other_nets_is_refused() -> None:
-    tensors, values = new_learner(net=SMALL).state()
-    with pytest.raises(ValueError, match="the stored discard net does not match this recipe"):
-        new_learner().restore(tensors, values)
 
 
 def test_several_learners_without_ray_are_refused() -> None:

@@ -23,16 +23,12 @@ from suphx.training.learning_step import (
     LearningStep,
     clip_gradients,
     copied_gradients,
-    drop_gradients,
     gradient_cosine,
-    load_step_tensors,
     new_actor_critic,
-    step_tensors,
 )
 from suphx.training.policy_gradient import decision_loss
-from suphx.training.trainer import DivergedError
 from tests.selfplay.small_policy_set import SMALL
-from tests.training.decision_batch import CONFIG, PLAIN, decisions, small_net
+from tests.training.decision_batch import CONFIG, decisions, small_net
 from tests.training.loss_columns import loss_columns
 
 
@@ -78,13 +74,6 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
     assert torch.equal(outputs["logits"], expected)  # statistics of BatchNorm are not those of this batch
 
 
-def test_without_use_critic_there_is_no_critic() -> None:
-    actor = actor_critic(replace(CONFIG, gradient=PLAIN), small_net())
-    seen = actor.seen_planes(decisions().planes.dense())
-    assert set(seen) == {"planes"}
-    assert actor({"planes": torch.from_numpy(seen["planes"])})["values"] is None
-
-
 def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
     teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
     actor = actor_critic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
@@ -111,14 +100,6 @@ def test_each_net_is_clipped_by_itself_and_its_norm_is_that_before() -> None:
     assert copied_gradients(long)["weight"].tolist() == [pytest.approx([0.6, 0.8], rel=1e-5)]
     assert copied_gradients(short)["weight"].tolist() == [pytest.approx([0.3, 0.4])]
     assert copied_gradients(without) == {}
-
-
-def test_copies_stay_when_the_gradients_are_dropped() -> None:
-    net = net_with_gradient(3.0, 4.0)
-    copies = copied_gradients(net)
-    drop_gradients(net)
-    assert net.weight.grad is None
-    assert copies["weight"].tolist() == [[3.0, 4.0]]
 
 
 def test_the_cosine_is_that_of_all_parameters_together() -> None:
@@ -190,18 +171,6 @@ def test_two_heads_learn_as_they_do_alone() -> None:
         assert not has_moved(weights_of(alone, "policy", name), weights_of(both, "policy", name))
 
 
-def test_a_head_without_a_batch_stays_as_it_is() -> None:
-    step = new_step(heads=(DISCARD_HEAD, CHOW_HEAD))
-    step.make({"discard": batch(decisions()), "chow": batch(decisions(CHOW_HEAD))})
-    before = step_tensors(step)
-    step.make({"discard": batch(decisions(seed=1))})
-    after = step_tensors(step)
-    assert has_moved(before, after)
-    chow = [name for name in before if ".chow." in name]
-    assert chow
-    assert not has_moved({name: before[name] for name in chow}, after)
-
-
 def test_a_critic_learns_alone() -> None:
     step = new_step()
     policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
@@ -249,35 +218,7 @@ def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
     assert step.kl_to_start({"discard": (own.planes.dense(), own.masks)})["discard"] < 0.5 * measured
 
 
-def test_a_gradient_that_is_not_finite_changes_nothing() -> None:
-    step = new_step()
-    step.make({"discard": batch(decisions())})
-    before = step_tensors(step)
-    bad = decisions()
-    bad.rewards[5] = np.nan
-    with pytest.raises(DivergedError, match="the gradient of the discard policy net is nan"):
-        step.make({"discard": batch(bad)})
-    assert not has_moved(before, step_tensors(step))
-    clean = new_step()
-    load_step_tensors(clean, before)
-    assert step.make({"discard": batch(decisions(seed=1))}) == clean.make({"discard": batch(decisions(seed=1))})
-
-
-def test_what_is_loaded_is_a_copy_and_goes_on_with_the_same_numbers() -> None:
-    first, second = new_step(), new_step()
-    for seed in range(2):
-        first.make({"discard": batch(decisions(seed=seed))})
-    tensors = step_tensors(first)
-    load_step_tensors(second, tensors)
-    for tensor in tensors.values():
-        tensor.fill_(1)
-    for seed in range(2, 4):
-        part = {"discard": batch(decisions(seed=seed))}
-        assert first.make(part) == second.make(part)
-    assert not has_moved(step_tensors(first), step_tensors(second))
-
-
 def test_tensors_of_other_nets_are_refused() -> None:
     step = LearningStep(CONFIG, {"discard": ActorCritic(small_net())}, CPU)
     with pytest.raises(ValueError, match="the stored discard net does not match this recipe: delete"):
-        load_step_tensors(new_step(), step_tensors(step))
+        new_step().load_tensors(step.tensors())

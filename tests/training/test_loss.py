@@ -21,11 +21,9 @@ from suphx.training.classification import (
     fit_calibration,
     fit_temperature,
     log_probabilities,
-    majority_accuracy,
     matching_threshold,
     precisions,
     prior_loss,
-    recalls,
     top_accuracy,
 )
 from suphx.training.supervised import supervised_loss
@@ -52,13 +50,6 @@ def test_the_temperature_undoes_what_made_the_logits_too_large(num_outputs: int,
     assert fit_temperature(logits, labels) == pytest.approx(sharpness, rel=0.1)
 
 
-def test_no_other_temperature_has_a_smaller_loss() -> None:
-    logits, labels = drawn_samples(34, 2.5, count=2000)
-    best = fit_temperature(logits, labels)
-    losses = [cross_entropy(logits / temperature, labels) for temperature in np.geomspace(0.06, 19, 200)]
-    assert cross_entropy(logits / best, labels) <= min(losses)
-
-
 def test_the_threshold_says_yes_as_often_as_the_labels() -> None:
     logits, labels = drawn_samples(2, 2.0, bias=2.0)
     fit = fit_calibration(logits, labels)
@@ -67,10 +58,6 @@ def test_the_threshold_says_yes_as_often_as_the_labels() -> None:
     assert report["yes_matched"] == pytest.approx(report["yes"], abs=1e-3)
     assert report["yes_probable"] < 0.7 * report["yes"]
     assert report["ece"] < 0.02
-
-
-def test_the_threshold_is_between_two_probabilities() -> None:
-    assert matching_threshold(np.array([0.1, 0.9, 0.3, 0.6]), np.array([0, 1, 0, 1])) == pytest.approx(0.45)
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0], [1, 1, 1]])
@@ -165,26 +152,6 @@ def test_calibration_agrees_with_the_slow_twin(logits: NDArray[np.float32], labe
     assert expected_calibration_error(bins) == pytest.approx(gap)
 
 
-def test_the_confusion_matrix_has_labels_in_rows_and_predictions_in_columns() -> None:
-    confusion = confusion_matrix(np.array([1, 1, 0]), np.array([0, 1, 0], np.int8), 2)
-    assert confusion.tolist() == [[1, 1], [0, 1]]
-    assert recalls(confusion).tolist() == [0.5, 1.0]
-
-
-def test_the_most_frequent_answer_is_right_as_often_as_its_label_is_there() -> None:
-    labels = np.array([1, 1, 1, 0], np.int8)
-    always_no = np.tile(np.array([1.0, 0.0], np.float32), (4, 1))
-    report = classification_report(always_no, labels)
-    assert (report["accuracy"], report["majority_accuracy"]) == (0.25, 0.75)
-    assert majority_accuracy(np.array([[0, 0], [0, 641]])) == 1.0
-    assert np.isnan(majority_accuracy(np.zeros((2, 2), np.int64)))
-
-
-def test_a_class_without_samples_does_not_count_for_balanced_accuracy() -> None:
-    confusion = np.array([[3, 1, 0], [0, 0, 0], [0, 0, 4]])
-    assert balanced_accuracy(confusion) == pytest.approx((0.75 + 1.0) / 2)
-
-
 @pytest.mark.parametrize("num_classes", [2, 34])
 def test_the_report_of_no_samples_is_empty_but_whole(num_classes: int) -> None:
     report = classification_report(np.zeros((0, num_classes), np.float32), np.zeros(0, np.int8))
@@ -214,9 +181,6 @@ def test_the_loss_without_learning_is_that_of_the_label_shares_or_of_all_legal_c
     assert np.isnan(prior_loss(np.zeros((0, 2), np.float32), np.zeros(0, np.int8)))
 
 
-NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
-
-
 def test_illegal_outputs_get_no_probability_and_no_gradient() -> None:
     logits = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
     masks = torch.tensor([[1, 1, 0]], dtype=torch.uint8)
@@ -225,13 +189,3 @@ def test_illegal_outputs_get_no_probability_and_no_gradient() -> None:
     assert loss.item() == pytest.approx(math.log(1 + math.e))
     assert logits.grad is not None
     assert logits.grad[0, 2] == 0
-
-
-def test_yes_weight_counts_yes_samples_as_several() -> None:
-    logits = torch.randn(3, 2)
-    labels = torch.tensor([0, 1, 0], dtype=torch.int8)
-    one, two, three = (-torch.log_softmax(logits, 1)[range(3), labels.long()]).tolist()
-    weighted = supervised_loss(logits, labels, NO_MASKS, yes_weight=4.0)
-    assert weighted.item() == pytest.approx((one + 4 * two + three) / 6, rel=1e-5)
-    plain = supervised_loss(logits, labels, NO_MASKS)
-    assert plain.item() == pytest.approx((one + two + three) / 3, rel=1e-5)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import shutil
 import time
 from concurrent.futures import Future
@@ -22,7 +21,7 @@ from suphx.selfplay.backend import Event, Learned
 from suphx.training import monte_carlo_learning
 from suphx.training.config import MonteCarloConfig
 from suphx.training.local_rounds import LocalRounds, ValueMatch
-from suphx.training.monte_carlo_learning import STATE_FILE, learn_values
+from suphx.training.monte_carlo_learning import STATE_FILE, ValueTrainer
 from suphx.training.trainer import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
 from suphx.training.value_nets import Figures
 
@@ -38,9 +37,9 @@ def untimed(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) -> None:
     reported: list[dict[str, Any]] = []
-    trained, progress = learn_values(CONFIG, GAME, Rules(), tmp_path / "whole", report=reported.append)
-    learn_values(replace(CONFIG, max_rounds=1), GAME, Rules(), tmp_path / "parts")
-    resumed, progress_2 = learn_values(CONFIG, GAME, Rules(), tmp_path / "parts")
+    trained, progress = ValueTrainer(CONFIG, GAME, Rules(), tmp_path / "whole", report=reported.append).run()
+    ValueTrainer(replace(CONFIG, max_rounds=1), GAME, Rules(), tmp_path / "parts").run()
+    resumed, progress_2 = ValueTrainer(CONFIG, GAME, Rules(), tmp_path / "parts").run()
     assert (progress.step, len(reported)) == (4, 2)
     assert untimed(progress.history) == untimed(progress_2.history) == untimed(reported)
     assert all(torch.equal(a, b) for a, b in zip(trained.nets.parameters(), resumed.nets.parameters(), strict=True))
@@ -66,8 +65,8 @@ def test_the_time_of_an_evaluation_counts_also_if_the_training_is_stopped_after_
     new_backend = partial(SlowEvaluations, config, "doudizhu", Rules())
     for _ in range(3):
         with pytest.raises(StoppedError):
-            learn_values(config, GAME, Rules(), tmp_path, watch=StopAfterEntry(tmp_path), new_backend=new_backend)
-    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+            ValueTrainer(config, GAME, Rules(), tmp_path, watch=StopAfterEntry(tmp_path), new_backend=new_backend).run()
+    _, progress = ValueTrainer(config, GAME, Rules(), tmp_path).run()
     seconds = [entry["seconds"] for entry in progress.history]
     assert len(seconds) == 4
     assert all(later - earlier > 0.1 for earlier, later in pairwise(seconds[:3])), seconds
@@ -76,18 +75,12 @@ def test_the_time_of_an_evaluation_counts_also_if_the_training_is_stopped_after_
 def test_a_training_that_ends_without_an_evaluation_makes_up_for_it(tmp_path: Path) -> None:
     config = replace(CONFIG, max_rounds=8, evaluate_rounds=7, save_seconds=0)
     with pytest.raises(StoppedError):
-        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce())
-    trained, progress = learn_values(replace(config, max_rounds=1), GAME, Rules(), tmp_path)
+        ValueTrainer(config, GAME, Rules(), tmp_path, watch=StopAtOnce()).run()
+    trained, progress = ValueTrainer(replace(config, max_rounds=1), GAME, Rules(), tmp_path).run()
     assert [entry["step"] for entry in progress.history] == [progress.step] == [CONFIG.batches]
-    again, progress_2 = learn_values(replace(config, max_rounds=1), GAME, Rules(), tmp_path)
+    again, progress_2 = ValueTrainer(replace(config, max_rounds=1), GAME, Rules(), tmp_path).run()
     assert untimed(progress_2.history) == untimed(progress.history)
     assert all(torch.equal(a, b) for a, b in zip(trained.nets.parameters(), again.nets.parameters(), strict=True))
-
-
-def test_more_batches_than_samples_are_fewer_batches(tmp_path: Path) -> None:
-    _, progress = learn_values(replace(CONFIG, games=1, batches=200, max_rounds=1), GAME, Rules(), tmp_path)
-    assert progress.step == 200
-    assert progress.history[-1]["loss"] >= 0
 
 
 class StopAtOnce(TrainingWatch):
@@ -126,11 +119,11 @@ class AgingRounds(LocalRounds):
 def test_staleness_is_the_mean_over_all_rounds_also_after_a_resume(tmp_path: Path) -> None:
     config = replace(CONFIG, max_rounds=3, evaluate_rounds=3)
     new_backend = partial(AgingRounds, config, "doudizhu", Rules())
-    _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole", new_backend=new_backend)
+    _, whole = ValueTrainer(config, GAME, Rules(), tmp_path / "whole", new_backend=new_backend).run()
     parts = tmp_path / "parts"
     with pytest.raises(StoppedError):
-        learn_values(config, GAME, Rules(), parts, watch=StopAtOnce(), new_backend=new_backend)
-    _, resumed = learn_values(config, GAME, Rules(), parts, new_backend=new_backend)
+        ValueTrainer(config, GAME, Rules(), parts, watch=StopAtOnce(), new_backend=new_backend).run()
+    _, resumed = ValueTrainer(config, GAME, Rules(), parts, new_backend=new_backend).run()
     assert untimed(resumed.history) == untimed(whole.history)
     assert whole.history[0]["staleness"] > 0
 
@@ -160,11 +153,11 @@ def test_states_are_saved_also_while_there_is_always_a_match(tmp_path: Path) -> 
 
     config = replace(CONFIG, max_rounds=4, save_seconds=0)
     new_backend = partial(LongMatches, config, "doudizhu", Rules())
-    _, whole = learn_values(config, GAME, Rules(), tmp_path / "run", keep=keep, new_backend=new_backend)
+    _, whole = ValueTrainer(config, GAME, Rules(), tmp_path / "run", keep=keep, new_backend=new_backend).run()
     assert set(steps) == {2, 4, 6, 8}, "after each round, before a match is waited for, and at the end"
     assert [entry["step"] for entry in whole.history] == [2, 4, 6, 8]
     kill = 1 + steps.index(4)  # while the match after step 2 is played
-    _, resumed = learn_values(config, GAME, Rules(), tmp_path / f"{kill}")
+    _, resumed = ValueTrainer(config, GAME, Rules(), tmp_path / f"{kill}").run()
     assert [entry["step"] for entry in resumed.history] == [4, 6, 8], "of the saved state, instead of that match"
     first, second, *others = whole.history
     of_second = second["samples"] - first["samples"]
@@ -197,9 +190,9 @@ def test_a_stop_drops_a_match_that_has_not_ended_and_the_resumed_training_makes_
     monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
     new_backend = partial(EndlessMatches, CONFIG, "doudizhu", Rules())
     with pytest.raises(StoppedError) as stopped:
-        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(asked), new_backend=new_backend)
+        ValueTrainer(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(asked), new_backend=new_backend).run()
     assert stopped.value.step == step
-    _, resumed = learn_values(CONFIG, GAME, Rules(), tmp_path)
+    _, resumed = ValueTrainer(CONFIG, GAME, Rules(), tmp_path).run()
     assert resumed.history[-1]["step"] == 4
     assert all(entry["loss"] > 0 for entry in resumed.history)
 
@@ -226,28 +219,16 @@ def test_a_match_that_is_lost_is_left_out_and_one_at_the_end_is_played_by_the_sa
     config = replace(CONFIG, max_rounds=3)
     new_backend = partial(LostMatches, {2, 3}, config, "doudizhu", Rules())
     with pytest.raises(ChildProcessError, match="the node is gone; the training is saved, and the same command plays"):
-        learn_values(config, GAME, Rules(), tmp_path / "lost", new_backend=new_backend)
+        ValueTrainer(config, GAME, Rules(), tmp_path / "lost", new_backend=new_backend).run()
     assert caplog.messages == ["the match after step 4 was lost, the training goes on: the node is gone"]
-    _, resumed = learn_values(config, GAME, Rules(), tmp_path / "lost")
-    _, progress = learn_values(config, GAME, Rules(), tmp_path / "whole")
+    _, resumed = ValueTrainer(config, GAME, Rules(), tmp_path / "lost").run()
+    _, progress = ValueTrainer(config, GAME, Rules(), tmp_path / "whole").run()
     assert [entry["step"] for entry in resumed.history] == [2, 6]
     assert resumed.history[-1]["random"] == progress.history[-1]["random"]
     first, second, third = progress.history
     of_second, of_third = second["samples"] - first["samples"], third["samples"] - second["samples"]
     loss = (second["loss"] * of_second + third["loss"] * of_third) / (of_second + of_third)
     assert resumed.history[-1]["loss"] == pytest.approx(loss), "of both rounds, as the match after the second was lost"
-
-
-def test_who_waits_for_a_match_is_told_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
-    monkeypatch.setattr(monte_carlo_learning, "_SAY_SECONDS", 0.0)
-    caplog.set_level(logging.INFO, "suphx")
-    new_backend = partial(EndlessMatches, CONFIG, "doudizhu", Rules())
-    with pytest.raises(StoppedError):
-        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(9), new_backend=new_backend)
-    assert "waiting for the match after step 2: it is played, or no node has room for it" in caplog.messages
 
 
 @pytest.mark.parametrize("save_seconds", [0.0, 1e6], ids=["saved", "unsaved"])
@@ -266,12 +247,12 @@ def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
     saved = 0 if save_seconds else 2
     new_backend = partial(AwayRounds, config, "doudizhu", Rules())
     with pytest.raises(StoppedError) as stopped:
-        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtStep(6), new_backend=new_backend)
+        ValueTrainer(config, GAME, Rules(), tmp_path, watch=StopAtStep(6), new_backend=new_backend).run()
     assert stopped.value.step == saved
     state = "the state saved at step 2" if saved else "no saved state"
     assert caplog.messages == [f"learner is away: the training ends with {state}; steps since then are repeated"]
-    _, resumed = learn_values(config, GAME, Rules(), tmp_path)
-    _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole")
+    _, resumed = ValueTrainer(config, GAME, Rules(), tmp_path).run()
+    _, whole = ValueTrainer(config, GAME, Rules(), tmp_path / "whole").run()
     assert untimed(resumed.history) == untimed(whole.history)
 
 
@@ -303,7 +284,7 @@ def test_rounds_that_a_save_waited_for_are_evaluated_when_they_are_due(tmp_path:
     curves = []
     for backend in (LocalRounds, SlowRounds):
         new_backend = partial(backend, config, "doudizhu", Rules())
-        _, progress = learn_values(config, GAME, Rules(), tmp_path / backend.__name__, new_backend=new_backend)
+        _, progress = ValueTrainer(config, GAME, Rules(), tmp_path / backend.__name__, new_backend=new_backend).run()
         curves.append(untimed(progress.history))
     assert [entry["step"] for entry in curves[0]] == [4, 8]
     assert curves[1] == curves[0]
@@ -342,7 +323,7 @@ def test_the_time_to_start_others_does_not_count(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("suphx.training.trainer.time", clock)
     monkeypatch.setattr(monte_carlo_learning, "time", clock)
     new_backend = partial(StartingRounds, clock, config, "doudizhu", Rules())
-    _, progress = learn_values(config, GAME, Rules(), tmp_path, new_backend=new_backend)
+    _, progress = ValueTrainer(config, GAME, Rules(), tmp_path, new_backend=new_backend).run()
     assert (clock.now, progress.seconds) == (907.0, 7.0)
 
 
@@ -356,8 +337,8 @@ def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest
 
     seen: list[Any] = []
     monkeypatch.setattr(ValueMatch, "play", play)
-    trained, progress = learn_values(replace(CONFIG, max_rounds=2), GAME, Rules(), tmp_path)
-    resumed, _ = learn_values(replace(CONFIG, max_rounds=3), GAME, Rules(), tmp_path)
+    trained, progress = ValueTrainer(replace(CONFIG, max_rounds=2), GAME, Rules(), tmp_path).run()
+    resumed, _ = ValueTrainer(replace(CONFIG, max_rounds=3), GAME, Rules(), tmp_path).run()
     assert (progress.best_step, progress.best_loss) == (4, 0.25)
     assert len(seen) == 3
     for found in (trained.nets, resumed.nets):
@@ -367,18 +348,18 @@ def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest
 
 def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
     config = replace(CONFIG, games=1, max_rounds=1)
-    learn_values(config, GAME, Rules(), tmp_path)
+    ValueTrainer(config, GAME, Rules(), tmp_path).run()
     assert (tmp_path / STATE_FILE).is_file()
     with pytest.raises(ValueError, match=r"epsilon was 0.01, now 0.2; scoring was win, now points"):
-        learn_values(replace(config, epsilon=0.2), GAME, Rules(scoring="points"), tmp_path)
+        ValueTrainer(replace(config, epsilon=0.2), GAME, Rules(scoring="points"), tmp_path).run()
     tensors, header = read_tensors(tmp_path / STATE_FILE)
     for broken in ({"step": "2"}, {"history": [{"loss": 1.0}]}, {"history": [7]}, {"history": [{"step": "x"}]}):
         write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": header["progress"] | broken})
         with pytest.raises(ValueError, match=r"is damaged .*: delete it to start over"):
-            learn_values(config, GAME, Rules(), tmp_path)
+            ValueTrainer(config, GAME, Rules(), tmp_path).run()
     owed = header["progress"] | {"history": [], "loss_samples": 0}  # no step since the last evaluation
     write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": owed})
-    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    _, progress = ValueTrainer(config, GAME, Rules(), tmp_path).run()
     assert [entry["step"] for entry in progress.history] == [progress.step]
 
 
@@ -394,5 +375,5 @@ def test_agents_that_the_game_does_not_have_are_told_before_the_training(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        learn_values(replace(CONFIG, **changes), GAME, Rules(), tmp_path / "new")
+        ValueTrainer(replace(CONFIG, **changes), GAME, Rules(), tmp_path / "new").run()
     assert not (tmp_path / "new").exists()

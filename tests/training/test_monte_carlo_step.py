@@ -21,7 +21,6 @@ from suphx.training.monte_carlo import (
     choice_loss,
     learn_samples,
     new_value_optimizer,
-    value_loss,
 )
 from suphx.training.trainer import DivergedError
 from suphx.training.value_nets import move_features, new_nets
@@ -32,7 +31,7 @@ CONFIG = MonteCarloConfig(games=4, batches=1, imitates="rule", device="cpu", pre
 
 def played(config: MonteCarloConfig = CONFIG) -> list[ChoiceSamples]:
     nets = new_nets(GAME, config.seed)
-    samples = RoundPlayer(config, GAME, Rules(), nets, is_bf16=False).play(3)
+    samples = RoundPlayer(config, GAME, Rules(), nets).play(3)
     found = [part for part in samples if isinstance(part, ChoiceSamples)]
     assert len(found) == len(GAME.seat_names)
     return found
@@ -60,18 +59,6 @@ def test_samples_are_the_decisions_of_the_scripted_agent_that_has_a_choice() -> 
         assert samples.candidates.shape == (samples.offsets[-1], columns.shape[1])
 
 
-def test_rows_take_the_candidates_along() -> None:
-    whole = played()[1]
-    order = np.array([5, 0, 7])
-    part = whole.rows(order)
-    for own, row in zip(range(3), order, strict=True):
-        mine = part.candidates[part.offsets[own] : part.offsets[own + 1]]
-        theirs = whole.candidates[whole.offsets[row] : whole.offsets[row + 1]]
-        np.testing.assert_array_equal(mine, theirs)
-        assert part.chosen[own] - part.offsets[own] == whole.chosen[row] - whole.offsets[row]
-    np.testing.assert_array_equal(part.states, whole.states[order])
-
-
 def test_a_net_learns_the_moves_of_the_agent() -> None:
     samples, net = played(replace(CONFIG, games=2))[0], new_nets(GAME, 1)[0]
     optimizer = new_value_optimizer(net, CONFIG)
@@ -92,14 +79,8 @@ def new_net() -> CandidateNet:
 
 def new_samples() -> ValueSamples:
     rng = np.random.default_rng(1)
-    states, history, moves = (rng.integers(0, 2, (8, *shape), np.uint8) for shape in ((7,), (5, 4), (3,)))
-    return ValueSamples(states, history, moves, rng.choice(np.array([-1, 1], np.float32), 8))
-
-
-def test_the_loss_is_that_of_a_numpy_twin() -> None:
-    values, returns = np.random.default_rng(0).normal(size=(2, 50)).astype(np.float32)
-    expected = np.mean((values.astype(np.float64) - returns) ** 2)
-    assert float(value_loss(torch.from_numpy(values), torch.from_numpy(returns))) == pytest.approx(expected, rel=1e-6)
+    rows, moves = (rng.integers(0, 2, (8, columns), np.uint8) for columns in (27, 3))
+    return ValueSamples(rows, moves, rng.choice(np.array([-1, 1], np.float32), 8))
 
 
 @pytest.mark.parametrize("max_norm", [40.0, 0.01])
@@ -109,7 +90,7 @@ def test_two_steps_are_those_of_a_numpy_twin_of_rmsprop_with_a_clipped_gradient(
     optimizer = new_value_optimizer(net, config)
     twin = copy.deepcopy(net)
     squares = [np.zeros(parameter.shape) for parameter in twin.parameters()]
-    arrays = [torch.from_numpy(array) for array in (samples.states, samples.history, samples.candidates)]
+    arrays = [torch.from_numpy(array) for array in (samples.rows, samples.candidates)]
     for _ in range(2):
         loss = (twin(*arrays, torch.arange(8)) - torch.from_numpy(samples.returns)).square().sum() / 8
         gradients = [g.numpy().astype(np.float64) for g in torch.autograd.grad(loss, list(twin.parameters()))]
@@ -156,7 +137,7 @@ def test_a_loss_that_is_not_finite_stops_the_training() -> None:
     [
         ({"games": 0}, "games is 0: use 1 to 65,536"),
         ({"epsilon": 1.5}, "epsilon is 1.5: use 0 to 1"),
-        ({"smoothing": 1.0}, "smoothing is 1.0: use 0 or more, less than 1"),
+        ({"algorithm": "dqn"}, "algorithm is 'dqn': use policy_gradient or monte_carlo"),
         ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use more than 0, at most 1"),
         ({"decay_rounds": -1}, "decay_rounds is -1: use 0 to 1,000,000,000"),
         ({"average_rounds": -1}, "average_rounds is -1: use 0 to 1,000,000,000"),

@@ -18,18 +18,6 @@ def test_keep_probability_falls_in_equal_steps_from_the_first_one_to_0() -> None
     assert [config.keep_probability_of_update(n) for n in (0, 1, 10, 11, 40)] == [1.0, 0.75, 0.75, 0.5, 0.0]
 
 
-def test_without_steps_keep_probability_stays() -> None:
-    config = OracleConfig(policy=True, keep_probability=0.6)
-    assert [config.keep_probability_after(0), config.keep_probability_after(10_000)] == [0.6, 0.6]
-    assert config.num_updates == 0
-    assert not config.ends_step(100)
-
-
-def test_steps_may_begin_below_1() -> None:
-    config = OracleConfig(policy=True, keep_probability=0.5, steps=2, updates_per_step=1)
-    assert [config.keep_probability_after(n) for n in range(3)] == [0.25, 0.0, 0.0]
-
-
 def test_keep_probability_falls_in_equal_ratios_and_ends_at_0() -> None:
     config = OracleConfig(policy=True, steps=4, ratio=0.5, updates_per_step=10)
     assert [config.keep_probability_after(n) for n in (0, 9, 10, 20, 29, 30, 10_000)] == [

@@ -16,7 +16,6 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.learner_config import DistillationConfig, OracleConfig
-from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer
 from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_trainer import (
@@ -120,25 +119,3 @@ def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) ->
         distances.append([point["discard_teacher_distance"] for point in history])
     assert distances[0][0] == pytest.approx(distances[1][0])
     assert distances[1][-1] < 0.8 * distances[0][-1]
-
-
-def test_a_teacher_without_weight_changes_nothing(tmp_path: Path) -> None:
-    config = replace(CONFIG, max_updates=2)
-    teacher = seeing_hidden(small_policy_set(3), [DISCARD_HEAD])
-    plain = PolicyTrainer(config, new_play(), tmp_path / "plain").run()
-    taught = PolicyTrainer(config, replace(new_play(), teacher=teacher), tmp_path / "taught").run()
-    assert numbers(taught) == numbers(plain)
-    np.testing.assert_equal(weights(tmp_path / "taught"), weights(tmp_path / "plain"))
-
-
-def test_a_distance_without_a_teacher_is_refused(tmp_path: Path) -> None:
-    config = replace(CONFIG, learner=replace(CONFIG.learner, distillation=DistillationConfig(weight=1.0)))
-    with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns"):
-        new_trainer(tmp_path, config).run()
-
-
-def test_keep_probability_changes_with_a_version() -> None:
-    with pytest.raises(
-        ValueError, match=r"oracle\.updates_per_step is 5: use a multiple of weight_sync_interval \(2\)"
-    ):
-        ReinforcementConfig(weight_sync_interval=2, oracle=OracleConfig(policy=True, steps=2, updates_per_step=5))

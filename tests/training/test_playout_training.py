@@ -11,19 +11,17 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
 from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
-from suphx.selfplay.branches import BranchCollector, Branches
+from suphx.selfplay.branches import Branches
 from suphx.selfplay.config import BranchConfig
 from suphx.training.config import PlayoutConfig
 from suphx.training.playouts import STATE_FILE, BranchLearner, BranchSums, PlayoutJob, PlayoutTrainer
 from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from tests.selfplay.agents.small_agent import SMALL
 
-MINI = find_encoder("mini")
 START = random_policy_set("mini", SMALL, 5)
 CONFIG = PlayoutConfig(
     num_decisions=900,
@@ -68,17 +66,6 @@ class StopAfter(TrainingWatch):
 def begin(folder: Path, rounds: int = 1, **changes: Any) -> None:
     with pytest.raises(StoppedError):
         PlayoutTrainer(job(**changes), folder, watch=StopAfter(rounds)).run()
-
-
-@pytest.mark.parametrize("num_tables", [1, 4])
-def test_every_decision_is_in_the_curve(tmp_path: Path, num_tables: int) -> None:
-    """Also those of points between which a net has decisions from one new deal only."""
-    branches = replace(CONFIG.branches, num_tables=num_tables)
-    changes = {"num_decisions": 60, "round_decisions": 10, "report_every": 1, "branches": branches}
-    metrics = finish(tmp_path, **changes, heads=("discard", "pong"))
-    counted = [value for point in metrics["history"] for name, value in point.items() if name.endswith("_decisions")]
-    assert sum(counted) == metrics["decisions"]
-    assert any("discard_gain" not in point for point in metrics["history"])
 
 
 def test_the_heads_that_learn_change_and_the_others_do_not(tmp_path: Path) -> None:
@@ -210,29 +197,6 @@ def test_no_deal_is_measured_with_when_the_net_has_learned_from_it(
     assert measured == [deals - old for deals, old in zip(had, earlier, strict=True)]
     skipped = [(deals & old) - last for deals, old, last in zip(had[1:], earlier[1:], had, strict=False)]
     assert any(skipped), "deals of the round before the last"
-
-
-def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    collectors: set[int] = set()
-    learners: set[int] = set()
-    collect, learn = BranchCollector.collect, BranchLearner.learn
-
-    def counted_collect(self: BranchCollector, *arguments: Any) -> Any:
-        collectors.add(torch.get_num_threads())
-        return collect(self, *arguments)
-
-    def counted_learn(self: BranchLearner, *arguments: Any, **named: Any) -> None:
-        learners.add(torch.get_num_threads())
-        learn(self, *arguments, **named)
-
-    monkeypatch.setattr(BranchCollector, "collect", counted_collect)
-    monkeypatch.setattr(BranchLearner, "learn", counted_learn)
-    for threads in (1, 3):
-        learners.clear()
-        begin(tmp_path / str(threads), threads=threads)
-        assert (collectors, learners) == ({1}, {threads})
 
 
 @pytest.mark.parametrize(

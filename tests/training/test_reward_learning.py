@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +23,11 @@ from suphx.training.reward import GlobalReward
 from suphx.training.reward_learning import (
     GameHistories,
     RewardLearning,
+    RewardTrainer,
     calibration,
     compared_predictions,
     game_histories,
     game_losses,
-    learn_rewards,
     paid,
     predict_games,
     prefix_losses,
@@ -63,24 +62,6 @@ def test_the_loss_is_equation_4() -> None:
     predictions, lengths = padded(games)
     loss = prefix_losses(predictions, lengths, torch.tensor(rewards)).mean()
     np.testing.assert_allclose(float(loss), twin(games, rewards), rtol=1e-5)
-
-
-def test_in_a_game_of_one_prefix_it_is_one_squared_error() -> None:
-    predictions, lengths = padded([[3.0]])
-    assert prefix_losses(predictions, lengths, torch.tensor([5.0])).tolist() == [4.0]
-
-
-def test_a_long_game_counts_as_much_as_a_short_one() -> None:
-    predictions, lengths = padded([[1.0], [3.0] * 20])
-    assert float(prefix_losses(predictions, lengths, torch.zeros(2)).mean()) == (1 + 9) / 2
-
-
-def test_what_stands_behind_the_end_of_a_game_has_no_gradient() -> None:
-    predictions = torch.randn(2, 5, requires_grad=True)
-    torch.autograd.backward(prefix_losses(predictions, torch.tensor([5, 2]), torch.zeros(2)).sum())
-    assert predictions.grad is not None
-    assert predictions.grad[1, 2:].tolist() == [0.0, 0.0, 0.0]
-    assert predictions.grad[1, :2].abs().min() > 0
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +148,7 @@ def learning(histories: GameHistories, **config: float) -> RewardLearning:
 
 
 def test_it_learns_more_than_the_mean(histories: GameHistories, tmp_path: Path) -> None:
-    predictor, progress = learn_rewards(learning(histories, learning_rate=0.01, max_epochs=10), tmp_path)
+    predictor, progress = RewardTrainer(learning(histories, learning_rate=0.01, max_epochs=10), tmp_path).run()
     predictions = compared_predictions(predictor, histories, TRAIN, VALIDATION)
     rewards, lengths = paid(histories, VALIDATION, POINTS), histories.lengths[VALIDATION]
     losses = {name: float(game_losses(p, rewards, lengths).mean()) for name, p in predictions.items()}
@@ -181,7 +162,7 @@ def test_it_learns_more_than_the_mean(histories: GameHistories, tmp_path: Path) 
 
 
 def test_at_the_end_the_place_now_is_what_is_paid(histories: GameHistories, tmp_path: Path) -> None:
-    predictor, _ = learn_rewards(learning(histories, max_epochs=1), tmp_path)
+    predictor, _ = RewardTrainer(learning(histories, max_epochs=1), tmp_path).run()
     ends = np.cumsum(histories.lengths[VALIDATION]) - 1
     rewards = paid(histories, VALIDATION, POINTS)
     for name in ("place_now", "place_and_kyoku"):
@@ -190,7 +171,7 @@ def test_at_the_end_the_place_now_is_what_is_paid(histories: GameHistories, tmp_
 
 
 def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path: Path) -> None:
-    predictor, progress = learn_rewards(learning(histories), tmp_path)
+    predictor, progress = RewardTrainer(learning(histories), tmp_path).run()
     loaded, header = load_reward_predictor(tmp_path / REWARD_PREDICTOR_FILE)
     assert (header.points, header.step) == (POINTS, progress.best_step)
     np.testing.assert_array_equal(
@@ -200,7 +181,7 @@ def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path:
 
 
 def test_a_stopped_training_ends_with_the_numbers_of_an_unbroken_one(histories: GameHistories, tmp_path: Path) -> None:
-    whole, _ = learn_rewards(learning(histories), tmp_path / "whole")
+    whole, _ = RewardTrainer(learning(histories), tmp_path / "whole").run()
 
     class KilledError(Exception):
         pass
@@ -210,15 +191,15 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unbroken_one(histories: 
             raise KilledError
 
     with pytest.raises(KilledError):
-        learn_rewards(learning(histories), tmp_path / "broken", keep=kill)
-    resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
+        RewardTrainer(learning(histories), tmp_path / "broken", keep=kill).run()
+    resumed, progress = RewardTrainer(learning(histories), tmp_path / "broken").run()
     assert progress.step == 60
     np.testing.assert_array_equal(
         predict_games(whole, histories, VALIDATION), predict_games(resumed, histories, VALIDATION)
     )
     other = replace(learning(histories), points=(90.0, 45.0, 0.0, -135.0))
     with pytest.raises(ValueError, match=r"belongs to another training .*points was"):
-        learn_rewards(other, tmp_path / "broken")
+        RewardTrainer(other, tmp_path / "broken").run()
 
 
 class StopAt(TrainingWatch):
@@ -239,13 +220,13 @@ def test_a_training_stops_within_an_epoch_and_goes_on_there(
     histories: GameHistories, tmp_path: Path, step: int
 ) -> None:
     """The epochs have ten steps: the first stop is before any validation."""
-    whole, expected = learn_rewards(learning(histories), tmp_path / "whole")
+    whole, expected = RewardTrainer(learning(histories), tmp_path / "whole").run()
     watch = StopAt(step - 1)  # a stop is seen after the next step
     with pytest.raises(StoppedError, match=f"step {step}"):
-        learn_rewards(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch)
+        RewardTrainer(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch).run()
     assert watch.shares == pytest.approx([(number + 1) / 60 for number in range(step)])
     assert (tmp_path / "broken" / REWARD_PREDICTOR_FILE).exists() == (step >= 10)
-    resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
+    resumed, progress = RewardTrainer(learning(histories), tmp_path / "broken").run()
     losses = [[entry["train_loss"] for entry in each.history] for each in (progress, expected)]
     assert losses[0] == losses[1]
     np.testing.assert_array_equal(
@@ -253,28 +234,8 @@ def test_a_training_stops_within_an_epoch_and_goes_on_there(
     )
 
 
-def test_a_limit_of_minutes_ends_the_training_within_an_epoch(histories: GameHistories, tmp_path: Path) -> None:
-    limited = learning(histories, max_minutes=1e-6)
-    _, progress = learn_rewards(limited, tmp_path)
-    assert (progress.step, len(progress.history), progress.best_step) == (1, 1, 1)
-    _, again = learn_rewards(limited, tmp_path)
-    assert again.step == 1
-
-
-def test_a_file_that_is_no_predictor_is_refused(histories: GameHistories, tmp_path: Path) -> None:
-    learn_rewards(learning(histories, max_epochs=1), tmp_path)
-    path = tmp_path / REWARD_PREDICTOR_FILE
-    with pytest.raises(ValueError, match="is a training state"):
-        load_reward_predictor(tmp_path / "training_state.safetensors")
-    os.truncate(path, path.stat().st_size - 100)
-    with pytest.raises(ValueError, match="is damaged"):
-        load_reward_predictor(path)
-    with pytest.raises(FileNotFoundError, match="train first"):
-        load_reward_predictor(tmp_path / "none.safetensors")
-
-
 def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHistories, tmp_path: Path) -> None:
-    learn_rewards(learning(histories, max_epochs=1), tmp_path)
+    RewardTrainer(learning(histories, max_epochs=1), tmp_path).run()
     path = tmp_path / REWARD_PREDICTOR_FILE
     load_reward_predictor(path, rules_version="tenhou-1")
     with pytest.raises(ValueError, match=r"trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
@@ -286,7 +247,7 @@ def test_wrong_settings_are_refused() -> None:
         RewardLearningConfig(max_epochs=0)
     with pytest.raises(ValueError, match="learning_rate is 2"):
         RewardLearningConfig(learning_rate=2)
-    with pytest.raises(ValueError, match="final_learning_rate_factor is -1: use 0 to 1"):
-        RewardLearningConfig(final_learning_rate_factor=-1)
+    with pytest.raises(ValueError, match="batch_games is -1: use 1 to 65,536"):
+        RewardLearningConfig(batch_games=-1)
     with pytest.raises(ValueError, match="threads is -1: use 0 to 1,024"):
         RewardLearningConfig(threads=-1)

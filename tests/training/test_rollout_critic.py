@@ -55,19 +55,6 @@ def test_advantages_are_those_of_the_twin(decay: float) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_with_lambda_1_an_advantage_is_the_reward_minus_the_value() -> None:
-    decisions, rewards = rollouts()
-    critic = random_critic()
-    values = critic(torch.from_numpy(decisions.planes)).numpy()
-    expected = rewards[decisions.deals] / REWARD_UNIT - values
-    np.testing.assert_allclose(critic_advantages(critic, decisions, rewards, 1.0), expected, atol=1e-5)
-
-
-def test_without_decisions_there_are_no_advantages() -> None:
-    decisions, rewards = rollouts()
-    assert critic_advantages(random_critic(), decisions.take(np.zeros(0, np.int64)), rewards, 0.8).shape == (0,)
-
-
 def test_a_critic_learns_what_deals_bring_and_follows_from_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adaptation, "_BATCH", 8)  # so that few deals are many steps
 

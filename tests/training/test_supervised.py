@@ -1,24 +1,29 @@
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from torch import Tensor
 
 from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, RIICHI_HEAD
-from suphx.models.checkpoint import LayoutVersion, load_checkpoint, load_header
+from suphx.models.checkpoint import load_checkpoint, load_header
 from suphx.models.net_config import NetConfig
+from suphx.training import supervised
 from suphx.training.config import SupervisedConfig
 from suphx.training.optimizer import predict
-from suphx.training.supervised import HeadProgress, HeadTrainer, estimate_samples, plan_training, train_head
+from suphx.training.supervised import HeadTrainer, estimate_samples, plan_training, supervised_loss
 from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from suphx.training.worker_group import WorkerGroup
 from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
@@ -44,54 +49,27 @@ def test_samples_are_estimated_from_a_part_of_the_kyokus() -> None:
     assert estimate_samples(EveryTenth(), np.arange(100_000)) == estimate
 
 
-def test_few_kyokus_are_counted_exactly() -> None:
-    assert estimate_samples(EveryTenth(), np.arange(50)) == 10
-    assert estimate_samples(EveryTenth(), np.arange(0)) == 0
+@pytest.mark.parametrize(
+    ("samples", "batch_size", "max_epochs"),
+    [
+        (500_000, 512, 4),  # many: its settings
+        (12_000, 128, 4),  # fewer: smaller batches
+        (4_000, 64, 4.8),  # very few: more passes too
+        (50, 64, 40),  # but not endlessly
+    ],
+)
+def test_a_head_with_few_samples_takes_smaller_batches_and_more_passes(
+    samples: int, batch_size: int, max_epochs: float
+) -> None:
+    plan = plan_training(SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300), samples)
+    assert (plan.batch_size, plan.max_epochs) == (batch_size, max_epochs)
 
 
-def test_a_head_with_many_samples_keeps_its_settings() -> None:
-    config = SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300)
-    assert plan_training(config, 500_000) == config
-
-
-def test_a_head_with_fewer_samples_takes_smaller_batches() -> None:
-    plan = plan_training(SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300), 12_000)
-    assert (plan.batch_size, plan.max_epochs) == (128, 4)
-
-
-def test_a_head_with_very_few_samples_takes_more_passes_too_but_not_endlessly() -> None:
-    config = SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300)
-    plan = plan_training(config, 4000)
-    assert plan.batch_size == 64
-    assert 4000 * plan.max_epochs / plan.batch_size == pytest.approx(300, rel=0.01)
-    assert plan_training(config, 50).max_epochs == 40
-
-
-def test_batches_stay_a_multiple_of_the_workers() -> None:
-    plan = plan_training(SupervisedConfig(batch_size=384, max_epochs=4, min_steps=300), 4000, num_workers=3)
-    assert plan.batch_size == 96
-
-
-def test_the_passes_do_not_depend_on_the_number_of_workers() -> None:
+def test_batches_are_a_multiple_of_the_workers_and_passes_do_not_depend_on_them() -> None:
     config = SupervisedConfig(batch_size=1000, max_epochs=4, min_steps=300)
     plans = [plan_training(config, 8000, num_workers) for num_workers in (1, 2, 8, 40)]
     assert [plan.batch_size for plan in plans] == [125, 126, 128, 160]
     assert {plan.max_epochs for plan in plans} == {4.688}
-
-
-@pytest.mark.parametrize("fields", [{"max_epochs": 0, "max_steps": 20}, {"min_steps": 0}, {"max_steps": 20}])
-def test_a_limit_of_steps_leaves_the_settings_alone(fields: dict[str, int]) -> None:
-    config = SupervisedConfig(**({"batch_size": 64, "max_epochs": 4} | fields))  # type: ignore[arg-type]
-    assert plan_training(config, 1000) == config
-
-
-@dataclass(frozen=True)
-class RareYes:
-    """Says yes in kyoku 0 alone."""
-
-    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
-        samples = LowestLegal(RIICHI_HEAD)(kyokus)
-        return replace(samples, labels=np.repeat(kyokus == 0, ROWS_A_KYOKU).astype(np.int8))
 
 
 class KilledError(Exception):
@@ -99,11 +77,11 @@ class KilledError(Exception):
 
 
 def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fields: Any) -> dict[str, Any]:
-    def report(progress: HeadProgress) -> None:
-        if progress.step == stop_at:
+    def report(point: Mapping[str, Any]) -> None:
+        if point["step"] == stop_at:
             raise KilledError
 
-    return train_head(job(config, **fields), folder, report=report)
+    return HeadTrainer(job(config, **fields), folder, report=report).run()
 
 
 def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -133,6 +111,7 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
     assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
     assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
     assert metrics["history"][-1]["samples"] == 60 * 64
+    assert metrics["seconds"] > metrics["history"][-1]["seconds"], "the last validation is in it"
     net, header = load_checkpoint(tmp_path / "discard.safetensors", DECISIONS[DISCARD_HEAD], LAYOUT)
     test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
@@ -143,9 +122,8 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
 
 def test_early_weights_are_kept_as_the_weaker_agents(tmp_path: Path) -> None:
     metrics = train(tmp_path, replace(SHORT, weak_share=0.4))
-    planes = LayoutVersion.of(LAYOUT)
-    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", DECISIONS[DISCARD_HEAD], planes)
-    best, _ = load_checkpoint(tmp_path / "discard.safetensors", DECISIONS[DISCARD_HEAD], planes)
+    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", DECISIONS[DISCARD_HEAD], LAYOUT)
+    best, _ = load_checkpoint(tmp_path / "discard.safetensors", DECISIONS[DISCARD_HEAD], LAYOUT)
     assert header.step == metrics["weak_step"] == 24
     test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = [(predict(net, test, bf16=False).argmax(axis=1) == test.labels).mean() for net in (weak, best)]
@@ -168,14 +146,6 @@ def test_the_checkpoint_has_the_calibration_that_the_metrics_show(tmp_path: Path
     assert metrics["calibrated"]["yes_matched"] == pytest.approx(metrics["calibrated"]["yes"], abs=0.1)
 
 
-def test_suits_are_exchanged_only_if_asked_for(tmp_path: Path) -> None:
-    # "The lowest legal kind" is not true of samples with other suits: they teach less here.
-    config = replace(SHORT, learning_rate=1e-2)
-    plain = train(tmp_path / "plain", config)
-    permuted = train(tmp_path / "permuted", replace(config, suit_permutation=True))
-    assert plain["test"]["loss"] < permuted["test"]["loss"]
-
-
 @pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
 def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
     whole = train(tmp_path / "whole")
@@ -188,11 +158,11 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: 
 
 
 def _train_until_killed(folder: Path) -> None:
-    def report(progress: HeadProgress) -> None:
-        if progress.step == 37:
+    def report(point: Mapping[str, Any]) -> None:
+        if point["step"] == 37:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    train_head(job(stream=replace(STREAM, num_workers=1)), folder, report=report)
+    HeadTrainer(job(stream=replace(STREAM, num_workers=1)), folder, report=report).run()
 
 
 def test_a_killed_training_with_a_worker_goes_on_without_one_and_ends_alike(tmp_path: Path) -> None:
@@ -215,13 +185,6 @@ def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_p
         train(tmp_path, replace(SHORT, learning_rate=1e-3), net=replace(NET, channels=16))
 
 
-def test_how_a_training_is_run_may_change_when_it_goes_on(tmp_path: Path) -> None:
-    with pytest.raises(KilledError):
-        train(tmp_path, stop_at=57)
-    config = replace(SHORT, threads=2, report_every=2, save_seconds=9.0, device="cpu")
-    assert train(tmp_path, config)["history"][-1]["step"] == 60
-
-
 def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tmp_path: Path) -> None:
     config = replace(SHORT, max_steps=2000, max_epochs=0, validate_every=10, patience=2, learning_rate=0.03)
     metrics = train(tmp_path, config, data=head_data(RIICHI_HEAD, num_kyokus=34))
@@ -238,31 +201,33 @@ def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
     assert [entry["step"] for entry in by_time["history"]] == [1]
 
 
-@pytest.fixture
-def infinite(monkeypatch: pytest.MonkeyPatch) -> SupervisedConfig:
-    """A weight beyond its range, which is infinite in float32."""
-    monkeypatch.setattr("suphx.training.config.check_ranges", lambda config: None)
-    return replace(SHORT, yes_weight=1e39)
+def diverge(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Let the loss be no number after so many steps."""
+    steps = count(1)
+
+    def loss(logits: Tensor, labels: Tensor, masks: Tensor) -> Tensor:
+        return supervised_loss(logits, labels, masks) * (math.nan if next(steps) > after else 1)
+
+    monkeypatch.setattr(supervised, "supervised_loss", loss)
 
 
 def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_weights(
-    tmp_path: Path, infinite: SupervisedConfig
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = replace(head_data(RIICHI_HEAD), encode=RareYes(), split=replace(head_data().split, train=np.arange(170)))
-    config = replace(infinite, seed=3, validate_every=5, max_steps=500)
-    with pytest.raises(DivergedError, match=r"diverged at step \d+ \(loss nan.*weights of step \d+.*lower learning_ra"):
-        train(tmp_path, config, data=data)
-    assert load_header(tmp_path / "riichi.safetensors").step >= 5
+    diverge(monkeypatch, after=7)
+    with pytest.raises(DivergedError, match=r"diverged at step 8 \(loss nan.*weights of step 5.*lower learning_rate"):
+        train(tmp_path, replace(SHORT, validate_every=5))
+    assert load_header(tmp_path / "discard.safetensors").step == 5
 
 
 def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(
-    tmp_path: Path, infinite: SupervisedConfig
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = job(infinite, data=head_data(RIICHI_HEAD))
+    diverge(monkeypatch, after=0)
     with pytest.raises(DivergedError, match=r"step 1 .*; no weights were validated yet"):
-        train_head(work, tmp_path)
+        train(tmp_path)
     with pytest.raises(DivergedError, match="weights that were stored are in the checkpoints in s3://nets/workers"):
-        train_head(work, tmp_path, kept_in="s3://nets/workers")
+        HeadTrainer(job(), tmp_path, kept_in="s3://nets/workers").run()
 
 
 def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path) -> None:
@@ -271,11 +236,6 @@ def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path)
     assert metrics["history"][-1]["validation_loss"] is None
     assert metrics["test"]["samples"] == 0
     assert metrics["test"]["accuracy"] is None
-
-
-def test_no_training_samples_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no kyokus to learn from: give more records"):
-        train(tmp_path, data=head_data(num_kyokus=30))
 
 
 def test_only_the_first_of_several_workers_encodes_validation_samples(tmp_path: Path) -> None:
@@ -296,28 +256,18 @@ def test_only_the_first_of_several_workers_encodes_validation_samples(tmp_path: 
 def test_workers_that_cannot_share_a_batch_are_refused_before_anything_is_encoded(tmp_path: Path) -> None:
     watch = Watch()
     with pytest.raises(ValueError, match="batch_size is 64: use a multiple of the 3 workers"):
-        train_head(job(), tmp_path, group=WorkerGroup(size=3), watch=watch)
+        HeadTrainer(job(), tmp_path, group=WorkerGroup(size=3), watch=watch).run()
     assert watch.phases == []
 
 
-def test_the_time_of_a_training_has_its_last_validation_in_it(tmp_path: Path) -> None:
-    metrics = train(tmp_path)
-    assert metrics["seconds"] > metrics["history"][-1]["seconds"]
-
-
 def test_reports_tell_the_pace(tmp_path: Path) -> None:
-    reports: list[HeadProgress] = []
-    train_head(job(replace(SHORT, report_every=7)), tmp_path, report=reports.append)
-    assert [report.step for report in reports] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
-    assert all(0 <= report.waiting_share <= 1 and report.samples_per_second > 0 for report in reports)
-    assert reports[0].validation_loss is None
-    assert reports[-1].validation_loss is not None
-    assert reports[-1].share_done == 1
-
-
-def test_validations_are_spread_over_the_training(tmp_path: Path) -> None:
-    metrics = train(tmp_path, replace(SHORT, validate_every=1000, min_validations=10))
-    assert [entry["step"] for entry in metrics["history"]] == list(range(6, 61, 6))
+    points: list[Mapping[str, Any]] = []
+    HeadTrainer(job(replace(SHORT, report_every=7)), tmp_path, report=points.append).run()
+    assert [point["step"] for point in points] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
+    assert all(0 <= point["waiting_share"] <= 1 and point["samples_per_second"] > 0 for point in points)
+    assert "validation_loss" not in points[0]
+    assert points[-1]["validation_loss"] > 0
+    assert points[-1]["share_done"] == 1
 
 
 class Watch(TrainingWatch):
@@ -346,9 +296,9 @@ def test_a_training_that_is_asked_to_stop_saves_and_continues_with_the_same_numb
     whole = train(tmp_path / "whole")
     config = replace(SHORT, save_seconds=1000)
     with pytest.raises(StoppedError, match="step 31"):
-        train_head(job(config), tmp_path / "stopped", watch=Watch(stop_at=0.5))
+        HeadTrainer(job(config), tmp_path / "stopped", watch=Watch(stop_at=0.5)).run()
     watch = Watch()
-    continued = train_head(job(config), tmp_path / "stopped", watch=watch)
+    continued = HeadTrainer(job(config), tmp_path / "stopped", watch=watch).run()
     ((step, share),) = watch.starts
     assert step == 31
     assert share == pytest.approx(31 / 60)
@@ -357,7 +307,7 @@ def test_a_training_that_is_asked_to_stop_saves_and_continues_with_the_same_numb
 
 def test_every_part_of_a_training_is_announced(tmp_path: Path) -> None:
     watch = Watch()
-    train_head(job(), tmp_path, watch=watch)
+    HeadTrainer(job(), tmp_path, watch=watch).run()
     assert watch.phases == [
         "counting samples",
         "encoding validation samples",
@@ -366,11 +316,3 @@ def test_every_part_of_a_training_is_announced(tmp_path: Path) -> None:
         "test",
     ]
     assert watch.share == 1.0
-
-
-def test_a_head_with_few_samples_makes_its_least_number_of_steps(tmp_path: Path) -> None:
-    config = replace(SHORT, batch_size=512, max_epochs=1, max_steps=0, min_steps=100, validate_every=1000)
-    metrics = train(tmp_path, config)
-    assert metrics["batch_size"] == 64
-    assert metrics["history"][-1]["step"] >= 100
-    assert metrics["epochs"] > 1

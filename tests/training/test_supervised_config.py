@@ -11,8 +11,6 @@ from suphx.training.config import SupervisedConfig
         ({"batch_size": 1}, "batch_size is 1: use 2 to 65,536"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0: use more than 0, less than 1"),
         ({"weight_decay": -0.1}, "weight_decay is -0.1: use 0 to 10,000"),
-        ({"final_learning_rate_factor": 2.0}, "final_learning_rate_factor is 2.0: use 0 to 1"),
-        ({"yes_weight": 0.0}, "yes_weight is 0.0: use more than 0, at most 10,000"),
         ({"precision": "fp16"}, "precision is fp16: use auto, bf16 or fp32"),
         ({"device": "tpu"}, "device is tpu: use auto, cpu or cuda"),
         ({"validate_every": 0}, "validate_every is 0: use 1 to 1,000,000,000"),

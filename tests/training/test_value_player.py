@@ -55,7 +55,7 @@ def test_averaged_weights_are_the_mean_of_the_first_rounds_then_move_by_a_fixed_
     assert_equal(averaged(learner), mean)
     (newest,) = learn(learner, CONFIG, 1)
     assert_equal(averaged(learner), {name: mean[name] + (newest[name] - mean[name]) / 3 for name in mean})
-    assert_equal(learner.weights(), newest)
+    assert_equal(newest(learner), newest)
 
 
 def test_before_the_first_round_and_without_averages_they_are_the_weights() -> None:

@@ -11,13 +11,11 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
-from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, KONG_HEAD
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models.inference import compiled
 from suphx.models.net_config import Compilation, NetConfig
 from suphx.models.policy import PolicyNet
-from suphx.training.dataset import StreamPosition
-from suphx.training.feed import Batch
-from suphx.training.supervised import LossGradients, supervised_loss
+from suphx.training.supervised import supervised_loss
 from suphx.training.worker_group import WorkerGroup
 
 SIZE = 2
@@ -70,19 +68,6 @@ def learn_together(group: WorkerGroup, folder: Path, compilation: Compilation = 
     torch.save({"gradients": gradients, "state": net.state_dict()}, folder / f"{group.rank}.pt")
 
 
-def learn_calls(group: WorkerGroup, folder: Path) -> None:
-    """Learn to call: in one half of the rows a yes is rare."""
-    net = new_net(KONG_HEAD)
-    own = len(batch()[0]) // group.size
-    rows = slice(group.rank * own, (group.rank + 1) * own)
-    planes = batch()[0][rows]
-    labels = (torch.arange(ROWS)[rows] < ROWS // 3).to(torch.int8)
-    trained = group.join(net, shares_statistics=True).train()
-    gradients = LossGradients(trained, is_bf16=False, yes_weight=10.0, group=group)
-    gradients(Batch(planes, torch.ones(len(labels), 0, dtype=torch.uint8), labels, StreamPosition()))
-    torch.save({name: parameter.grad for name, parameter in net.named_parameters()}, folder / f"{group.rank}.pt")
-
-
 def agree(group: WorkerGroup, folder: Path) -> None:
     assert group.from_first([group.rank + 0.5, 7.0]) == [0.5, 7.0]
     assert group.gather({"rank": group.rank}) == [{"rank": 0}, {"rank": 1}]
@@ -101,14 +86,6 @@ def test_two_workers_learn_what_one_learns_from_their_samples_together(
             torch.testing.assert_close(found["gradients"][name], parameter.grad, rtol=1e-4, atol=1e-6)
         for name, value in one.state_dict().items():
             torch.testing.assert_close(found["state"][name], value, rtol=1e-4, atol=1e-6)
-
-
-def test_the_weight_of_a_yes_is_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
-    in_two_processes(learn_calls, tmp_path)
-    together = torch.load(tmp_path / "1.pt")
-    learn_calls(WorkerGroup(), tmp_path)
-    for name, gradient in torch.load(tmp_path / "0.pt").items():
-        torch.testing.assert_close(together[name], gradient, rtol=1e-4, atol=1e-6)
 
 
 def test_workers_agree(tmp_path: Path) -> None:

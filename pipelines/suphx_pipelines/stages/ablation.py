@@ -7,7 +7,6 @@ and leaves ``ablation.json``. Differences are to the encoder that is named first
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.games.registry import decision_names, find_decisions
+from suphx.games.registry import decision_names
 from suphx.models.checkpoint import load_checkpoint
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.net_config import Precision, checkpoint_name
@@ -28,7 +27,6 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
-from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train
 
@@ -36,16 +34,6 @@ SUMMARY_STAGE = "ablation/summary"
 ABLATION_FILE = "ablation.json"
 
 _TRAINING_KEYS = ("ablation.max_steps", "ablation.games", "net", "split", "stream", "supervised")
-
-
-FILES: Mapping[str, str] = {
-    "ablation.json": (
-        "{head: {samples, games, encoders: [{encoder, planes, trained_samples, accuracies, differences, "
-        "difference, interval, is_widened, is_significant}]}}, the first encoder is the reference; the interval is "
-        "over test games, for these nets: the spread over seeds is not in it"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -60,7 +48,6 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=_TRAINING_KEYS,
             needs=("records",),
             artifacts=(METRICS_FILE,),
-            files=supervised.FILES,
         )
         for head in config.heads
         for number in range(config.seeds)
@@ -72,7 +59,6 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("ablation", "split"),
         needs=("records", *(stage.name for stage in nets)),
         artifacts=(ABLATION_FILE,),
-        files=FILES,
     )
     return [*nets, summary]
 
@@ -132,7 +118,7 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
 
 def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return [k, n], 1 where the net of each of k folders is right, and [n], the games of the n test samples."""
-    kind = find_decisions()[data.head]
+    kind = data.kind
     nets = [load_checkpoint(folder / checkpoint_name(kind.name), kind, data.layout)[0] for folder in folders]
     bf16 = uses_bf16(precision, find_device("cpu"))
     test_games = data.game_of_kyoku[data.split.test]

@@ -14,22 +14,12 @@ from suphx.evaluation.game_runner import compile_game
 from suphx.games.registry import candidate_game, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.config import MAX_SEED, MonteCarloConfig
-from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, learn_values
+from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, ValueTrainer
 from suphx.training.trainer import METRICS_FILE, StoppedError
 from suphx.training.value_nets import save_value_nets
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
-
-FILES: Mapping[str, str] = {
-    "metrics.json": (
-        "`best_step`, `curve` [{step, samples, games, loss, seconds, <opponent> {wp_landlord, wp_landlord_error, "
-        "wp_peasant, adp_landlord, …}}]"
-    ),
-    "<seat>.safetensors": "the nets that won most on the curve",
-    "training_state.safetensors": "all that a stopped training needs to continue",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
@@ -39,7 +29,6 @@ def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         run=run,
         recipe_keys=("game", "rules", "learning"),
         artifacts=(METRICS_FILE, *checkpoint_names(game=game_name)),
-        files=FILES,
         modules=game_modules(game_name),
     )
 
@@ -59,7 +48,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             watch.note = _note(entry, recipe)
 
         try:
-            trained, done = learn_values(
+            trained, done = ValueTrainer(
                 config,
                 game,
                 recipe.rules,
@@ -68,7 +57,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 keep=context.keep,
                 watch=watch,
                 new_backend=_new_backend(recipe, config),
-            )
+            ).run()
         except StoppedError as stopped:
             if not (context.folder / STATE_FILE).is_file():
                 raise KeyboardInterrupt from stopped

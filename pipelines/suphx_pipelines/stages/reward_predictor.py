@@ -20,15 +20,14 @@ from suphx.models.policy import num_weights
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, RewardPredictor
 from suphx.training.head_data import KyokuSplit, open_store, split_by_game
 from suphx.training.reward_learning import (
-    EpochReport,
     GameHistories,
     RewardLearning,
+    RewardTrainer,
     calibration,
     compared_predictions,
     example_games,
     game_histories,
     game_losses,
-    learn_rewards,
     paid,
     sum_gap,
 )
@@ -43,18 +42,6 @@ STAGE_NAME = "reward_predictor"
 NUM_EXAMPLES = 3
 
 
-FILES: Mapping[str, str] = {
-    "reward_predictor.safetensors": "the predictor with the lowest validation loss",
-    "metrics.json": (
-        "`points` [4], `net`, `num_weights`, `games` {train, validation, test, left_out}, `history`, `test` {net, "
-        "mean, place_now, place_and_kyoku: {loss, margin, difference, interval [2], is_widened}}, `calibration` "
-        "[[predicted, paid, number]], `sums`, `examples`"
-    ),
-    "training_state.safetensors": "all that a stopped training needs to continue",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 def reward_predictor_stage() -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
@@ -63,7 +50,6 @@ def reward_predictor_stage() -> Stage[Recipe]:
         recipe_keys=("reward_predictor", "split.validation_fraction", "split.test_fraction"),
         needs=("records",),
         artifacts=(METRICS_FILE, REWARD_PREDICTOR_FILE),
-        files=FILES,
     )
 
 
@@ -114,14 +100,15 @@ def _learn(
     with context.console.progress("%", PERCENT, name=STAGE_NAME, note="reading the games") as progress:
         watch = StageWatch(context.console, progress, STAGE_NAME, note="first epoch")
 
-        def report(epoch: EpochReport) -> None:
-            losses = {"train_loss": epoch.train_loss, "validation_loss": epoch.validation_loss}
-            watch.note = f"step {epoch.step:,}, loss {epoch.validation_loss:,.0f}"
-            watch.progress(epoch.share_done)
-            context.tracker.log_metrics(losses, step=epoch.step)
+        def report(epoch: Mapping[str, Any]) -> None:
+            losses = {name: epoch[name] for name in ("train_loss", "validation_loss")}
+            watch.note = f"step {epoch['step']:,}, loss {epoch['validation_loss']:,.0f}"
+            watch.progress(epoch["share_done"])
+            context.tracker.log_metrics(losses, step=epoch["step"])
 
         try:
-            predictor, state = learn_rewards(learning, context.folder, report=report, keep=context.keep, watch=watch)
+            trainer = RewardTrainer(learning, context.folder, report=report, keep=context.keep, watch=watch)
+            predictor, state = trainer.run()
         except StoppedError as stopped:
             raise Interrupted(f"step {stopped.step:,} of the reward predictor") from stopped
     return predictor, state.history

@@ -8,7 +8,7 @@ that cannot be read.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -36,21 +36,6 @@ COPIES_FILE = "copies.json"
 MAX_SHOWN = 50
 
 
-FILES: Mapping[str, str] = {
-    "store/": "the games (`suphx.games.riichi.archive.store`)",
-    "games/games.tsv.xz": (
-        "without `--records`: the games that the run played, as mjlog (all four seats have the player's name)"
-    ),
-    "copies.json": "ids of games that were left out because the same game is stored: {id: id of the stored game}",
-    "quarantine.jsonl": "one line per record that was set aside: file, position, reason",
-    "summary.json": (
-        '`source` ("given" or "played"), `games`, `kyoku`, `decisions`, `quarantined`, `quarantine` [{file, '
-        "position, reason}]"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
-
-
 @dataclass(slots=True)
 class _Counts:
     games: int = 0
@@ -75,7 +60,6 @@ def records_stage() -> Stage[Recipe]:
         reads_records=True,
         outside_files=player_nets,
         artifacts=("*.json*",),
-        files=FILES,
     )
 
 

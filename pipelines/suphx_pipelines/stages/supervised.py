@@ -11,7 +11,7 @@ training games, and ``learning_curve/summary`` leaves ``curve.json``: how accura
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,8 +21,8 @@ from suphx.games.registry import decision_names
 from suphx.models.net_config import checkpoint_name
 from suphx.training.config import SupervisedConfig
 from suphx.training.head_data import head_data, open_store
-from suphx.training.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
-from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx.training.supervised import HeadTrainer, HeadTraining, steps_so_far
+from suphx.training.trainer import METRICS_FILE, Report, StoppedError
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
@@ -93,8 +93,7 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
         )
         return warnings
     loss, prior = test["loss"], test["prior_loss"]
-    is_weighted = metrics.get("yes_weight", 1.0) != 1  # such a net may learn what makes this loss larger
-    if not is_weighted and loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):
+    if loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):
         warnings.append(
             f"the {head} net has not learned: its test loss is {loss:.3f}, and {prior:.3f} without any learning; train "
             "longer or add records"
@@ -146,30 +145,9 @@ _WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0
 """Shares of the time that is left."""
 _LEAST_MINUTES = 0.05
 _WORKERS_MARK, _ADDRESS = "workers.json", "storage_address"
+_PROGRESS = ("step", "samples", "share_done", "seconds")
+"""Of a point of the curve: its place, no figures."""
 _TEST_FIGURES = ("accuracy", "majority_accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")
-
-
-FILES: Mapping[str, str] = {
-    "<head>.safetensors": "weights with the lowest validation loss",
-    "<head>-weak.safetensors": "early weights (`supervised.weak_share`)",
-    "metrics.json": (
-        "`head`, `net`, `num_weights`, `train_games`, `train_kyokus`, `train_samples` (estimated), `batch_size`, "
-        "`max_epochs` and `epochs` (allowed, made), `yes_weight`, `best_step`, `weak_step` (0: `best_step`), "
-        "`seconds`, `samples_per_second`, `waiting_share`, `history` [{step, samples, seconds (before the validation), "
-        "train_loss, validation_loss, validation_accuracy}], `test` {samples, accuracy, majority_accuracy (of always "
-        "giving the most frequent answer), balanced_accuracy, recall_yes and precision_yes (of two answers), top3 (of "
-        "more), loss, prior_loss (without any learning), calibration [[confidence, accuracy, samples]], ece, confusion "
-        "[[rows: the record's choice, columns: the net's]]}, `calibrated` {temperature, loss, ece, calibration, of two "
-        "answers also yes_threshold, yes, yes_probable, yes_matched, accuracy_matched} or null"
-    ),
-    "curve.json": (
-        "`points` [{step, train_loss, learning_rate, samples_per_second, …}] of the training, every "
-        "`report_every` steps, at most 1,000"
-    ),
-    "workers.json": "`num_workers` and `storage_address`, while workers of Ray Train learn (`data_parallel`)",
-    "training_state.safetensors": "all that a stopped training needs to continue",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -185,7 +163,6 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
                 recipe_keys=RECIPE_KEYS,
                 needs=("records", *before),
                 artifacts=(METRICS_FILE, checkpoint_name(head), checkpoint_name(head, is_weak=True)),
-                files=FILES,
             )
         )
     return stages
@@ -202,14 +179,15 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
         watch = StageWatch(context.console, progress, name, note="first steps")
         curve = CurveFile(context.folder)
 
-        def report(state: HeadProgress) -> None:
+        def report(point: Mapping[str, Any]) -> None:
             watch.note = (
-                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.samples_per_second:,.0f} samples/s, "
-                f"waiting {state.waiting_share:.0%}"
+                f"step {point['step']:,}, loss {point['train_loss']:.3f}, "
+                f"{point['samples_per_second']:,.0f} samples/s, waiting {point['waiting_share']:.0%}"
             )
-            watch.progress(state.share_done)  # workers of Ray Train have no watch
-            context.tracker.log_metrics(_curve_points(state), step=state.step)
-            curve.add(state.step, _curve_points(state))
+            watch.progress(point["share_done"])  # workers of Ray Train have no watch
+            figures = {name: value for name, value in point.items() if name not in _PROGRESS}
+            context.tracker.log_metrics(figures, step=point["step"])
+            curve.add(point["step"], figures)
 
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
     _print_end(context, head, config, metrics)
@@ -272,23 +250,19 @@ def _check_games(recipe: Recipe, num_train_games: int) -> None:
             )
 
 
-def _train(
-    context: StageContext[Recipe], job: HeadTraining, report: Callable[[HeadProgress], None], watch: StageWatch
-) -> dict[str, Any]:
+def _train(context: StageContext[Recipe], job: HeadTraining, report: Report, watch: StageWatch) -> dict[str, Any]:
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
     if recipe.data_parallel.needs_ray:
         return _train_on_workers(context, job, report)
     _check_for_workers(context, watch.name)
     try:
-        return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
+        return HeadTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
     except StoppedError as stopped:
         raise Interrupted(f"step {stopped.step:,} of the {watch.name} net") from stopped
 
 
-def _train_on_workers(
-    context: StageContext[Recipe], job: HeadTraining, report: Callable[[HeadProgress], None]
-) -> dict[str, Any]:
+def _train_on_workers(context: StageContext[Recipe], job: HeadTraining, report: Report) -> dict[str, Any]:
     """Train on the workers of the recipe. While they learn, a mark says that their checkpoints are the newest."""
     recipe, mark = context.recipe, context.folder / _WORKERS_MARK
     location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
@@ -356,28 +330,7 @@ def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfi
         context.warn(warning)
 
 
-def _curve_points(state: HeadProgress) -> dict[str, float]:
-    points = {
-        "train_loss": state.train_loss,
-        "learning_rate": state.learning_rate,
-        "samples_per_second": state.samples_per_second,
-        "waiting_share": state.waiting_share,
-        "validation_loss": state.validation_loss,
-        "validation_accuracy": state.validation_accuracy,
-    }
-    return {name: value for name, value in points.items() if value is not None}
-
-
 SUMMARY_STAGE = "learning_curve/summary"
-
-
-CURVE_FILES: Mapping[str, str] = {
-    "curve.json": (
-        "{head: [{games, kyokus, trained_samples, accuracy, majority_accuracy, balanced_accuracy, loss, "
-        "samples}]}, ascending, the supervised stage's net last"
-    ),
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -389,7 +342,6 @@ def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=RECIPE_KEYS,
             needs=("records",),
             artifacts=(METRICS_FILE,),
-            files=FILES,
         )
         for num_games in recipe.learning_curve.games
         for head in recipe.learning_curve.heads
@@ -409,7 +361,6 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=("learning_curve",),
             needs=needs,
             artifacts=(CURVE_NAME,),
-            files=CURVE_FILES,
             is_summary=True,
         )
     ]

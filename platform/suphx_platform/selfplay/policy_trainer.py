@@ -28,6 +28,7 @@ from suphx.training.trainer import (
     DivergedError,
     Now,
     PartAwayError,
+    Report,
     StoppedError,
     Trainer,
     TrainingProgress,
@@ -172,7 +173,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         *,
         new_backend: NewBackend = LocalBackend,
         metrics: RunMetrics | None = None,
-        report: Callable[[Mapping[str, float]], None] | None = None,
+        report: Report | None = None,
         keep: Keep | None = None,
         keep_best: KeepBest | None = None,
         progress: Callable[[float, float | None, str], None] | None = None,
@@ -186,16 +187,18 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, the seconds that are
         left if they are known, and what is going on if that is not learning.
         """
-        super().__init__(SelfPlayProgress(), save_seconds=config.save_seconds, watch=watch or SignalWatch())
+        super().__init__(
+            SelfPlayProgress(), folder, save_seconds=config.save_seconds, report=report, watch=watch or SignalWatch()
+        )
         self._has_weak = play.weak is not play.start
         if config.oracle.policy:
             play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
-        self._config, self._play, self._folder = config, play, RunFolder(folder, config, play)
+        self._config, self._play, self._files = config, play, RunFolder(folder, config, play)
         self._new_backend, self._metrics = new_backend, metrics
-        self._report_to, self._keep_state, self._show_progress = report, keep, progress
+        self._keep_state, self._show_progress = keep, progress
         self._backend: Backend | None = None
         self._state: BackendState | None = None
-        if self._folder.state_path.is_file():
+        if self._files.state_path.is_file():
             self._load()
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
@@ -219,8 +222,8 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
             self.watch.resumed(self.reached, self.time_share)
 
     def _load(self) -> None:
-        path = self._folder.state_path
-        tensors, self.progress, header = read_state(path, self._folder.identity(), SelfPlayProgress)
+        path = self._files.state_path
+        tensors, self.progress, header = read_state(path, self._files.identity(), SelfPlayProgress)
         with damage(path, ValueError):
             for match in self.progress.matches:
                 if type(match["hanchans"]) is not int:
@@ -233,11 +236,11 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         if self._metrics is not None:
             counts = asdict(self._state.counts) if self._state else {}
             self._metrics.open(done_share=min(1.0, self.share_done), decisions=counts)
-        with damage(self._folder.state_path) if self._state else nullcontext():
+        with damage(self._files.state_path) if self._state else nullcontext():
             self._backend = self._new_backend(self._config, self._play, self._state)
         self._state = None  # large
         self._backend.watch_stop(self.watch.is_stopping)
-        self._folder.write_start()
+        self._files.write_start()
 
     def close(self) -> None:
         """End all parts."""
@@ -302,8 +305,8 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         self.progress.match_seconds = self._times.match_seconds
         self._moved = state.learner[1]["policy_updates"]
         tensors, header = packed(state)
-        self._folder.write_nets(weights, self.reached)
-        write_state(self._folder.state_path, tensors, self.progress, self._folder.identity(), backend=header)
+        self._files.write_nets(weights, self.reached)
+        write_state(self._files.state_path, tensors, self.progress, self._files.identity(), backend=header)
 
     def save(self) -> None:
         """Write the state, and pass it on with what to call when it is kept."""
@@ -352,7 +355,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
             "heads": list(self._config.heads),
             "decisions_of_buffer": asdict(self._parts.counts),
         }
-        self._folder.write_metrics(metrics)
+        self._files.write_metrics(metrics)
         return metrics
 
     @property
@@ -402,7 +405,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         if config.evaluate_every and progress.step % config.evaluate_every == 0 and not self.is_finished:
             self._begin_match_unless_behind()
         if config.oracle.policy and config.oracle.ends_step(progress.step):
-            self._folder.write_nets_of_step(self._parts.newest().weights, progress.step)
+            self._files.write_nets_of_step(self._parts.newest().weights, progress.step)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""
@@ -418,8 +421,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         """Send a point of the curves to Prometheus and to ``report``."""
         if self._metrics is not None:
             self._metrics.show(point)
-        if self._report_to is not None:
-            self._report_to(point)
+        self.send(point)
 
     def _show_note(self, note: str) -> None:
         if self._show_progress is not None:
@@ -465,7 +467,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
     def _begin_match(self, *, is_final: bool = False) -> None:
         """Begin the matches of the newest weights."""
         self._show_note(f"match after {count_text(self.reached, 'update')}")
-        self._folder.write_nets(self._parts.weights(), self.reached)
+        self._files.write_nets(self._parts.weights(), self.reached)
         if self._measured is not None:
             self._measured.note(self.reached)
         self._times.begin_match()
@@ -506,8 +508,8 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         """Write the batch and the last good weights; raise the error that names the files."""
         if not isinstance(error, DivergedBatchError):
             return
-        self._folder.write_nets(self._parts.newest().weights, self.reached)
-        path = self._folder.write_diverged(error, self.reached)
+        self._files.write_nets(self._parts.newest().weights, self.reached)
+        path = self._files.write_diverged(error, self.reached)
         if self._keep_state is not None:
             try:  # the folder still has this state, which is no newer than before, and now the batch too
                 self._keep_state(self.saved_step, None)
@@ -515,6 +517,6 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
                 _logger.warning("the batch is only on this machine, because the storage has failed: %s", failed)
         raise DivergedError(
             f"self-play diverged at update {self.reached + 1} ({error}); the batch is in {path}, the weights "
-            f"of version {self._parts.version} in {self._folder.path}: lower learner.learning_rate "
+            f"of version {self._parts.version} in {self._files.path}: lower learner.learning_rate "
             f"(now {self._config.learner.learning_rate}) or learner.gradient.max_ratio"
         ) from error

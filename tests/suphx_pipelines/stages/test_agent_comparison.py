@@ -7,9 +7,9 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig, relation
+from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig
 from suphx_pipelines.report import report_matches
-from suphx_pipelines.stages.agent_comparison import table, with_agent
+from suphx_pipelines.stages.agent_comparison import table
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
@@ -39,14 +39,6 @@ def test_the_control_run_is_compared_but_nothing_is_compared_with_it() -> None:
     config = AgentComparisonConfig(agents=("sl_weak", "sl", "rl_basic", "rl_permuted", "rl_1"))
     assert config.comparisons == {"sl": "sl_weak", "rl_permuted": "sl", "rl_basic": "sl", "rl_1": "rl_basic"}
     assert AgentComparisonConfig(agents=("rl_permuted", "sl_weak")).comparisons == {}
-
-
-def test_only_the_control_run_permutes_its_rewards() -> None:
-    recipe = load_recipe(AGENT_COMPARISON)
-    permuted = {name: with_agent(recipe, name).reinforcement.learner.permute_rewards
-                for name in ("rl_basic", "rl_1", "rl_permuted")}  # fmt: skip
-    assert permuted == {"rl_basic": False, "rl_1": False, "rl_permuted": True}
-    assert with_agent(recipe, "rl_permuted").reinforcement.reward == "round_score"
 
 
 def test_rl_basic_learns_before_the_oracle_does() -> None:
@@ -99,16 +91,6 @@ def test_agents_that_cannot_learn_are_refused(change: tuple[str, str], said: str
 def test_what_only_a_late_stage_would_refuse_is_refused_at_once(key: str, value: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         pipeline_stages(load_recipe(AGENT_COMPARISON, [(key, value)]))
-
-
-def test_few_games_are_no_comparison() -> None:
-    assert relation("rl_basic", "sl", -0.5, -0.25, hanchans=8) == "RL-basic is not yet comparable with SL"
-    assert relation("rl_basic", "sl", -0.5, -0.25, hanchans=24) == "RL-basic is better than SL"
-
-
-def test_an_agent_named_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="name each once"):
-        AgentComparisonConfig(agents=("sl", "sl"))
 
 
 def test_the_report_has_a_line_for_each_agent() -> None:

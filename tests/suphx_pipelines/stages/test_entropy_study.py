@@ -46,7 +46,3 @@ def test_from_supervised_nets_it_needs_them_and_without_self_play_there_is_none(
     assert set(stages["entropy_study/0.5"].needs) == {f"supervised/{head}" for head in HEAD_NAMES}
     none = pipeline_stages(load_recipe(RECIPES / "laptop.toml", [alphas]))
     assert not [stage.name for stage in none if stage.name.startswith("entropy_study")]
-
-
-def test_alpha_can_be_larger_than_the_bound_of_the_controlled_one() -> None:
-    assert fixed_alpha(EntropyConfig(max_alpha=0.5), 2.0).max_alpha == pytest.approx(2.0)

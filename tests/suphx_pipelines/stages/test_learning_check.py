@@ -38,11 +38,6 @@ def test_what_is_wrong_is_named(changes: dict[str, Any], text: str) -> None:
     assert text in warning
 
 
-def test_the_loss_of_a_net_that_learned_with_a_weight_of_yes_is_no_sign() -> None:
-    assert training_warnings("riichi", metrics(yes_weight=4.0, test={"loss": 0.75})) == []
-    assert len(training_warnings("riichi", metrics(yes_weight=1.0, test={"loss": 0.75}))) == 1
-
-
 def test_a_head_whose_samples_all_have_one_answer_may_be_right_at_once() -> None:
     assert training_warnings("riichi", metrics(test={"loss": 0.001, "prior_loss": 0.0})) == []
     assert len(training_warnings("riichi", metrics(test={"loss": 0.3, "prior_loss": 0.0}))) == 1

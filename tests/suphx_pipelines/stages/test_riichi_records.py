@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +36,7 @@ def test_its_progress_is_shown_until_the_end(runs: Path, tmp_path: Path, capsys:
         console=Console(),
         seed=3,
         storage_name="",
-        keep=lambda number, score=None, then=None: None,
+        keep=lambda number, then=None: None,
     )
     figures = riichi_sample_game.run(context)
     shown = capsys.readouterr().err.splitlines()
@@ -46,8 +45,8 @@ def test_its_progress_is_shown_until_the_end(runs: Path, tmp_path: Path, capsys:
     found = re.fullmatch(r"asking the agent: ([\d,]+) of ([\d,]+) decisions in .+", finished[1])
     assert found is not None
     assert found[1] == found[2]
-    game = json.loads((folder / riichi_sample_game.GAME_FILE).read_text(encoding="utf-8"))
-    assert figures == {"deals": len(game["deals"]), "pages": 1}
+    assert figures["pages"] == 1
+    assert figures["deals"] >= 4
     assert (folder / PAGE_FILE).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
@@ -59,7 +58,8 @@ def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(
         path.write_text(text, encoding="utf-8")
     quarantine = Quarantine()
     copies: dict[str, str] = {}
-    games = list(sound_games(iter_records([tmp_path], quarantine=quarantine), Replayer(), quarantine, copies))
+    found = iter_records([tmp_path], workers=1, quarantine=quarantine)
+    games = list(sound_games(found, Replayer(), quarantine, copies))
     assert copies == {"copy": "1"}
     assert [game.id for game in games] == ["1", "1"]
     (entry,) = quarantine.entries

@@ -7,14 +7,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from suphx.training.supervised import HeadProgress
-from suphx.training.trainer import METRICS_FILE
+from suphx.training.trainer import METRICS_FILE, Report
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import StageContext, StageWatch
 from suphx_pipelines.runs.stage_folder import read_started
@@ -72,21 +70,9 @@ def test_a_training_on_workers_moves_the_bar(runs: Path, monkeypatch: pytest.Mon
     class EndedError(Exception):
         pass
 
-    def train_on_workers(*_: Any, report: Callable[[HeadProgress], None]) -> None:
-        report(
-            HeadProgress(
-                step=5,
-                samples=640,
-                share_done=0.25,
-                seconds=1.0,
-                train_loss=2.0,
-                samples_per_second=640.0,
-                waiting_share=0.0,
-                learning_rate=0.001,
-                validation_loss=None,
-                validation_accuracy=None,
-            )
-        )
+    def train_on_workers(*_: Any, report: Report) -> None:
+        times = {"samples_per_second": 640.0, "waiting_share": 0.0, "seconds": 1.0}
+        report({"step": 5, "samples": 640, "share_done": 0.25, "train_loss": 2.0, "learning_rate": 0.001, **times})
         raise EndedError
 
     shares = list[float]()

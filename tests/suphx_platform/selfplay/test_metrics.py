@@ -17,11 +17,9 @@ from suphx.selfplay.backend import Learned
 from suphx_platform.ray.session import ray_session
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer
-from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
 from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play, new_trainer
 
-OPERATIONS = REPOSITORY / "docs" / "operations.md"
 LATER = {"suphx_faults"}
 """Shown when something breaks."""
 ELSEWHERE = {
@@ -168,8 +166,3 @@ def wait_for(name: str, value: float) -> None:
     while (seen := [found for _, found in scrape().get(name, [])]) != [value]:
         assert time.monotonic() < ends_at, f"{name} is {seen}, not {value}"
         time.sleep(0.5)
-
-
-@pytest.mark.parametrize("name", [*GAUGES, *COUNTERS])
-def test_every_metric_stands_in_the_runbook(name: str) -> None:
-    assert f"`ray_{exported(name)}`" in OPERATIONS.read_text(encoding="utf-8")

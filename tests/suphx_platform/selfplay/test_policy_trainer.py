@@ -216,24 +216,6 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
     np.testing.assert_equal(weights(tmp_path / "b"), weights(unbroken.folder))
 
 
-@pytest.mark.parametrize("updates", [2, 6])
-def test_a_run_that_is_killed_at_any_update_ends_with_the_same_weights(tmp_path: Path, updates: int) -> None:
-    """The critic learns alone until update 4."""
-    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=8)
-    new_trainer(tmp_path / "a", config).run()
-
-    def kill(now: int, _: object) -> None:
-        if now == updates:
-            raise KilledError
-
-    with pytest.raises(KilledError):
-        new_trainer(tmp_path / "b", config, keep=kill).run()
-    new_trainer(tmp_path / "b", config).run()
-    np.testing.assert_equal(weights(tmp_path / "b"), weights(tmp_path / "a"))
-    begun, later = weights(tmp_path / "b" / "start"), weights(tmp_path / "b")
-    assert any((later[name] != begun[name]).any() for name in begun)
-
-
 def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Path) -> None:
     config = replace(CONFIG, max_updates=4, report_every=1)
     metrics = new_trainer(tmp_path / "a", config).run()
@@ -382,6 +364,20 @@ def test_a_storage_that_has_failed_does_not_hide_that_the_run_diverged(
     assert caplog.messages == ["the batch is only on this machine, because the storage has failed: the bucket is full"]
 
 
+def test_all_heads_can_learn_together(tmp_path: Path) -> None:
+    config = replace(
+        CONFIG,
+        heads=HEAD_NAMES,
+        max_updates=80,
+        buffer=ReplayBufferConfig(batch_size=40),
+        engine=InferenceEngineConfig(precision="fp32"),
+    )
+    metrics = new_trainer(tmp_path, config).run()
+    names = {name for point in metrics["history"] for name in point}
+    learned = {name.removesuffix("_entropy") for name in names if name.endswith("_entropy")}
+    assert set(HEAD_NAMES) - learned <= {"riichi"}, "hands of random nets are hardly ever ready"
+
+
 def test_a_run_ends_its_backend_although_it_is_interrupted_again_while_it_shows_metrics(tmp_path: Path) -> None:
     closed: list[str] = []
 
@@ -399,20 +395,6 @@ def test_a_run_ends_its_backend_although_it_is_interrupted_again_while_it_shows_
     with pytest.raises(KeyboardInterrupt, match="again"):
         PolicyTrainer(config, new_play(), tmp_path, new_backend=Closing, metrics=Interrupted()).run()
     assert closed == ["backend"]
-
-
-def test_all_heads_can_learn_together(tmp_path: Path) -> None:
-    config = replace(
-        CONFIG,
-        heads=HEAD_NAMES,
-        max_updates=80,
-        buffer=ReplayBufferConfig(batch_size=40),
-        engine=InferenceEngineConfig(precision="fp32"),
-    )
-    metrics = new_trainer(tmp_path, config).run()
-    names = {name for point in metrics["history"] for name in point}
-    learned = {name.removesuffix("_entropy") for name in names if name.endswith("_entropy")}
-    assert set(HEAD_NAMES) - learned <= {"riichi"}, "hands of random nets are hardly ever ready"
 
 
 def test_nets_that_no_update_has_moved_are_named_at_the_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,7 +10,7 @@ import pytest
 from suphx.evaluation.kept_results import GAMES_FOLDER
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
-from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome, SelfPlayMatches, match_figures
+from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome, SelfPlayMatches
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 
@@ -101,17 +101,6 @@ def test_a_scripted_agent_is_an_opponent_at_the_end_only_and_the_weak_nets_can_b
     ]  # fmt: skip
 
 
-def test_a_scripted_agent_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"final_opponent is 'ukeir': use random, tsumogiri, ukeire, or nothing"):
-        ReinforcementConfig(final_opponent="ukeir")
-
-
-def test_a_match_against_a_scripted_agent_needs_only_the_newest_nets(tmp_path: Path) -> None:
-    match = order(tmp_path, opponent="tsumogiri")
-    assert not any("start" in name for name in match.files())
-    assert match.play().match.opponent == "tsumogiri"
-
-
 def test_a_match_has_hanchans_and_deals_of_the_same_agents(tmp_path: Path) -> None:
     outcome = order(tmp_path, num_deals=20, num_hanchans=48).play()
     assert outcome.match.difference.mean < 0
@@ -168,35 +157,3 @@ def test_a_match_that_is_lost_during_a_run_is_left_out_and_one_at_its_end_is_an_
     matches.begin(Lost(), 20, tell=print, is_final=True)
     with pytest.raises(ChildProcessError, match="4 workers were lost"):
         matches.ended([], waits=True)
-
-
-def test_it_is_known_which_matches_are_still_played() -> None:
-    class Slow(Orders):
-        def play_match(self, order: MatchOrder, progress: object) -> Future[MatchOutcome]:
-            futures.append(super().play_match(order, progress))
-            return futures[-1]
-
-    futures: list[Future[MatchOutcome]] = []
-    matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=True, seed=3)
-    assert matches.playing_updates == []
-    matches.begin(Slow(), 10, tell=print)
-    assert matches.playing_updates == matches.open_updates == [10, 10]
-    for future in futures:
-        assert matches.playing_updates
-        future.set_exception(ChildProcessError("4 workers were lost"))
-    assert (matches.playing_updates, matches.open_updates) == ([], [10, 10])
-    matches.ended([])
-    assert matches.open_updates == []
-
-
-@pytest.mark.parametrize(("policy", "name"), [("argmax", "start"), ("sampled", "start_sampled")])
-def test_figures_are_named_by_opponent_and_policy(policy: str, name: str) -> None:
-    entry = {"opponent": "start", "policy": policy, "difference": -0.1, "interval": [-0.2, 0.1], "hanchans": 400}
-    assert match_figures(entry) == {
-        f"{name}_difference": -0.1,
-        f"{name}_difference_low": -0.2,
-        f"{name}_difference_high": 0.1,
-        f"{name}_hanchans": 400.0,
-    }
-    deals = {"number": 1000, "changed_share": 0.5, "difference": 12.5, "interval": [-3.0, 28.0]}
-    assert match_figures(entry | {"deals": deals})[f"{name}_points_per_kyoku"] == 12.5

@@ -57,18 +57,6 @@ def test_a_run_is_over_after_its_last_match_and_not_after_its_last_update() -> N
     assert tuple(times.after(100, 100.0)) == pytest.approx((1.0, 0.0), abs=1e-9)
 
 
-def test_the_share_falls_when_what_is_left_takes_longer_than_it_seemed() -> None:
-    clock = Clock()
-    times = new_share(clock)
-    play(times, clock, 30, 0.3)
-    fast = times.after(0, 0.0).share
-    for updates in range(1, 30):
-        slow = times.after(updates, 0.1 * updates)
-    assert slow.share > fast
-    play(times, clock, 30, 300.0)
-    assert times.after(29, 2.9).share < slow.share
-
-
 def resumed(before: TimeShare, clock: Clock, **changes: Any) -> TimeShare:
     return new_share(clock, LONG, match_seconds=before.match_seconds, **changes)
 
@@ -95,15 +83,6 @@ def test_a_resumed_run_has_its_share_at_once_and_the_time_left_of_its_own_speed(
     assert now.seconds_left is not None
 
 
-def test_a_run_whose_speed_changes_shows_that_of_the_last_minutes() -> None:
-    times = new_share(Clock(), LONG, final_hanchans=0, **SIZES)
-    for updates in range(1001):
-        times.after(updates, 1.0 * updates)
-    for updates in range(1001, 1101):
-        now = times.after(updates, 1000.0 + 10 * (updates - 1000))
-    assert now.seconds_left == pytest.approx(2900 * 10)
-
-
 def test_the_matches_of_a_resumed_run_take_what_those_before_took() -> None:
     clock = Clock()
     sizes: dict[str, Any] = SIZES | {"final_hanchans": 10_000, "evaluation_hanchans": 300}
@@ -115,21 +94,6 @@ def test_the_matches_of_a_resumed_run_take_what_those_before_took() -> None:
     again = resumed(times, clock, **sizes)
     again.add_match(START, is_earlier=True)
     assert again.after(2000, 2000.0).share == pytest.approx(before.share)
-
-
-def test_hanchans_that_an_earlier_attempt_has_played_are_over_and_take_no_time() -> None:
-    clock = Clock()
-    times = new_share(clock, replace(LONG, max_updates=100), **SIZES | {"final_hanchans": 1000})
-    times.begin_match()
-    times.add_hanchans(900, is_kept=True)
-    play(times, clock, 50, 100)
-    assert times.after(100, 100.0).seconds_left == pytest.approx(50 * 2)
-
-
-def test_before_anything_is_measured_matches_already_count() -> None:
-    times = new_share(Clock(), starts_with_match=False)
-    assert times.after(0, 0.0).share == 0
-    assert 0.25 < times.after(50, 50.0).share < 0.35, "half of the updates, none of the matches"
 
 
 def test_a_critic_that_learns_before_the_first_update_is_no_part_of_the_run_that_is_done() -> None:
@@ -147,14 +111,6 @@ def test_a_run_with_a_limit_of_minutes_has_matches_at_the_end_too() -> None:
     assert times.after(0, 0.0).share == 0
     play(times, clock, 40, 4)  # of a match that a later key asked for
     assert tuple(times.after(60, 60.0)) == pytest.approx((64 / (64 + 60 + 36), 60 + 36))
-
-
-def test_matches_of_an_earlier_sitting_are_over() -> None:
-    times = new_share(Clock())
-    fresh = new_share(Clock()).after(50, 50.0).share
-    times.add_match(START, is_earlier=True)
-    times.add_match(START, is_earlier=True)
-    assert times.after(50, 50.0).share > fresh
 
 
 def test_a_match_that_is_left_out_is_no_time_that_is_left() -> None:
