@@ -310,7 +310,7 @@ def giants() -> dict[str, bytes]:
         files[f"json{number}.jsonl"] = START + line + b"\n"
     entities = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 12))
     files["entities.xml"] = f'<!DOCTYPE a [<!ENTITY l0 "lol">{entities}]><mjloggm ver="&l11;">'.encode()
-    zeros, lines = bytes(256 * MEGABYTE), b"1\t\t<a/>\n" * (MEGABYTE // 4)
+    zeros, lines = bytes(256 * MEGABYTE), b"1\t\t<a/>\n" * 20_000
     bombs = {f"{name}.gz": gzip.compress(zeros, 1) for name in ("bomb.mjlog", "bomb.jsonl", "bomb.tsv")}
     bombs |= {"bomb.mjlog.xz": lzma.compress(zeros, preset=0), "lines.tsv.gz": gzip.compress(lines, 1)}
     for name, data in list(bombs.items()):
