@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, Protocol
+from importlib import import_module
+from typing import Any, NoReturn
 
 from suphx.suggestion import did_you_mean
 from suphx_cli.arguments import EXAMPLES_TITLE, examples
@@ -19,51 +20,17 @@ GROUPS = (
 )
 
 
-class Command(Protocol):
-    """A module of suphx_cli.commands."""
+MODULES = (
+    *("run", "runs", "ui", "play", "mjai", "riichi_records", "view", "review", "agents", "evaluate", "tournament"),
+    *("adapt", "reference", "bench", "cluster"),
+)
+"""Of suphx_cli.commands, in the order of docs/commands.md. Each has ``add_parser(commands, options)``, which adds its
+parsers to those of ``commands``, with ``options`` as a parent of each."""
 
-    def add_parser(self, commands: Any, options: argparse.ArgumentParser) -> None:
-        """Add its parser to those of ``commands``; ``options`` is a parent of each."""
-        ...
 
-
-def command_modules() -> Sequence[Command]:
-    """Return all modules of commands, in the order of the help."""
-    from suphx_cli.commands import (
-        adapt,
-        agents,
-        bench,
-        cluster,
-        evaluate,
-        mjai,
-        play,
-        reference,
-        review,
-        riichi_records,
-        run,
-        runs,
-        tournament,
-        ui,
-        view,
-    )
-
-    return (
-        run,
-        runs,
-        ui,
-        play,
-        mjai,
-        riichi_records,
-        view,
-        review,
-        agents,
-        evaluate,
-        tournament,
-        adapt,
-        reference,
-        bench,
-        cluster,
-    )
+def command_modules() -> Sequence[Any]:
+    """Return all modules of commands."""
+    return [import_module(f"suphx_cli.commands.{name}") for name in MODULES]
 
 
 def new_parser() -> argparse.ArgumentParser:

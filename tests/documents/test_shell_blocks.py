@@ -44,6 +44,7 @@ NOT_HERE = {
     "gpus_per_engine": "needs a GPU",
     "socat": "serves until it is stopped; tests/suphx_platform/agents/mjai plays against programs over TCP",
     "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
+    "benchmarks/": "plays thousands of games; tests/benchmarks runs the scripts with small settings",
     "trainer_comparison": "trains for an hour; tests/games/doudizhu/peers runs it with small settings",
 }
 """Part of a command -> why it is not run."""
@@ -77,8 +78,6 @@ SMALL = {
 FASTER = {
     "adapt": ["--hands", "2", "--tests", "16", "--rollouts", "16"],
     "bench selfplay": ["--seconds", "1", "--tables", "16"],
-    # of 10 walls, whose results may all be on one side, no match with a difference of 0.2 can be made
-    "bench sequential": ["--hanchans", "40", "--matches", "10", "--difference", "0.05"],
 }
 ENDLESS = {"play": "Press Ctrl-C", "ui": "Press Ctrl-C"}
 """Commands that run until Ctrl-C -> what they print then."""

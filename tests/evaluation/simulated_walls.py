@@ -13,8 +13,10 @@ NORMAL_WALLS = np.round(np.random.default_rng(0).normal(0.0, 2.4, 5_000)).astype
 MEASURED_WALLS = np.repeat(np.arange(-6, 7), [4, 15, 42, 109, 222, 373, 417, 370, 264, 119, 47, 17, 1])
 """The 2,000 walls of a real match: tiny nets that imitate ukeire against the same nets stopped earlier (``:weak``).
 
-``suphx run laptop --set records.played_games=300 --set supervised.max_epochs=2 --set supervised.total_minutes=0``, then
-``suphx bench sequential --candidate RUN/supervised --opponent RUN/supervised:weak --hanchans 8000 --seed 3``."""
+``suphx run laptop --set records.played_games=300 --set supervised.max_epochs=2 --set supervised.total_minutes=0``,
+then
+``python benchmarks/sequential.py --candidate RUN/supervised --opponent RUN/supervised:weak --hanchans 8000
+--seed 3``."""
 
 
 def simulated_walls(

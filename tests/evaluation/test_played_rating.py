@@ -6,13 +6,13 @@ import random
 
 import pytest
 
+from benchmarks.shared_walls import HABITS, load_measured_agent
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.rating import RatedGame, rate_agents
 from suphx.evaluation.tournament import Player, TournamentSetup, play_tournament
-from suphx_platform.bench.wall_sharing import CHANGED, load_measured_agent
 from tests.evaluation.synthetic_games import ANCHOR, interval_of
 
-NAMES = sorted([ANCHOR, "tsumogiri", *CHANGED])
+NAMES = sorted([ANCHOR, "tsumogiri", *HABITS])
 HANCHANS = 600
 """Of a night."""
 

@@ -5,16 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.sequential import MeasuredWalls, simulate_match, simulate_matches
 from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import MatchWatch
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     LOOK_EVERY,
     Decision,
-    MeasuredWalls,
     SequentialState,
-    simulate_match,
-    simulate_matches,
 )
 from suphx.kernel.record import I64
 from tests.evaluation.simulated_walls import MEASURED_WALLS, NORMAL_WALLS
@@ -91,35 +89,6 @@ def test_a_thousand_nights_keep_the_promised_rate(error: float) -> None:
 
 
 SCALE = SequentialConfig().gains[0].scale
-
-
-def test_the_measured_walls_are_drawn_as_they_are_at_their_own_mean() -> None:
-    walls = np.array([-4, -4, 0, 1, 1, 1, 3, 6])
-    measured = MeasuredWalls(walls, SCALE)
-    assert measured.gain == pytest.approx(-walls.mean() / 4), "places: fewer are better"
-    assert measured.standard_deviation == pytest.approx(walls.std() / 4)
-    own = measured.with_gain(measured.gain)
-    assert own.values.tolist() == [-4, 0, 1, 3, 6]
-    assert own.probabilities == pytest.approx([2 / 8, 1 / 8, 3 / 8, 1 / 8, 1 / 8])
-
-
-@pytest.mark.parametrize("gain", [-0.3, 0.0, 0.05, 0.4])
-def test_walls_of_another_mean_keep_their_values_and_their_spread(gain: float) -> None:
-    measured = MeasuredWalls(NORMAL_WALLS, SCALE)
-    moved = measured.with_gain(gain)
-    gains = SCALE.unit * moved.values
-    assert moved.probabilities @ gains == pytest.approx(gain)
-    spread = math.sqrt(moved.probabilities @ (gains - gain) ** 2)
-    assert spread == pytest.approx(measured.standard_deviation, rel=0.05)
-    drawn = moved.draw((400, 50), np.random.default_rng(1))
-    assert SCALE.unit * drawn.mean() == pytest.approx(gain, abs=4 * spread / math.sqrt(drawn.size))
-
-
-def test_means_that_no_walls_have_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"from -0\.500 to \+0\.250 cannot have the mean \+0\.300: measure agents of"):
-        MeasuredWalls(np.array([-1, 0, 2]), SCALE).with_gain(0.3)
-    with pytest.raises(ValueError, match="all walls have the same result"):
-        MeasuredWalls(np.zeros(20, np.int64), SCALE)
 
 
 @pytest.mark.parametrize("seed", range(10))

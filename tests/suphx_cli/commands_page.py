@@ -143,32 +143,12 @@ JSON_KEYS = {
     "bench features": (
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
-    "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
-    "bench environments": (
-        "steps_per_second unpacked_steps_per_second every_seat_steps_per_second "
-        "peers{name:{steps_per_second,every_seat_steps_per_second}} ratios"
-    ),
-    "bench evaluation": (
-        "hanchans seed pairs[candidate,opponent,placement_difference,difference_interval[2],variance_before,"
-        "variance_of_walls,variance,fewer_hanchans,fewer_hanchans_interval[2],fewer_by_walls,"
-        "fewer_by_walls_interval[2]]"
-    ),
-    "bench sequential": (
-        "candidate opponent hanchans seed measured{difference,standard_deviation,walls{value:number}} "
-        "rows[difference,error,true_difference,matches,better,mean_hanchans,standard_error]"
-    ),
-    "bench match": (
-        "decisions_per_second selfplay_decisions_per_second ratio decisions_per_hanchan "
-        "whole_match{seconds,decisions_per_second} agent hanchans workers seed"
-    ),
-    "bench match-memory": "bytes[9] ratio candidate opponent hanchans workers seed",
     "bench inference": _NET,
     "bench training": _NET,
     "bench selfplay": (
         "hanchans_per_second decisions_per_second ideal_decisions_per_second ratio all_cores_decisions_per_second "
         "ratio_to_all_cores waiting_shares{part:share} bytes_per_decision"
     ),
-    "bench adapt": "ratio rollout_ratio update_ratio seconds_per_hand rollouts_per_second",
     "warmup": "folder seconds",
     "launch": _RUN_STATUS,
     "jobs": "runs[run_id,state,pods,progress,last_checkpoint,problems]",

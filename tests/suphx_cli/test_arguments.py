@@ -37,21 +37,7 @@ def test_a_browser_of_the_terminal_is_not_opened(name: str, programs: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["{}", "{} %s"])
-def test_a_browser_of_the_terminal_is_not_opened_even_if_it_is_chosen(
-    form: str, programs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BROWSER", form.format(browser(programs, "w3m")))
-    assert not open_page("http://127.0.0.1:1/")
-    assert not (programs / "opened").exists()
-
-
-@pytest.mark.parametrize("form", ["{}", "{} %s"])
 def test_the_browser_of_the_environment_is_opened(form: str, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", form.format(browser(programs, "my-browser")))
     assert open_page("http://127.0.0.1:1/")
     assert (programs / "opened").read_text() == "http://127.0.0.1:1/\n"
-
-
-def test_without_a_browser_nothing_is_opened(programs: Path) -> None:
-    assert not open_page("http://127.0.0.1:1/")
-    assert list(programs.iterdir()) == []

@@ -187,16 +187,6 @@ def test_output_that_the_caller_has_closed_goes_nowhere(closed: str, tmp_path: P
     assert ("laptop" in done.stdout) == (closed == "2>&-")
 
 
-def test_a_closed_terminal_ends_the_command_in_silence(tmp_path: Path) -> None:
-    terminal, output = os.openpty()
-    os.close(terminal)
-    command = [sys.executable, "-m", "suphx_cli.cli", "recipes"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, text=True) as process:
-        os.close(output)
-        assert process.communicate(timeout=300)[1] == ""
-    assert process.returncode == cli.PIPE_CLOSED
-
-
 # The signal comes while a module is imported, in a command, or in a callback of C code, where Python drops exceptions.
 IMPORT = """
 import signal, sys
@@ -248,19 +238,6 @@ def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int,
     assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "suphx: stopped\n")
 
 
-def test_a_command_ends_without_a_last_collection_of_all_objects() -> None:
-    last = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 1000))"
-    command = [sys.executable, "-c", f"{last}; from suphx_cli import cli; cli.main(['recipes', '--json'])"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.endswith("\nTrue\n")
-
-
-def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["--version"])
-    assert stop.value.code == 0
-    assert capsys.readouterr().out.startswith("suphx ")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -295,10 +272,8 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     ("option", "others"),
     [
         ("--temperature", "adapt --agent random"),
-        ("--kl-target", "bench adapt"),
         ("--sequential", "evaluate --candidate random --opponent ukeire"),
         ("--error", "evaluate --candidate random --opponent ukeire --sequential 0.1"),
-        ("--difference", "bench sequential --candidate random --opponent ukeire"),
     ],
 )
 def test_a_number_out_of_range_is_wrong_usage(
@@ -385,17 +360,6 @@ def test_chatter_goes_to_stderr_and_the_exit_code_tells_how_it_ended(
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("a library's chatter\nsuphx: ")
-
-
-def test_a_taken_port_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    import socket
-
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        number = other.getsockname()[1]
-        assert cli.main(["ui", "--port", str(number), "--runs", str(tmp_path)]) == 1
-    assert f"port {number} on 127.0.0.1 cannot be used" in capsys.readouterr().err
 
 
 @pytest.mark.slow

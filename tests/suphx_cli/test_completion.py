@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli.cli import main
-from suphx_cli.completion import script_path, shell_of
+from suphx_cli.completion import script_path
 from tests.repository import REPOSITORY
 
 ASK = """
@@ -89,20 +89,3 @@ def test_each_shell_has_its_place() -> None:
     assert script_path("fish", home) == Path("/home/a/.config/fish/completions/suphx.fish")
     assert script_path("fish", {**home, "XDG_CONFIG_HOME": "/c"}) == Path("/c/fish/completions/suphx.fish")
     assert script_path("fish", {**home, "XDG_CONFIG_HOME": "c"}) == script_path("fish", home)
-
-
-def test_the_shell_is_that_of_the_user() -> None:
-    assert shell_of({"SHELL": "/usr/bin/zsh"}) == "zsh"
-    with pytest.raises(ValueError, match=r"\$SHELL is 'dash': name one of bash, zsh, fish"):
-        shell_of({"SHELL": "/bin/dash"})
-
-
-def test_a_folder_that_cannot_be_written_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / ".zfunc").touch()  # a file where the folder should be
-    monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(SystemExit) as ended:
-        main(["--install-completion", "zsh"])
-    assert ended.value.code == 1
-    assert f"cannot write {tmp_path}/.zfunc/_suphx" in capsys.readouterr().err

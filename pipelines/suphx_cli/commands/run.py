@@ -199,21 +199,18 @@ def _show_warnings(result: PipelineResult, console: Console) -> None:
 
 def next_commands(result: PipelineResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
-    from suphx_pipelines.runs.run_summary import nets_address, program_name, rayjob
+    from suphx_pipelines.runs.run_page import agent_commands
+    from suphx_pipelines.runs.run_summary import program_name, rayjob
 
-    suphx, run = program_name(), result.run
-    place = [] if runs == Path("runs") or rayjob() else ["--runs", str(runs)]
-    is_shown = not rayjob() or run.page
-    metrics = shlex.join([suphx, "ui", run.run_id, *place])
-    server = f" (with MLFLOW_TRACKING_URI={run.tracking_uri}, or the address that your machine has for it)"
-    lines = [f"All metrics and curves: {metrics}{server if rayjob() else ''}"] if is_shown else []
-    agent = "" if result.agent is None else nets_address(result.agent, run.folder, run.storage)
-    if agent:
-        play = shlex.join([suphx, "play", "--agent", agent])
-        lines.append(f"Play against it ({result.play_note}): {play}")
-        match = [suphx, "evaluate", "--candidate", agent, "--opponent", result.opponent]
-        lines.append(f"Another match: {shlex.join(match)}")
-    return lines
+    run = result.run
+    lines = []
+    if not rayjob() or run.page:
+        place = [] if runs == Path("runs") or rayjob() else ["--runs", str(runs)]
+        server = f" (with MLFLOW_TRACKING_URI={run.tracking_uri}, or the address that your machine has for it)"
+        metrics = shlex.join([program_name(), "ui", run.run_id, *place])
+        lines.append(f"All metrics and curves: {metrics}{server if rayjob() else ''}")
+    commands = agent_commands(run.folder, run.storage)
+    return [*lines, *(f"{what}: {shlex.join(command)}" for what, command in commands.items())]
 
 
 def execute_recipes(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

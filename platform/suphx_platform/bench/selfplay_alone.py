@@ -27,7 +27,7 @@ from suphx.selfplay.engine import InferenceEngine
 from suphx.selfplay.requests import Request
 from suphx.selfplay.simulator import SimulatorContext
 from suphx.training.config import RewardName
-from suphx.training.reward import Prediction, new_reward
+from suphx.training.reward import GlobalReward, Prediction
 
 FIRST_STEPS = 100  # then deals of all tables are at different points
 _NUM_REQUESTS = 32  # that are kept for the nets alone
@@ -68,12 +68,13 @@ class SelfplayCase:
 
     def context(self, index: int = 0) -> SimulatorContext:
         """Return what tells a simulator from the others."""
+        prediction = self.prediction()
         return SimulatorContext(
             encoder=self.encoder,
             heads=(DISCARD_HEAD,),
             run_seed=self.seed,
             index=index,
-            new_reward=partial(new_reward, self.prediction()),
+            new_reward=None if prediction is None else partial(GlobalReward, prediction),
         )
 
     def policy_set(self) -> PolicySet:

@@ -15,8 +15,6 @@ from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.table import TABLE
 from suphx_platform.bench.timing import compare_rates
 
-SIMULATOR_PEERS = ("riichienv",)
-
 # What anybody's first program does; every decision takes the first legal action.
 _FIRST_GAME = """
 import numpy as np
@@ -33,7 +31,7 @@ def bench_simulator(
     num_hanchans: int,
     seed: int,
     num_threads: int,
-    peer: str | None,
+    has_peer: bool,
     seconds: float,
     skips_start: bool,
     say: Callable[[str], None],
@@ -42,9 +40,9 @@ def bench_simulator(
 
     Everybody plays ``num_hanchans`` at a time, again until ``seconds`` have passed, and then it is the next one's turn:
     we on ``num_threads`` threads, we on one thread, the peer on one thread. ``scaling`` is the first rate over the
-    second, ``ratio`` the second over the third. ValueError for a peer that is unknown or not installed.
+    second, ``ratio`` the second over the third. ValueError if the peer, RiichiEnv, is not installed.
     """
-    other = _load(peer)
+    other = RiichiEnvPeer() if has_peer else None
     say("compiling or loading kernels")
     play = play_random(num_hanchans, tenhou(), seed=seed, num_threads=num_threads)
 
@@ -84,14 +82,6 @@ def bench_simulator(
         "peer": _describe_peer(other, rates, peer_decisions, num_hanchans),
         "ratio": one_thread / rates["peer"] if other else None,
     }
-
-
-def _load(peer: str | None) -> RiichiEnvPeer | None:
-    if peer is None:
-        return None
-    if peer not in SIMULATOR_PEERS:
-        raise ValueError(f"{peer!r} cannot play whole games: use {', '.join(SIMULATOR_PEERS)}")
-    return RiichiEnvPeer()
 
 
 def _describe_peer(

@@ -19,7 +19,6 @@ from suphx.selfplay.agents.policy_set import random_policy_set, save_policy_set
 from suphx.training.adapter import AdaptiveAgent, TrialResults
 from suphx.training.config import AdaptationConfig
 from suphx_cli import cli
-from suphx_platform.agents import adaptation_experiment
 from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.tracking.mlflow_client import TrackingError
@@ -223,21 +222,6 @@ def results(base: list[float], adapted: list[float]) -> TrialResults:
     return TrialResults(np.array(base), np.array(adapted), ones, ones, ones, ones, ones, ones)
 
 
-def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:
-    experiment = AdaptationExperiment(agent="a")
-    report = make_report(experiment, results([0, 0, 0, 0], [10, -10, 0, 40]))
-    assert report.win_rate == pytest.approx(2.5 / 4)
-    assert report.points == pytest.approx(10)
-    assert "no different" in report.verdict()
-    clear = make_report(experiment, results([0.0] * 50, [5.0] * 45 + [-1.0] * 5))
-    assert clear.verdict().startswith("adapted is better: ahead with 90.0% of 50 hands")
-    assert clear.win_interval.low > 0.75
-    worse = make_report(experiment, results([0.0] * 50, [-5.0] * 50))
-    assert worse.win_interval.low == 0
-    assert worse.win_interval.high == pytest.approx(0.071, abs=0.001)  # exact, of a proportion
-    assert "worse" in worse.verdict()
-
-
 @pytest.mark.parametrize(
     ("num_ahead", "num_equal", "is_better"), [(5, 0, False), (6, 0, True), (5, 40, False), (6, 14, True)]
 )
@@ -249,13 +233,6 @@ def test_five_hands_that_differ_decide_nothing(num_ahead: int, num_equal: int, i
     assert ("is better" in report.verdict()) is is_better
     assert (report.win_interval.low > 0.5, report.points_interval.low > 0) == (is_better, is_better)
     assert report.win_interval.low < 1
-
-
-def test_predicted_rewards_are_reported_in_units_of_the_predictor() -> None:
-    experiment = AdaptationExperiment(agent="a", reward_predictor="reward.safetensors")
-    report = make_report(experiment, replace(results([0.0] * 8, [20.0] * 8), difference_errors=np.full(8, 100.0)))
-    assert (report.points, report.test_error) == pytest.approx((20 / 200, 100 / 200))
-    assert "+0.10 predicted reward a deal (+0.10 to +0.10)" in report.verdict()
 
 
 @pytest.mark.parametrize(
@@ -271,30 +248,3 @@ def test_what_cannot_be_adapted_is_refused(
 ) -> None:
     assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == code
     assert message in capsys.readouterr().err
-
-
-def test_more_blocks_than_there_are_are_refused_before_any_hand_is_drawn(
-    agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(adaptation_experiment, "draw_hands", None)
-    file = tmp_path / "results.jsonl"
-    assert cli.main(["adapt", "--agent", str(agent), "--trained-blocks", "9", "--results", str(file)]) == 1
-    assert "trained_blocks is 9, but the net has" in capsys.readouterr().err
-    assert not file.exists()
-
-
-def test_who_waits_for_the_critic_is_told_how_far_it_is(agent: Path) -> None:
-    config = AdaptationConfig(num_rollouts=16, learning_rate=0.01, baseline="critic", critic_deals=64)
-    experiment = AdaptationExperiment(agent=str(agent), num_hands=1, num_tests=4, config=config)
-    notes: list[str] = []
-    adaptation_experiment.run_experiment(experiment, progress=lambda count, note: notes.append(note))
-    assert notes[:3] == ["critic: 30%", "critic: 60%", "critic: 100%"]
-
-
-def test_the_benchmark_compares_with_the_parts_alone(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ("--agent", str(agent), "--hands", "2", "--rollouts", "16", "--seconds", "0.1", "--json")
-    assert cli.main(["bench", "adapt", *options]) == 0
-    values = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert values["ratio"] > 0
-    assert values["seconds_per_hand"] > max(values["rollout_seconds_per_hand"], values["update_seconds_per_hand"]) > 0
-    assert 2 < values["decisions_per_rollout"] < 25

@@ -11,7 +11,6 @@ from suphx_pipelines.stages.evaluation import check_opponent
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
 from tests.repository import RECIPES, REPOSITORY
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_cli.commands_page import leaves
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_pipelines.tournament.small_side_tournament import save_nets
 
@@ -68,29 +67,8 @@ def test_a_number_of_rollouts_that_deals_cannot_share_is_refused_before_the_nets
         check_agent(f"adapt-100:{save_random(tmp_path)}")
 
 
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("{nets}:sample", r"'sample' is no option of nets: did you mean 'sampled'\?"),
-        ("{nets}:xyzzy", r"'xyzzy' is no option of nets: use weak, "),
-        ("adapt-x:{nets}", r"use adapt:NETS, adapt-K:NETS with K rollouts or adapt-K\+Ts:NETS"),
-    ],
-)
-def test_mistyped_options_of_nets_are_named(address: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        check_agent(address.format(nets=save_random(tmp_path)))
-
-
 @pytest.mark.parametrize("opponent", ["models:/suphx@champion", "s3://b/x", "adapt:a/nets", "mjai:./bot", "a/nobody"])
 def test_a_recipe_names_its_key_when_an_opponent_cannot_be_taken(opponent: str) -> None:
     recipe = load_recipe(RECIPES / "laptop.toml", [("evaluation.opponent", opponent)])
     with pytest.raises(ValueError, match=r"^evaluation\.opponent"):
         check_opponent(recipe)
-
-
-def test_the_help_of_a_command_names_the_list_instead_of_repeating_it() -> None:
-    commands = dict(leaves(cli.build_parser()))
-    for name in ("play", "mjai", "view", "review", "evaluate", "bench sequential", "bench match-memory"):
-        text = commands[name].description or ""
-        assert text.count("`suphx agents` lists them.") == 1, name
-        assert "mjai-tcp" not in text, name

@@ -1,11 +1,17 @@
+"""``suphx bench``: options, figures and mistakes."""
+
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.peers import (
     HAND_PEERS,
     HandPeer,
@@ -15,38 +21,17 @@ from suphx.games.riichi.peers import (
     load_hand_peer,
     score_wins,
 )
-from suphx_cli import cli
-from suphx_platform.bench.hands import random_hands
-from suphx_platform.bench.storage import bench_storage
+from suphx_cli import arguments, cli
+from suphx_platform.bench.nets import collect_samples
+from suphx_platform.bench.selfplay_alone import Alone, HeadCost
 from suphx_platform.bench.timing import compare_rates
-from suphx_platform.storage.storage_config import StorageConfig
-from tests.suphx_cli.commands.bench_command import bench
 
 
-def test_a_training_state_is_saved_loaded_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = tmp_path / "storage"
-    options = ["--address", str(place), "--size", "tiny", "--encoder", "mini", "--rounds", "2"]
-    found = bench(capsys, "storage", *options)
-    assert found["save_mib_per_second"] > 0
-    assert found["load_mib_per_second"] > 0
-    assert found["mib"] > 1
-    assert (found["peer"], found["ratio"]) == (None, None)
-    assert not [path for path in place.rglob("*") if path.is_file()]
-
-
-def test_a_peer_that_cannot_copy_there_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    config = StorageConfig(address=str(tmp_path / "storage"))
-    with pytest.raises(ValueError, match="aws copies to buckets only"):
-        bench_storage(config, size="tiny", encoder="mini", rounds=1, peer="aws", say=print)
-    assert not (tmp_path / "storage").exists()
-
-
-def test_doudizhu_is_measured_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "simulator", "--game", "doudizhu", "--seconds", "0")
-    assert values["games_per_second"] > 0
-    assert values["decisions_per_second"] == pytest.approx(values["games_per_second"] * values["decisions_per_game"])
-    assert 20 < values["decisions_per_game"] < 160
-    assert (values["peers"], values["ratios"], values["nets"]) == ({}, {}, None)
+def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """Run ``suphx bench`` in this process and return its JSON."""
+    assert cli.main(["bench", *arguments, "--json"]) == 0, capsys.readouterr().err
+    values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return values
 
 
 def test_decisions_of_nets_are_measured_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,16 +150,6 @@ def test_features_takes_positions_of_real_games(capsys: pytest.CaptureFixture[st
     assert (values["decisions"], values["scaling"], values["peer"], values["ratio"]) == (200, None, None, None)
 
 
-def test_features_needs_games_where_records_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert cli.main(["bench", "features", "--records", str(tmp_path)]) == 1
-    assert "suphx:" in capsys.readouterr().err
-
-
-def test_hands_needs_no_peer(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "hands", "--hands", "10", "--seconds", "0")
-    assert (values["peers"], values["ratios"], values["mismatches"]) == ({}, {}, 0)
-
-
 @pytest.mark.parametrize("peer", [load_hand_peer(name) for name in HAND_PEERS], ids=HAND_PEERS)
 def test_a_wrong_score_is_found_by_every_peer(peer: HandPeer) -> None:
     tables = collect_wins(NUM_WINS, seed=3)
@@ -201,17 +176,6 @@ def test_wins_are_described_tile_by_tile() -> None:
         assert reds == int(table["red"][seat]).bit_count() + melded + is_red_claimed
 
 
-def test_the_same_seed_gives_the_same_wins() -> None:
-    assert collect_wins(5, seed=2).tobytes() == collect_wins(5, seed=2).tobytes()
-    assert collect_wins(5, seed=2).tobytes() != collect_wins(5, seed=3).tobytes()
-
-
-def test_random_hands_have_13_or_14_tiles_and_never_five_of_a_kind() -> None:
-    hands = random_hands(100, seed=0)
-    assert hands.sum(axis=1).tolist() == [13, 14] * 50
-    assert hands.max() <= 4
-
-
 def test_candidates_take_turns_and_work_at_least_once_a_round() -> None:
     order: list[str] = []
 
@@ -224,39 +188,138 @@ def test_candidates_take_turns_and_work_at_least_once_a_round() -> None:
     assert set(rates) == {"a", "b"}
 
 
-@pytest.mark.parametrize("subject", ["hands", "features", "simulator", "selfplay", "environments", "inference"])
-def test_a_negative_seed_is_wrong_usage(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["bench", subject, "--seed", "-1"])
-    assert stop.value.code == 2
-    assert "'-1' is not a whole number, 0 to " in capsys.readouterr().err
-
-
 def test_a_peer_that_is_not_installed_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mahjong.hand_calculating.hand", None)
     with pytest.raises(ValueError, match=r"mahjong is not installed: run pip install mahjong, or leave it out"):
         load_hand_peer("mahjong")
 
 
-@pytest.mark.parametrize("text", ["-1", "inf", "nan", "soon"])
-def test_seconds_must_be_a_finite_time(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["bench", "hands", "--seconds", text])
-    assert stop.value.code == 2
-    assert f"'{text}' is not a time" in capsys.readouterr().err
+FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")
 
 
-def test_environments_reports_steps_beside_those_of_a_peer(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "environments", "--tables", "4", "--steps", "2", "--seconds", "0", "--peer", "riichienv")
-    assert values["unpacked_steps_per_second"] > 0
-    peer, ratios = values["peers"]["riichienv"], values["ratios"]["riichienv"]
-    assert list(ratios) == ["steps_per_second", "every_seat_steps_per_second"]
-    assert all(ratios[name] == pytest.approx(values[name] / peer[name]) for name in ratios)
-    assert (values["tables"], values["encoder"], values["opponents"]) == (4, "mini", "random")
+def check_rates(values: dict[str, Any], batches: list[int]) -> None:
+    assert [entry["batch"] for entry in values["batches"]] == batches
+    for entry in (*values["batches"], values):
+        assert entry["rows_per_second"] > 0
+        share = entry["rows_per_second"] * values["flop_per_observation"] / values["peak_flop_per_second"]
+        assert entry["peak_share"] == pytest.approx(share)
+        assert 0 <= entry["waiting_share"] < 1
+    assert values["rows_per_second"] == max(entry["rows_per_second"] for entry in values["batches"])
+    assert values["batch"] in batches
 
 
-def test_a_missing_mahjax_is_told_with_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["bench", "environments", "--peer", "mahjax", "--mahjax-python", sys.executable]
-    assert cli.main(arguments) == 1
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert "mahjax cannot be imported (No module named 'jax'): run python3.11 -m venv mahjax" in last
+def test_inference_reports_rates_beside_the_peak(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "inference", *FAST, "--batch", "8", "4", "--precision", "fp32")
+    check_rates(values, [4, 8])
+    assert (values["device"], values["threads"], values["size"], values["head"]) == ("cpu", 1, "tiny", "discard")
+    assert (values["precision"], values["compilation"]) == ("fp32", "none")
+    assert values["planes"] == "mini (288)"
+    assert values["flop_per_observation"] == 2 * 34 * (3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32)
+    assert values["parameters"] == 3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32 + 7 * 2 * 32
+
+
+def test_training_runs_the_training_loop(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "training", *FAST, "--batch", "64", "--head", "chow", "--normalization", "none")
+    check_rates(values, [64])
+    assert (values["head"], values["planes"], values["normalization"]) == ("chow", "mini-claim (310)", "none")
+    assert values["flop_per_observation"] > 2 * 2 * 34 * 3 * 310 * 32
+
+
+def test_records_without_a_position_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "broken.mjlog").write_text("no record")
+    with pytest.raises(ValueError, match="has no position for this net: use other records"):
+        collect_samples(tmp_path, 0, "mini", 10, seed=0, say=lambda _: None)
+
+
+@pytest.mark.records
+def test_samples_come_from_real_records(records: Path) -> None:
+    samples = collect_samples(records / "rare-situations", 0, "mini", 100, seed=0, say=lambda _: None)
+    assert samples.planes.shape == (100, 1224)
+    assert samples.masks[np.arange(100), samples.labels].all()
+
+
+def test_the_command_line_knows_all_encoders() -> None:
+    assert tuple(ENCODERS) == arguments.ENCODERS
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_cuda_without_a_gpu_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "inference", "--device", "cuda"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].endswith("this machine has no usable GPU: use auto or cpu")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", ["inference", "training"])
+def test_compiled_nets_are_measured_too(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, subject, *FAST, "--batch", "16", "--compile", "default")
+    check_rates(values, [16])
+    assert values["compilation"] == "default"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("subject", ["inference", "training"])
+def test_a_gpu_is_measured_too(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, subject, "--size", "tiny", "--seconds", "0.5", "--device", "cuda", "--batch", "64", "256")
+    check_rates(values, [64, 256])
+    assert (values["device"], values["compilation"], values["threads"]) == ("cuda", "default", None)
+
+
+SMALL = ("--encoder", "mini", "--tables", "32", "--seconds", "1", "--rollout-fragment-length", "4", "--threads", "2")
+
+
+def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "selfplay", *SMALL, "--simulators", "2", "--engines", "1")
+    alone = values["alone"]
+    assert values["ideal_decisions_per_second"] == pytest.approx(
+        2 / (alone["simulator_seconds"] + alone["forward_seconds"])
+    )
+    assert values["ratio"] == pytest.approx(values["decisions_per_second"] / values["ideal_decisions_per_second"])
+    all_cores = values["all_cores_decisions_per_second"]
+    assert all_cores > 0
+    assert values["ratio_to_all_cores"] == pytest.approx(values["decisions_per_second"] / all_cores)
+    assert 0 < values["hanchans_per_second"] < values["decisions_per_second"] / 300
+    assert values["observations_per_second"] > values["decisions_per_second"]
+    assert set(alone["heads"]) >= {"discard", "chow", "pong"}
+    for head in alone["heads"].values():
+        assert head["observations_per_second"] > 0
+        assert head["mean_batch"] <= 40
+    for share in ("simulators", "engines", "buffer"):
+        assert -0.01 < values["waiting_shares"][share] < 1
+    assert values["waiting_shares"]["learner"] is None
+    observation_bytes = 288 * 34 // 8
+    assert observation_bytes < values["bytes_per_decision"]["request"] < 2 * observation_bytes
+    assert 0 < values["bytes_per_decision"]["reply"] < 40
+    assert values["bytes_per_decision"]["trajectory"] < values["bytes_per_decision"]["request"]
+    assert values["memory_peak_bytes"]["process"] > 1e8
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.parametrize("engines", [2, 0])
+def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[str], engines: int) -> None:
+    values = bench(
+        capsys, "selfplay", *SMALL, "--ray", "--simulators", "2", "--engines", str(engines), "--seconds", "5"
+    )
+    assert values["decisions_per_second"] > 0
+    assert set(values["cores_used"]) == {"simulator", "engine", "buffer", "server", "driver", "raylet"}
+    assert values["cpu_seconds"] > values["alone"]["simulator_seconds"]
+    assert 0 < values["waiting_shares"]["driver"] < 1
+    assert values["bytes_per_decision"]["trajectory"] > 100
+    assert values["memory_peak_bytes"]["simulator_private"] < 500e6
+
+
+def test_without_nets_the_ideal_is_the_simulator_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "selfplay", *SMALL, "--net", "null")
+    assert values["alone"]["forward_seconds"] == 0
+    assert values["ideal_decisions_per_second"] == pytest.approx(2 / values["alone"]["simulator_seconds"])
+
+
+def test_the_ideal_shares_all_cores_and_a_pipeline_is_as_fast_as_its_slowest_kind() -> None:
+    heads = {"discard": HeadCost(1.0, 100.0, 100.0)}
+    on_cpu = Alone(0.001, 0.003, heads, 1000.0, is_on_gpu=False)
+    assert on_cpu.ideal(2) == pytest.approx(500)
+    assert on_cpu.pipelined(2, 1, 1) == pytest.approx(1 / 0.003)
+    assert on_cpu.pipelined(2, 1, 2) == pytest.approx(500)
+    on_gpu = Alone(0.001, 0.003, heads, 1000.0, is_on_gpu=True)
+    assert on_gpu.ideal(2) == pytest.approx(1 / 0.003)
+    assert Alone(0.001, 0.0001, heads, 1000.0, is_on_gpu=True).ideal(2) == pytest.approx(2000)

@@ -10,9 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -65,38 +63,6 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == cli.STOPPED
     assert error.splitlines()[-1] == "suphx: stopped"
     assert "Traceback" not in error
-
-
-@pytest.mark.slow
-def test_the_page_is_served_while_the_command_of_a_browser_runs(tmp_path: Path) -> None:
-    browser = tmp_path / "browser"
-    browser.write_text(f"#!/bin/sh\nwhile [ ! -e {tmp_path}/leave ]; do sleep 0.1; done\n", encoding="utf-8")
-    browser.chmod(0o755)
-    terminal, inside = pty.openpty()
-    command = [sys.executable, "-m", "suphx_cli.cli", "play"]
-    settings = {**os.environ, "BROWSER": f"{browser} %s"}
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=settings, stdin=inside, stdout=subprocess.PIPE, stderr=inside, text=True
-    ) as process:
-        os.close(inside)
-        Thread(target=read_all, args=(terminal,), daemon=True).start()
-        try:
-            assert process.stdout is not None
-            _, url = process.stdout.readline().split()
-            with urllib.request.urlopen(url, timeout=60) as answer:
-                assert answer.status == 200
-        finally:
-            (tmp_path / "leave").touch()
-            os.kill(process.pid, signal.SIGINT)
-    assert process.returncode == cli.STOPPED
-
-
-def read_all(terminal: int) -> None:
-    """Read what a command shows until it ends: a terminal that nobody reads would hold it up."""
-    with suppress(OSError):
-        while os.read(terminal, 65536):
-            pass
-    os.close(terminal)
 
 
 @pytest.mark.slow

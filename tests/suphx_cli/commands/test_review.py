@@ -128,19 +128,6 @@ def test_one_player_of_one_game_is_reviewed_with_a_scripted_agent(
     assert {each["agent_probability"] for each in values["decisions"]} == {None}
 
 
-def test_the_games_of_a_player_are_found_wherever_they_are(
-    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = random_game(5)
-    game = dataclasses.replace(other, id="own", names=("A", "B", "Me", "D"), kyokus=other.kyokus[:1])
-    (records / "zzz.mjlog").write_text(write_mjlog(game), encoding="utf-8")
-    common = ["--agent", "ukeire", "--games", "1", "--out", str(tmp_path / "out"), "--runs", str(tmp_path)]
-    assert review(capsys, str(records), *common, "--player", "Me")["games"] == 1
-    values = json.loads((tmp_path / "out" / "review.json").read_text())
-    assert {each["player"] for each in values["decisions"]} == {"Me"}
-    assert "the agent gives no probabilities" in (tmp_path / "out" / "review.html").read_text()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -162,17 +149,6 @@ def test_what_cannot_be_reviewed_is_one_line(
     assert cli.main(["review", *arguments]) in (1, 2)
     assert message in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "review").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_refused_before_the_records_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("file").touch()
-    Path("empty").mkdir()
-    assert cli.main(["review", "empty", "--agent", "ukeire", "--out", "file/review"]) == 1
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert "nothing can be written into the folder file/review (a file is in its place): choose another" in told
 
 
 def test_games_against_the_rules_are_set_aside_before_the_agent_is_asked() -> None:

@@ -27,7 +27,7 @@ def finished(*warnings: str) -> PipelineResult:
     folder = Path("runs") / "laptop-1"
     run = RunResult(run_id="laptop-1", folder=folder, tracking_uri="sqlite:///runs/mlflow.db", verdict=VERDICT)
     run.warnings = warnings
-    return PipelineResult(run=run, report=folder / "report" / "report.html", agent=folder / "supervised")
+    return PipelineResult(run=run, report=folder / "report" / "report.html")
 
 
 def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,9 +36,6 @@ def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: p
         "The nets play better than the opponent ukeire.",
         "Report: runs/laptop-1/report/report.html",
         "All metrics and curves: suphx ui laptop-1",
-        "Play against it (--length tonpuu: a short game, --terminal: without a browser): suphx play --agent "
-        "runs/laptop-1/supervised",
-        "Another match: suphx evaluate --candidate runs/laptop-1/supervised --opponent ukeire",
     ]
 
 
@@ -50,11 +47,6 @@ def test_warnings_are_repeated_before_the_verdict(capsys: pytest.CaptureFixture[
         "The nets play better than the opponent ukeire.",
         "Report: runs/laptop-1/report/report.html",
     ]
-
-
-def test_the_figures_come_with_verbose(capsys: pytest.CaptureFixture[str]) -> None:
-    show(finished(), Path("runs"), Console(verbosity="verbose"))
-    assert "sqlite:///runs/mlflow.db" in capsys.readouterr().err
 
 
 def test_json_has_the_verdict_and_the_warnings(capsys: pytest.CaptureFixture[str]) -> None:

@@ -137,17 +137,6 @@ def test_a_page_replaces_no_record(
         view(capsys, ".", "--out", "page.html")
 
 
-def test_the_folder_of_the_page_is_made_with_the_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("game.mjlog").write_text(write_mjlog(game()), encoding="utf-8")
-    assert cli.main(["view", "game.mjlog", "--player", "Eve", "--out", "new/deep/page.html"]) == 1
-    assert not Path("new").exists()
-    view(capsys, "game.mjlog", "--out", "new/deep/page.html")
-    assert [path.name for path in Path("new/deep").iterdir()] == ["page.html"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

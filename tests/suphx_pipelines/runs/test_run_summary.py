@@ -24,6 +24,7 @@ from suphx_pipelines.runs.run_summary import (
 )
 from suphx_pipelines.runs.runner import RunResult
 from suphx_platform.console.console import Console
+from tests.selfplay.small_policy_set import save_random
 
 
 def summary() -> RunSummary:
@@ -146,43 +147,43 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> str:
     return "rl-0123456789"
 
 
-def finished(*, storage: str = STORAGE, page: str = PAGE) -> PipelineResult:
-    folder = Path("/runs/rl-0123456789")
+def last_lines(runs: Path, *, storage: str = STORAGE, page: str = PAGE) -> str:
+    folder = runs / "rl-0123456789"
+    save_random(folder / "reinforcement")
     uri = "http://suphx-mlflow:5000" if page else "sqlite:////runs/mlflow.db"
     run = RunResult(run_id=folder.name, folder=folder, tracking_uri=uri, storage=storage, page=page)
-    return PipelineResult(run=run, report=folder / "report" / "report.html", agent=folder / "reinforcement")
+    result = PipelineResult(run=run, report=folder / "report" / "report.html")
+    return "\n".join([*report_lines(result), *next_commands(result, runs)])
 
 
-def last_lines(result: PipelineResult) -> str:
-    return "\n".join([*report_lines(result), *next_commands(result, Path("/runs"))])
-
-
-def test_a_run_of_a_cluster_ends_with_addresses_and_commands_that_work_outside(driver: str) -> None:
-    text = last_lines(finished())
-    assert "/runs/rl" not in text.replace(STORAGE, "")
+def test_a_run_of_a_cluster_ends_with_addresses_and_commands_that_work_outside(driver: str, tmp_path: Path) -> None:
+    text = last_lines(tmp_path)
+    assert str(tmp_path) not in text
     assert "--runs" not in text
     for part in (PAGE, f"{STORAGE}/{driver}", f"suphx status {driver}", f"--agent {STORAGE}/{driver}/reinforcement",
                  f"suphx ui {driver}"):  # fmt: skip
         assert part in text
 
 
-def test_a_run_of_a_cluster_that_stores_nothing_says_so_and_names_no_command_that_fails(driver: str) -> None:
-    text = last_lines(finished(storage="", page=""))
+def test_a_run_of_a_cluster_that_stores_nothing_says_so_and_names_no_command_that_fails(
+    driver: str, tmp_path: Path
+) -> None:
+    text = last_lines(tmp_path, storage="", page="")
     assert "storage.address" in text
     assert "suphx play" not in text
     assert "suphx ui" not in text
 
 
 @pytest.mark.parametrize("variables", [{}, {"RAY_CLUSTER_NAME": "interactive"}, {"RAY_JOB_CONFIG_JSON_ENV_VAR": "{}"}])
-def test_elsewhere_paths_are_named(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elsewhere_paths_are_named(variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RAY_CLUSTER_NAME", "RAY_JOB_CONFIG_JSON_ENV_VAR"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert rayjob() == ""
-    text = last_lines(finished())
-    assert "/runs/rl-0123456789/report/report.html" in text
-    assert "suphx play --agent /runs/rl-0123456789/reinforcement" in text
+    text = last_lines(tmp_path)
+    assert f"{tmp_path}/rl-0123456789/report/report.html" in text
+    assert f"suphx play --agent {tmp_path}/rl-0123456789/reinforcement" in text
 
 
 def test_a_tournament_of_a_cluster_shows_places_instead_of_the_path_of_its_report(driver: str) -> None:

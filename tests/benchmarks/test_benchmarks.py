@@ -1,0 +1,98 @@
+"""Every script measures something on small inputs, and prints one JSON object."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import adapt, environments, match_memory, match_speed, sequential, storage
+from suphx.json_text import parse_json
+from tests.evaluation.simulated_walls import NORMAL_WALLS
+from tests.selfplay.small_policy_set import save_random
+
+MAHJAX = "mahjax==0.1.6"
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Any:
+    """Return a function that runs a script with these words and returns what it prints."""
+
+    def run(script: ModuleType, *words: str) -> dict[str, Any]:
+        monkeypatch.setattr(sys, "argv", ["script", *words])
+        script.main()
+        values: dict[str, Any] = parse_json(capfd.readouterr().out)
+        return values
+
+    return run
+
+
+def test_steps_stand_beside_those_of_a_peer(measured: Any) -> None:
+    values = measured(environments, "--tables", "4", "--steps", "2", "--seconds", "0", "--peer", "riichienv")
+    peer = values["peers"]["riichienv"]
+    for name in ("steps", "every_seat_steps"):
+        assert peer[f"ratio_of_{name}"] == pytest.approx(values[f"{name}_per_second"] / peer[f"{name}_per_second"])
+    assert values["unpacked_steps_per_second"] > 0
+
+
+def test_a_python_without_mahjax_ends_the_measurement(measured: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="mahjax ended with status 3"):
+        measured(environments, "--peer", "mahjax", "--mahjax-python", sys.executable)
+    assert "No module named 'jax'" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_mahjax_is_measured_beside_ours(tmp_path: Path, measured: Any) -> None:
+    venv.create(tmp_path, with_pip=True)
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(tmp_path / "bin/pip"), "install", "-q", "--no-compile", "--disable-pip-version-check", MAHJAX]
+    subprocess.run(command, check=True, env=clean)
+    python = str(tmp_path / "bin/python")
+    words = ("--tables", "16", "--steps", "2", "--seconds", "0")
+    values = measured(environments, *words, "--peer", "mahjax", "--mahjax-python", python)
+    peer = values["peers"]["mahjax"]
+    assert 0 < peer["every_seat_steps_per_second"] < peer["unobserved_steps_per_second"] * 2
+
+
+def test_a_training_state_is_saved_loaded_and_removed(tmp_path: Path, measured: Any) -> None:
+    words = ("--size", "tiny", "--encoder", "mini", "--rounds", "2")
+    values = measured(storage, "--address", str(tmp_path / "storage"), *words)
+    assert min(values["save_mib_per_second"], values["load_mib_per_second"], values["mib"]) > 0
+    assert not [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
+
+
+def test_matches_are_simulated_from_the_walls_of_a_real_one() -> None:
+    values = sequential.simulate(NORMAL_WALLS, differences=[0.5, 0.3], errors=[0.05], matches=100, seed=0)
+    kinds = [(row["difference"], row["true_difference"]) for row in values["rows"]]
+    assert kinds == [(0.5, 0), (0.5, -0.5), (0.5, -1), (0.3, 0), (0.3, -0.3), (0.3, -0.6)]
+    assert values["difference"] == pytest.approx(np.mean(NORMAL_WALLS) / 4)
+    for equal, better in zip(values["rows"][::3], values["rows"][1::3], strict=True):
+        assert equal["better"] < 0.15 < 0.85 < better["better"]
+    assert values["rows"][0]["mean_hanchans"] < values["rows"][3]["mean_hanchans"], "a smaller difference takes longer"
+
+
+def test_the_memory_of_a_match_is_measured_after_each_tenth(measured: Any) -> None:
+    values = measured(match_memory, "--hanchans", "160", "--workers", "1")
+    assert len(values["bytes"]) == 9
+    assert values["ratio"] == values["bytes"][-1] / values["bytes"][0]
+
+
+@pytest.mark.slow
+def test_a_match_is_measured_beside_self_play_of_the_same_nets(tmp_path: Path, measured: Any) -> None:
+    nets = save_random(tmp_path / "nets")
+    values = measured(match_speed, "--agent", str(nets), "--hanchans", "80", "--seconds", "1", "--workers", "1")
+    assert values["selfplay_decisions_per_second"] > 0
+    assert 200 < values["decisions_per_hanchan"] < 3_000
+
+
+@pytest.mark.slow
+def test_adaptation_is_measured_beside_its_parts(measured: Any) -> None:
+    values = measured(adapt, "--encoder", "mini", "--hands", "1", "--seconds", "0", "--rollouts", "8")
+    assert min(values.values()) > 0
