@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.games.riichi.records.quarantine import MAX_SHOWN, RECORD_REMEDIES, Quarantine, QuarantinedRecord
+from suphx.games.riichi.records.quarantine import MAX_SHOWN, RECORD_REMEDIES, Quarantine
 from suphx.printable_text import printable
 from suphx_cli.arguments import add_workers, check_no_source, check_output_file, positive
 from suphx_platform.console.table_text import count_text, text_table
@@ -263,7 +262,6 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
 
 def check_games(paths: Sequence[Path]) -> None:
     """Raise ValueError if none of the records can be parsed."""
-
     quarantine = Quarantine()
     if not has_games(paths, quarantine):
         raise ValueError(nothing_read(quarantine))
@@ -302,21 +300,9 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
     rows = [[reason, f"{count:,}", RECORD_REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
     lines = ["", f"{records} set aside:"]
     lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
-    shown = _first_of_each_reason(quarantine)
-    lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
-    lines += [f"  {entry.place}: {entry.reason}" for entry in shown]
+    shown = {entry.kind if quarantine.count > MAX_SHOWN else entry: entry for entry in reversed(quarantine.entries)}
+    lines += ["", "The first of each reason:" if quarantine.count > MAX_SHOWN else "They are:"]
+    lines += [f"  {entry.place}: {entry.reason}" for entry in reversed(shown.values())]
     if written_to is not None:
         lines.append(f"All are listed in {written_to}")
     return lines
-
-
-def _first_of_each_reason(quarantine: Quarantine) -> list[QuarantinedRecord]:
-    """Return at most MAX_SHOWN entries in their order, as many of each reason as there is room for."""
-    most = max(1, MAX_SHOWN // max(1, len(quarantine.by_reason)))
-    counts: Counter[str] = Counter()
-    shown = []
-    for entry in quarantine.entries:
-        counts[entry.kind] += 1
-        if counts[entry.kind] <= most or quarantine.count <= MAX_SHOWN:
-            shown.append(entry)
-    return shown[:MAX_SHOWN]
