@@ -65,8 +65,8 @@ class PlaneLayout:
 
     def first_planes(self) -> Any:
         """Return the first plane of each range as a named tuple, whose fields are constants for kernels."""
-        names = [part.name for part in self.ranges]
-        return namedtuple("FirstPlanes", names)(*(part.first for part in self.ranges))  # type: ignore[misc]
+        first_planes: Any = namedtuple("FirstPlanes", [part.name for part in self.ranges])
+        return first_planes(*(part.first for part in self.ranges))
 
     @property
     def num_planes(self) -> int:

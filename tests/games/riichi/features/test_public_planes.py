@@ -102,7 +102,8 @@ def test_what_is_hidden_changes_nothing(encoder: str) -> None:
             for action in [-1, *(position.claims() if seat == position.actor else [])]:
                 other = position.table.copy()
                 hide_differently(other, seat, rng)
-                assert np.array_equal(*(encoded(table, seat, action, encoder) for table in (position.table, other)))
+                one, two = (encoded(table, seat, action, encoder) for table in (position.table, other))
+                assert np.array_equal(one, two)
 
 
 def test_exchanging_suits_exchanges_columns_and_nothing_else() -> None:
