@@ -185,9 +185,12 @@ class Launcher:
         if state == "succeeded":
             _logger.info("%s has succeeded: there is nothing to resume", run)
             return self.status(run)
-        if is_stop_requested(job) and not is_ended(state):
-            _logger.info("%s is stopping: it is resumed when it has saved its state", run)
-            self._stop_to_resume(run, job, wait)
+        if self._may_compute(run, job) if is_ended(state) else is_stop_requested(job):
+            _logger.info("%s may still work: it is stopped first, and resumed when it has saved its state", run)
+            try:
+                self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
+            except UnknownEndError:
+                _logger.info("The head of %s ended without a report: it continues from its last checkpoint", run)
             return self.resume(run, seconds=wait.seconds_left)
         if state == "stopping":  # a new driver must never overlap the old one
             _logger.info("%s is stopping: waiting until its pods have terminated", run)
@@ -196,10 +199,6 @@ class Launcher:
         if not is_ended(state):
             _logger.info("%s is %s: there is nothing to resume", run, state)
             return self.status(run)
-        if self._may_compute(run, job):
-            _logger.info("%s has failed, but its driver may still work: it is stopped first", run)
-            self._stop_to_resume(run, job, wait)
-            return self.resume(run, seconds=wait.seconds_left)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
         else:
@@ -272,7 +271,10 @@ class Launcher:
         outcome = None
         if saves and job is not None and self._works(run, job):
             if _outlives_its_pods(job):
-                outcome = self._saved(run, self._end_heads(run, wait, saves=True))
+                report = self._end_heads(run, wait, saves=True)
+                outcome = next(iter((report or {}).values()), None)
+                if loss := _loss_of(report):
+                    _logger.warning("%s %s", run, loss)
             else:
                 _logger.warning("%s has neither a storage nor a volume: all its training is lost", run)
         removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
@@ -289,20 +291,6 @@ class Launcher:
     def _works(self, run: str, job: Object | None) -> bool:
         state = state_of(job, self._store.pods(run))
         return job is not None and state != "deleting" and (not is_ended(state) or self._may_compute(run, job))
-
-    def _saved(self, run: str, report: Mapping[str, StopOutcome] | None) -> StopOutcome | None:
-        """Return how the driver of a run that is deleted ended; warn if it has not saved."""
-        if report is None:
-            _logger.warning(
-                "the head of %s ended without a report: training since its last checkpoint may be lost", run
-            )
-            return None
-        outcome = next(iter(report.values()), None)
-        if outcome in _LOSSES:
-            _logger.warning(
-                "the driver of %s %s: training since its last checkpoint is lost", run, _LOSSES[str(outcome)]
-            )
-        return outcome
 
     def _status(self, run: str, source: RunStore) -> RunStatus | None:
         """Return the status of a run; None if there is no RayJob and no recipe of a stopped run."""
@@ -374,26 +362,12 @@ class Launcher:
         reports = [wait.until_head_ended(head) for head in heads]
         return next((report for report in reports if report is not None), None)
 
-    def _stop_to_resume(self, run: str, job: Object | None, wait: RunWait) -> None:
-        try:
-            self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
-        except UnknownEndError:
-            _logger.info("The head of %s ended without a report: it continues from its last checkpoint", run)
-
     def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
         """Return the status of a run that is stopped; ClusterError if its driver did not save."""
-        if report is None:
-            raise UnknownEndError(
-                f"{run} is stopped, but its head ended without a report: training since its last checkpoint may be "
-                f"lost. suphx status {run} shows that checkpoint, suphx resume {run} continues from there"
-            )
-        outcome = next(iter(report.values()), "")
-        if outcome in _LOSSES:
-            raise ClusterError(
-                f"{run} is stopped, but its driver {_LOSSES[outcome]}: training since its last checkpoint is lost. "
-                f"suphx resume {run} continues from there"
-            )
-        return replace(self.status(run), outcome=outcome)
+        if loss := _loss_of(report):
+            kind = UnknownEndError if report is None else ClusterError
+            raise kind(f"{run} is stopped, but {loss}. suphx resume {run} continues from the last checkpoint")
+        return replace(self.status(run), outcome=next(iter((report or {}).values()), ""))
 
     def _delete_job(self, run: str, job: Object | None, wait: RunWait) -> Object:
         """Delete the RayJob, keep the recipe so that the run can be resumed, and wait until no pod is left."""
@@ -432,6 +406,16 @@ _HINTS: dict[State, str] = {
     "succeeded": "a recipe with another seed is another run, and suphx delete RUN makes room for this one",
     "stopping": "suphx resume RUN continues it when its pods have ended",
 }
+
+
+def _loss_of(report: Mapping[str, StopOutcome] | None) -> str:
+    """Return what is lost of a run whose driver was asked to save, from the report of its head; empty if nothing."""
+    if report is None:
+        return "its head ended without a report: training since its last checkpoint may be lost"
+    outcome = next(iter(report.values()), "")
+    if outcome not in _LOSSES:
+        return ""
+    return f"its driver {_LOSSES[outcome]}: training since its last checkpoint is lost"
 
 
 def _source(job: Object | None, recipe: Object | None) -> Object | None:
