@@ -51,7 +51,6 @@ from suphx.games.riichi.table import (
     lowest_of_chi,
 )
 from suphx.games.riichi.tile import face_name, face_of_id, format_faces, is_five, kind_of_face
-from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.kernel.record import I16, I64, Records
 from suphx.printable_text import printable
 
@@ -151,8 +150,6 @@ DRAW_NAMES = {
     TRIPLE_RON_DRAW: "abortive draw: triple ron",
 }
 """Result code of a deal that nobody won -> its name."""
-BONUS_COLUMNS = (("dora", "win_dora"), ("red fives", "win_red"), ("ura dora", "win_ura"))
-"""What adds han without being a yaku -> column of a TABLE record."""
 
 
 class Decision(NamedTuple):
@@ -360,26 +357,3 @@ def _has_red(table: Any, kind: int) -> bool:
 def _by_probability(actions: list[int], probabilities: NDArray[np.float32]) -> list[int]:
     """Return calls and declarations first, then discards; the most probable of each first, those without one last."""
     return sorted(actions, key=lambda action: (action <= TSUMOGIRI, -np.nan_to_num(probabilities[action], nan=-1)))
-
-
-def names_in_deal(names: Sequence[str], dealer: int) -> list[str]:
-    """Return the names as sentences on a deal have them; ``dealer``: its seat.
-
-    >>> names_in_deal(("our agent", "ukeire", "ukeire", "Anna"), 1)
-    ['our agent', 'ukeire (East)', 'ukeire (South)', 'Anna']
-    """
-    return [
-        f"{name} ({_WINDS[(seat - dealer) % SEATS]})" if has_namesake(names, seat) else name
-        for seat, name in enumerate(names)
-    ]
-
-
-def win_value(table: Any, win: int) -> str:
-    """Return such as ``"3 han 40 fu"`` or ``"yakuman"`` for the win number ``win`` (0-2) of a TABLE record."""
-    return f"{table['win_han'][win]} han {table['win_fu'][win]} fu" if table["win_han"][win] else "yakuman"
-
-
-def win_yaku(table: Any, win: int) -> list[str]:
-    """Return the yaku of a win, then its dora with their number: ``["riichi", "pinfu", "red fives 1"]``."""
-    yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][win]) >> number & 1]
-    return yaku + [f"{name} {table[column][win]}" for name, column in BONUS_COLUMNS if table[column][win]]
