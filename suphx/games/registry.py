@@ -196,7 +196,7 @@ def candidate_game(name: str) -> CandidateGame:
     """Return a game whose nets value candidate moves; ValueError for another one."""
     if not has_candidates(name):
         names = " or ".join(other for other in GAMES if has_candidates(other))
-        raise ValueError(f"{find_game(name).title} is not learned by Deep Monte-Carlo: use {names}")
+        raise ValueError(f"{find_game(name).title} has no candidate moves: use {names}")
     return cast("CandidateGame", load_game(name))
 
 

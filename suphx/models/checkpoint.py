@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ FORMAT_VERSION = 2
 
 Net: TypeAlias = PolicyNet | CandidateNet
 AnyNetConfig: TypeAlias = NetConfig | CandidateNetConfig
-N = TypeVar("N", PolicyNet, CandidateNet)
+N = TypeVar("N", bound=PolicyNet | CandidateNet)
 
 
 def new_net(kind: DecisionKind, layout: RowLayout, config: AnyNetConfig) -> Net:
@@ -41,7 +41,7 @@ def copied(net: N) -> N:
     """Return a copy of ``net`` on the CPU, in evaluation mode."""
     copy = net.like()
     copy.load_state_dict(net.state_dict())
-    return copy.eval()
+    return cast("N", copy.eval())
 
 
 @dataclass(frozen=True, slots=True)

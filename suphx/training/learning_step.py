@@ -152,7 +152,7 @@ class CandidateActorCritic(_Actor):
         assert isinstance(net, CandidateNet)
         rows, masks = batch["planes"], batch["masks"]
         with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
-            values = net(rows, batch["candidates"], batch["lists"]).float()
+            values: Tensor = net(rows, batch["candidates"], batch["lists"]).float()
         return values.new_zeros(masks.shape).masked_scatter(masks == 1, values)
 
     def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
@@ -161,7 +161,8 @@ class CandidateActorCritic(_Actor):
             return None
         rows = batch["planes"]
         with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
-            return self.critic(rows, rows[:, :0], torch.arange(len(rows), device=rows.device)).float()
+            values: Tensor = self.critic(rows, rows[:, :0], torch.arange(len(rows), device=rows.device))
+        return values.float()
 
     def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
         """Return all columns of a batch; masks are as wide as the longest list."""

@@ -46,7 +46,8 @@ class LearnedTables(ToyTables):
 
     def scores(self) -> F32:
         more = self.points - self.worth
-        return ((more - more.mean(axis=1, keepdims=True)) / 10).astype(np.float32)
+        scores: F32 = ((more - more.mean(axis=1, keepdims=True)) / 10).astype(np.float32)
+        return scores
 
 
 _STATE = ("hands", "points", "seeds", "num_played", "moves", "worth")
@@ -129,7 +130,7 @@ class ToyLearningTables:
     def step(self, outputs: Sequence[PolicyOutputs]) -> EndedToyGames:
         (seen,), (output,), everyone = self.observe(), outputs, self._everyone
         self._store.add(everyone, self._tables.actors(everyone), seen, output, everyone)
-        self._tables.advance(everyone, seen.chosen_moves(output.actions))
+        self._tables.advance(everyone, seen.chosen_moves(output.actions).astype(np.int64))
         ended = self._tables.take_ended()
         result = EndedToyGames(self._tables.scores()[ended], self._store.take(ended), len(everyone))
         self._begin(ended)

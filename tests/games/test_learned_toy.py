@@ -10,6 +10,7 @@ import pytest
 
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.match import MatchSetup, play_match
+from suphx.games.game import Agent
 from suphx.games.registry import GAMES
 from suphx.models.net_config import CandidateNetConfig
 from suphx.training.config import MonteCarloConfig
@@ -48,13 +49,14 @@ def test_its_learning_tables_keep_their_contract() -> None:
 def test_it_is_learned(settings: dict[str, Any], rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     small = partial(CandidateNetConfig, units=16, hidden=64, layers=2)
     monkeypatch.setattr("suphx.training.value_nets.CandidateNetConfig", small)
-    config = MonteCarloConfig(**{"games": 256, "learning_rate": 2e-3, "threads": 1, "precision": "fp32"} | settings)
+    config = MonteCarloConfig(games=256, learning_rate=2e-3, threads=1, precision="fp32", **settings)
     learner = RoundLearner(config, NAME)
     player = RoundPlayer(config, GAME, ToyRules(), learner.nets)  # type: ignore[arg-type]
     for number in range(rounds):
         learner.learn(player.play(number))
     nets = ValueNets(GAME, ToyRules(), learner.nets).player("fp32")  # type: ignore[arg-type]
-    runner = GameRunner(load={"nets": nets, "random": ToyAgent("random")}.__getitem__)
-    report = play_match(MatchSetup("nets", "random", seed=1, game=NAME), 2000, runner=runner)
+    agents: dict[str, Agent] = {"nets": nets, "random": ToyAgent("random")}
+    setup = MatchSetup("nets", "random", seed=1, game=NAME)
+    report = play_match(setup, 2000, runner=GameRunner(load=agents.__getitem__))
     assert report.difference.is_significant
     assert report.difference.mean < 0, "lower places are better"

@@ -27,7 +27,7 @@ from suphx.games.registry import (
     has_candidates,
     load_game,
 )
-from suphx.kernel.record import I32, I64
+from suphx.kernel.record import I64
 from suphx.selfplay.rollouts.rollout import play_deals
 from tests.games.learning_contract import check_learning_tables
 from tests.repository import REPOSITORY
@@ -76,7 +76,7 @@ def test_a_folder_of_games_is_in_the_registry_and_the_other_way_round() -> None:
 def test_an_unknown_game_is_told_with_the_next_word() -> None:
     with pytest.raises(ValueError, match="'doudizu' is not a game: did you mean 'doudizhu'"):
         find_game("doudizu")
-    with pytest.raises(ValueError, match="riichi is not learned by Deep Monte-Carlo: use doudizhu"):
+    with pytest.raises(ValueError, match="riichi has no candidate moves: use doudizhu"):
         candidate_game(DEFAULT_GAME)
 
 
@@ -138,9 +138,9 @@ class FirstMove:
 
     name = "first"
 
-    def act(self, tables: CandidateTables, indices: I64) -> I32:
+    def act(self, tables: CandidateTables, indices: I64) -> I64:
         offsets, legal = tables.legal(indices)
-        return legal[offsets[:-1]]
+        return legal[offsets[:-1]].astype(np.int64)
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if has_candidates(name)])

@@ -61,7 +61,8 @@ ALL = np.arange(NUM_TABLES)
 def middle(tables: DouDizhuTables, indices: I64) -> I32:
     """Return a move in the middle of each list."""
     offsets, legal = tables.legal(indices)
-    return legal[(offsets[:-1] + offsets[1:]) // 2]
+    moves: I32 = legal[(offsets[:-1] + offsets[1:]) // 2]
+    return moves
 
 
 def test_every_table_asks_one_seat_and_its_row_is_that_of_the_seat() -> None:
