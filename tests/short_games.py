@@ -26,7 +26,7 @@ def one_deal_games() -> Iterator[None]:
     with _games_by(_one_deal_rules()) as patch:
         # Records cannot say these rules: a reader of those of short games must allow riichi without points too.
         patch.setattr(f"{_RECORDS}.Rules", partial(Rules, riichi_needs_points=False))
-        patch.setattr(f"{_RECORDS}_writer.refuse_untold_game", lambda rules, read_back, game_id: None)
+        patch.setattr(f"{_RECORDS}.refuse_untold_game", lambda rules, read_back, game_id: None)
         yield
 
 

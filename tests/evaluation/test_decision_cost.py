@@ -157,12 +157,3 @@ def test_the_total_of_one_difference_is_as_sure_as_that_difference() -> None:
     (cost,) = [Cost(1.0, 3.0, Interval(1 - 12.706 * 3, 1 + 12.706 * 3), 2)]
     _, interval = total_cost([cost])
     assert (interval.low, interval.high) == pytest.approx((cost.interval.low, cost.interval.high), abs=0.01)
-
-
-def test_nothing_differs_for_sure_if_no_deal_ended_differently() -> None:
-    assert total_cost([Cost(0.0, 0.0, Interval(0.0, 0.0), 8)]) == (0.0, Interval(0.0, 0.0))
-
-
-def test_a_single_sample_is_refused() -> None:
-    with pytest.raises(ValueError, match="1 samples: use 2 or more"):
-        CostJudge(UKEIRE, samples=1)

@@ -44,18 +44,6 @@ from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import load_agent
 
 
-def test_what_is_written_counts_with_its_parts_and_without_reading_the_folder(tmp_path: Path) -> None:
-    KeptResults(tmp_path).write("earlier", {"wins": 1})
-    kept = KeptResults(tmp_path)
-    assert (len(kept), kept.num_written) == (1, 0)
-    kept.write("wall-1", {"wins": 2})
-    kept.part("fresh").write("wall-1", {"wins": 3})
-    assert kept.part("fresh").read("wall-1") == {"wins": 3}
-    assert (len(kept), kept.num_written) == (3, 2)
-    (tmp_path / "wall-1.json").unlink()
-    assert (len(kept), kept.num_written) == (2, 2)
-
-
 def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_path: Path) -> None:
     play_match(MatchSetup("ukeire", "tsumogiri", seed=3), 8, runner=GameRunner(records=tmp_path))
     found = index_records(tmp_path)
@@ -65,7 +53,9 @@ def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_pa
     for table in index["tables"]:
         data = (tmp_path / table["name"]).read_bytes()
         assert (len(data), hashlib.sha256(data).hexdigest()) == (table["bytes"], table["sha256"])
-    logs = list(iter_records([tmp_path / table["name"] for table in index["tables"]], quarantine=Quarantine()))
+    logs = list(
+        iter_records([tmp_path / table["name"] for table in index["tables"]], workers=1, quarantine=Quarantine())
+    )
     assert len(logs) == 8
     (tmp_path / INDEX_FILE).write_text("[" * 9999)
     with pytest.raises(ValueError, match=f"{INDEX_FILE} is damaged"):
@@ -85,23 +75,6 @@ def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path
         assert [table["name"] for table in index["tables"]] == ["walls-1-16.tsv.xz", "walls-17-32.tsv.xz"]
         assert index["left_out"] == 1
         index_records(tmp_path, max_bytes=2 * len(data))
-
-
-def test_no_table_behind_one_that_is_left_out_stays(tmp_path: Path) -> None:
-    content = {"walls-1-16": b"a\n", "walls-17-32": bytes(range(256)) * 8, "walls-33-48": b"c\n"}
-    sizes = {}
-    for name, games in content.items():
-        path = tmp_path / f"{name}.tsv.xz"
-        path.write_bytes(lzma.compress(games))
-        sizes[name] = path.stat().st_size
-    index_records(tmp_path, max_bytes=sizes["walls-1-16"] + sizes["walls-33-48"])
-    assert [path.name for path in tmp_path.glob("*.tsv.xz")] == ["walls-1-16.tsv.xz"]
-    assert json.loads((tmp_path / INDEX_FILE).read_text())["left_out"] == 2
-
-
-def test_a_folder_without_games_gets_no_index(tmp_path: Path) -> None:
-    assert index_records(tmp_path / "records") == {"games": 0, "bytes": 0}
-    assert not (tmp_path / "records").exists()
 
 
 def test_the_tables_of_all_seatings_are_in_the_order_of_their_walls_and_one_seating_is_chosen(tmp_path: Path) -> None:
@@ -252,7 +225,7 @@ def test_of_several_seats_that_forfeit_the_points_decide() -> None:
 def sequential(candidate: str) -> SequentialReport:
     config = SequentialConfig(difference=0.5, error=0.05)
     setup = MatchSetup(candidate, "tsumogiri", seed=3, rules=tonpuu())
-    return play_sequential_match(setup, config, max_hanchans=160, fresh_hanchans=8, runner=HERE)
+    return play_sequential_match(setup, config, max_deals=40, fresh_deals=6, runner=HERE)
 
 
 def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
@@ -265,9 +238,9 @@ def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
 def test_forfeits_on_the_new_walls_are_told_too() -> None:
     config = SequentialConfig(difference=0.5, error=0.05)
     setup = MatchSetup("ukeire", QUITTER, seed=3, rules=tonpuu())
-    report = play_sequential_match(setup, config, max_hanchans=160, fresh_hanchans=8, runner=HERE)
+    report = play_sequential_match(setup, config, max_deals=40, fresh_deals=6, runner=HERE)
     assert report.fresh is not None
-    assert report.forfeits.counts == {1: 3 * (report.outcome.hanchans + 8)}
+    assert report.forfeits.counts == {1: 3 * (report.outcome.hanchans + 24)}
 
 
 def test_a_tournament_rates_a_forfeit_as_fourth_place() -> None:

@@ -68,7 +68,8 @@ class NightVersions:
     @property
     def name(self) -> str:
         """Of the tournament."""
-        return self._recipe.name
+        name: str = self._recipe.name
+        return name
 
     def owns(self, version: LostVersion) -> bool:
         """Tell whether the version was a candidate of this tournament."""
