@@ -246,7 +246,7 @@ class RayBackend(ABC):
         return BackendState(
             learner=({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values),
             latest=with_weights(self._latest),
-            older=[with_weights(version) for version in self._older],
+            older=[with_weights(version) for version in self._older] if self._parts.steps else [],
             counts=self.counts,
             next_simulator=self._next_number,
         )
