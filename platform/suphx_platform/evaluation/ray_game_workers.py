@@ -170,7 +170,7 @@ class _RayWorker(Worker):
 
     def __init__(self, needs: Mapping[str, Any]) -> None:
         super().__init__()
-        self._actor = ray.remote(GameActor).options(**needs, scheduling_strategy="SPREAD").remote()
+        self._actor: Any = ray.remote(GameActor).options(**needs, scheduling_strategy="SPREAD").remote()
 
     def begin(self, start: Start, arguments: tuple[Any, ...]) -> Future[str]:
         """Have it load the agents."""

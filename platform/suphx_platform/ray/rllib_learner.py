@@ -182,7 +182,7 @@ class RLlibWorkers:
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
-        stored = ray.put(dict(tensors))
+        stored: Any = ray.put(dict(tensors))
         self._on_each(lambda learner: learner.step.load_tensors(ray.get(stored)))
 
     def close(self) -> None:

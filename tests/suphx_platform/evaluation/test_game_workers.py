@@ -37,9 +37,8 @@ BLOCKS = [GameTask(SEATING, (9 * n,) * 2 + (9 * n + 1,) * 2, f"{n}", f"block {n}
 
 
 def new_plan(**options: Any) -> GamePlan:
-    return GamePlan(
-        **{"addresses": ("random",), "names": ("0",), "rules": tonpuu(), "summarise": scores, "num_tables": 2} | options
-    )
+    usual: dict[str, Any] = {"addresses": ("random",), "names": ("0",), "rules": tonpuu(), "summarise": scores}
+    return GamePlan(**usual | {"num_tables": 2} | options)
 
 
 def side_plan(*addresses: str) -> GamePlan:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from torch.multiprocessing.spawn import spawn
 
 from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
+from suphx.training import supervised
 from suphx.training.supervised import HeadTrainer, HeadTraining
 from suphx.training.trainer import DivergedError
 from suphx.training.worker_group import WorkerGroup
@@ -78,6 +80,14 @@ class Counted:
     def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
         (self.folder / f"encoder-{os.getpid()}").touch()
         return LowestLegal(self.head)(kyokus)
+
+
+class Diverging(Counted):
+    """Also lets losses in its process be no numbers."""
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        supervised.supervised_loss = lambda logits, *_: logits.sum() * math.nan
+        return super().__call__(kyokus)
 
 
 def training(encode: Any = None) -> HeadTraining:
@@ -228,8 +238,8 @@ def test_a_wrong_value_that_a_worker_meets_is_raised_here_by_its_first_attempt(t
 @pytest.mark.usefixtures("ray")
 def test_a_training_that_diverges_ends_at_once_and_names_a_place_that_stays(tmp_path: Path) -> None:
     diverging = job(
-        replace(SHORT, yes_weight=1e39),  # infinite in float32
-        data=replace(head_data(RIICHI_HEAD), encode=Counted(tmp_path, RIICHI_HEAD)),
+        SHORT,
+        data=replace(head_data(RIICHI_HEAD), encode=Diverging(tmp_path, RIICHI_HEAD)),
     )
     with pytest.raises(DivergedError, match=f"at step 1 .* are in the checkpoints in {tmp_path}/stage/workers"):
         train_on_workers(diverging, tmp_path / "stage", TWO, CheckpointLocation(str(tmp_path / "stage")))

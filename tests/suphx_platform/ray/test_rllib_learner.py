@@ -79,7 +79,7 @@ def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -
     start = one.weights()
     for batch in BATCHES:
         found, expected = two.update(batch), one.update(batch)
-        assert found.number == expected.number
+        assert two.num_updates == one.num_updates
         for head, figures in expected.items():
             for name in ("entropy", "reward", "policy_loss", "critic_loss", "policy_norm", "critic_norm", "kl"):
                 assert found[head][name] == pytest.approx(figures[name], rel=1e-4, abs=1e-6), name
@@ -123,7 +123,9 @@ def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None
     again.restore(*two.state())
     one.update(BATCHES[0])
     assert_close(again.weights(), one.weights())
-    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == len(BATCHES) + 2
+    again.update(BATCHES[1])
+    one.update(BATCHES[1])
+    assert again.num_updates == one.num_updates == len(BATCHES) + 2
     assert_close(again.weights(), one.weights())
 
 
@@ -145,7 +147,8 @@ def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> 
 @pytest.mark.ray
 def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(two: Learner) -> None:
     """The last test of ``two``: its processes have ended afterwards."""
-    number = two.update({DISCARD_HEAD: decisions()}).number
+    two.update({DISCARD_HEAD: decisions()})
+    number = two.num_updates
     state, processes = two.state(), processes_of(two)
     assert len({*processes, os.getpid()}) == 3
     os.kill(processes[1], signal.SIGKILL)
@@ -156,7 +159,8 @@ def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(
     wait_for_end(processes)
     learner = rllib_learner(TWO, HEADS)
     learner.restore(*state)
-    assert learner.update({DISCARD_HEAD: decisions(seed=1)}).number == number + 1
+    learner.update({DISCARD_HEAD: decisions(seed=1)})
+    assert learner.num_updates == number + 1
     processes = processes_of(learner)
     learner.close()
     wait_for_end(processes)

@@ -34,7 +34,7 @@ class Supervised(Supervisor):
         layout = options.pop("layout", RayLayoutConfig(max_failures=2))
         super().__init__(layout, self.actors, renew=self._new, **options)
 
-    def _new(self, part: str) -> Actor:
+    def _new(self, part: str) -> Any:
         self.renewed.append(part)
         self.actors[part] = Actor()
         return self.actors[part]
