@@ -39,6 +39,7 @@ OF_RIICHI = {
     "platform/suphx_platform/selfplay/self_play_match.py",
     "pipelines/suphx_cli/commands/review.py",
     "pipelines/suphx_cli/commands/view.py",
+    "pipelines/suphx_pipelines/report/report_nets.py",
     "pipelines/suphx_pipelines/stages/evaluation.py",
     "pipelines/suphx_pipelines/stages/playouts.py",
 }
