@@ -53,8 +53,10 @@ def weights_of(nets: nn.ModuleList) -> dict[str, dict[str, np.ndarray]]:
 
 
 def load_weights(nets: nn.ModuleList, weights: Weights) -> None:
-    """Give ``nets`` weights by kind of decision, in their order; the arrays may be read-only."""
-    for net, own in zip(nets, weights.values(), strict=True):
+    """Give ``nets`` weights by kind of decision; the arrays may be read-only."""
+    for net in nets:
+        assert isinstance(net, CandidateNet)
+        own = weights[net.kind.name]
         net.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
 
 
