@@ -34,7 +34,7 @@ from suphx.models.policy import PolicyNet
 from suphx.selfplay.config import BranchConfig
 from suphx.training import monte_carlo_learning, playouts, reinforcement_config
 from suphx.training.config import MonteCarloConfig, PlayoutConfig
-from suphx.training.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo_learning import ValueTrainer
 from suphx.training.playouts import PlayoutJob, PlayoutTrainer
 from suphx.training.trainer import TrainingProgress
 from suphx.training.training_state import load_training_state, save_training_state
@@ -183,7 +183,7 @@ def _open_self_play(folder: Path) -> None:
 
 
 def _learn(folder: Path) -> None:
-    learn_values(MONTE_CARLO, candidate_game("doudizhu"), Rules(), folder)
+    ValueTrainer(MONTE_CARLO, candidate_game("doudizhu"), Rules(), folder).run()
 
 
 FORMS = {
