@@ -16,14 +16,14 @@ from typing import Any
 from suphx.experience.decisions import Decisions
 from suphx.games.learning import LearningOption
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.backend import BackendState, Event, Learned, LearnerState, Match, Played, Progress
+from suphx.selfplay.backend import BackendState, Event, Learned, LearnerState, Played, Progress
 from suphx.selfplay.buffer import BufferCounts, ReplayBuffer
 from suphx.selfplay.engine import InferenceEngine, LocalEngine
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
 from suphx.training.learner import Learner
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx.training.reward import Prediction, new_reward
+from suphx.training.reward import GlobalReward, Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +50,12 @@ class SelfPlay:
 class LocalParts:
     """What backends have in common whose parts are all in this process."""
 
-    is_waiting_for_parts = False
-    """All parts are always there."""
     _is_stopping: Callable[[], bool] = staticmethod(lambda: False)
+
+    @property
+    def is_waiting_for_parts(self) -> bool:
+        """All parts are always there."""
+        return False
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
         """Have a match during the run end once a stop ``is_made``."""
@@ -62,7 +65,7 @@ class LocalParts:
         """Do nothing: between two calls of ``advance`` no update is under way."""
         return []
 
-    def play_match(self, order: Match, progress: Progress) -> Future[Any]:
+    def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Play a match now, to its end or until a stop; the future has an InterruptedError then.
 
         If a worker dies, it has a ChildProcessError. A match that keeps its games, at the end of the run, is ended by
@@ -217,7 +220,7 @@ def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> Simu
         heads=config.head_numbers,
         run_seed=play.seed,
         options=frozenset(options),
-        new_reward=partial(new_reward, play.prediction),
+        new_reward=None if play.prediction is None else partial(GlobalReward, play.prediction),
         keep_probability_after=config.oracle.keep_probability_after,
         updates_per_version=config.weight_sync_interval,
         index=index,

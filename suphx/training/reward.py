@@ -1,7 +1,7 @@
 """What a seat is paid for a kyoku (paper, section 3.2).
 
-A reward is made of how deals ended, all that a simulator has seen of them: ``RoundScore`` is the hand-made one of the
-paper's RL-basic, ``GlobalReward`` that of RL-1.
+A reward is made of how deals ended, all that a simulator has seen of them. ``GlobalReward`` is that of the paper's
+RL-1; without one, a seat is paid the points that it won or lost in the kyoku, as in RL-basic.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from suphx.games.riichi.table import GAME_END
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records
 from suphx.models.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next
-from suphx.selfplay.simulator import Reward
 from suphx.training.config import LastKyoku
 
 
@@ -165,23 +164,3 @@ def _ends(before: Records, after: Records) -> KyokuEnds:
         next_kyotaku=after["kyotaku"].astype(np.int32),
         next_scores=after["scores"],
     )
-
-
-class RoundScore:
-    """The points that each seat won or lost in the kyoku, riichi sticks and honba included."""
-
-    def __call__(self, ends: KyokuEnds) -> F32:
-        """Return float32 [n, 4]."""
-        return (ends.scores_after - ends.scores_before).astype(np.float32)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return nothing: every deal stands for itself."""
-        return {}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Change nothing."""
-
-
-def new_reward(prediction: Prediction | None, num_tables: int) -> Reward:
-    """Return the reward of ``num_tables`` tables: differences of a prediction, or round scores where there is none."""
-    return RoundScore() if prediction is None else GlobalReward(prediction, num_tables)

@@ -16,17 +16,15 @@ from suphx.selfplay.backend import Played
 from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.requests import Reply, Request
 from suphx.selfplay.simulator import MAX_SIMULATORS, SelfPlaySimulator, SimulatorContext
-from suphx.training.reward import Prediction, new_reward
+from suphx.training.reward import GlobalReward, Prediction
 from tests.models.random_nets import PREDICTION
 from tests.selfplay.row_nets import policy_outputs
 
 PROGRAM = """
 from concurrent.futures import Future
-from functools import partial
 from suphx_platform.ray.process import peak_bytes
 from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
-from suphx.training.reward import new_reward
 from tests.selfplay.row_nets import policy_outputs
 
 class RowEngine:
@@ -35,7 +33,7 @@ class RowEngine:
         future.set_result([policy_outputs(observations) for observations in request])
         return future
 
-context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3, new_reward=partial(new_reward, None))
+context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3)
 simulator = SelfPlaySimulator(SimulatorConfig(num_tables=512), context, RowEngine())
 peaks = []
 for _ in range(3):
@@ -97,7 +95,8 @@ COSTS = {False: frozenset[str](), True: frozenset({"costs"})}
 def new_simulator(
     engine: RowEngine, num_tables: int = 8, index: int = 0, prediction: Prediction | None = None, **others: Any
 ) -> SelfPlaySimulator:
-    others["new_reward"] = partial(new_reward, prediction)
+    if prediction is not None:
+        others["new_reward"] = partial(GlobalReward, prediction)
     context = SimulatorContext(encoder="mini", heads=(DISCARD_HEAD,), run_seed=3, index=index, **others)
     return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), context, engine)
 
@@ -134,9 +133,7 @@ def test_the_same_seed_gives_the_same_decisions_however_steps_are_cut() -> None:
 
 def test_simulators_of_a_run_play_different_games() -> None:
     seeds = {
-        SimulatorContext(
-            encoder="mini", heads=(), run_seed=seed, index=index, new_reward=partial(new_reward, None)
-        ).first_seed(half)
+        SimulatorContext(encoder="mini", heads=(), run_seed=seed, index=index).first_seed(half)
         for seed in (0, 1, (1 << 14) - 1)
         for index in (0, 1, MAX_SIMULATORS - 1)
         for half in (0, 1)

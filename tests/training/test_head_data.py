@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.archive.store import KyokuStore, write_store
+from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked
@@ -29,7 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> KyokuStore:
 def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, head: int) -> None:
     data = head_data(store, head, "mini", SplitConfig())
     samples = encode_checked(data.encode, np.arange(store.num_kyokus))
-    assert samples.planes.shape[1] == data.layout.observation_bytes
+    assert samples.planes.shape[1] == find_encoder("mini").layout(head).observation_bytes
     assert samples.masks.shape[1] == (34 if head == DISCARD_HEAD else 0)
     assert len(samples.labels) > 0
 

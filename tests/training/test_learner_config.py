@@ -67,7 +67,7 @@ def test_the_sum_waits_while_alpha_is_at_a_bound() -> None:
 
 def test_without_an_absolute_target_it_is_a_share_of_the_initial_entropy_that_falls() -> None:
     config = EntropyConfig(first_share=1.0, last_share=0.4, anneal_updates=4, rate=0.0, gain=0.1, alpha=0.02)
-    control = EntropyControl(target=config.target_of(DISCARD_HEAD), alpha=config.alpha)
+    control = EntropyControl(target=config.target_of(DECISIONS[DISCARD_HEAD]), alpha=config.alpha)
     assert control.target_now(config) is None
     targets = []
     for entropy in (0.8, 0.7, 0.6, 0.5, 0.4, 0.3):

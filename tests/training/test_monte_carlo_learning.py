@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -31,12 +32,12 @@ CONFIG = MonteCarloConfig(
 )
 
 
-def untimed(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def untimed(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in history]
 
 
 def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) -> None:
-    reported: list[dict[str, Any]] = []
+    reported: list[Mapping[str, Any]] = []
     trained, progress = ValueTrainer(CONFIG, GAME, Rules(), tmp_path / "whole", report=reported.append).run()
     ValueTrainer(replace(CONFIG, max_rounds=1), GAME, Rules(), tmp_path / "parts").run()
     resumed, progress_2 = ValueTrainer(CONFIG, GAME, Rules(), tmp_path / "parts").run()

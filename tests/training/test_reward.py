@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
-from suphx.games.riichi.selfplay.table_group import KyokuEnds
 from suphx.games.riichi.table import GAME_END
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
 from suphx.models.reward_predictor import weights_of
 from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
-from suphx.training.reward import PredictedChange, Prediction, RoundScore, points_won
+from suphx.training.reward import PredictedChange, Prediction, points_won
 from tests.models import gru_twin
 from tests.models.random_nets import EXPERT_8_DAN, small_predictor
 from tests.selfplay.agents.small_agent import small_agent
@@ -71,32 +70,3 @@ def test_another_deal_changes_the_prediction_from_that_of_its_start() -> None:
         own = np.stack([line[seat] for line in lines]).astype(np.float64)
         start, end = gru_twin.predictions(state, own, PREDICTOR.mean, PREDICTOR.spread)
         np.testing.assert_allclose(found[seat], 200.0 * (end - start), rtol=1e-3, atol=0.1)
-
-
-def test_the_round_score_is_what_a_seat_won_or_lost() -> None:
-    before = np.array([[25_000, 25_000, 24_000, 25_000]], np.int32)
-    after = np.array([[25_000, 21_100, 28_900, 25_000]], np.int32)
-    one = np.zeros(1, np.int32)
-    ends = KyokuEnds(
-        tables=np.zeros(1, np.int64),
-        games=np.zeros(1, np.int64),
-        numbers=one,
-        kyoku=one,
-        honba=one,
-        kyotaku=one + 1,
-        scores_before=before,
-        scores_after=after,
-        placements=np.zeros((1, 4), np.int8),
-        next_kyoku=one + 1,
-        next_honba=one,
-        next_kyotaku=one,
-        next_scores=after,
-    )
-    rewards = RoundScore()(ends)
-    assert rewards.dtype == np.float32
-    assert rewards.tolist() == [[0, -3900, 4900, 0]]
-    # The sticks that are left over go to the winner of the game, not of the deal.
-    at_the_end = replace(
-        ends, placements=np.array([[2, 4, 1, 3]], np.int8), next_scores=after + np.array([[0, 0, 1000, 0]], np.int32)
-    )
-    assert RoundScore()(at_the_end).tolist() == rewards.tolist()

@@ -53,9 +53,9 @@ def test_averaged_weights_are_the_mean_of_the_first_rounds_then_move_by_a_fixed_
     mean = {name: np.mean([weights[name] for weights in first], axis=0) for name in first[0]}
     assert any(np.abs(mean[name] - first[-1][name]).max() > 1e-4 for name in mean)
     assert_equal(averaged(learner), mean)
-    (newest,) = learn(learner, CONFIG, 1)
-    assert_equal(averaged(learner), {name: mean[name] + (newest[name] - mean[name]) / 3 for name in mean})
-    assert_equal(newest(learner), newest)
+    (fourth,) = learn(learner, CONFIG, 1)
+    assert_equal(averaged(learner), {name: mean[name] + (fourth[name] - mean[name]) / 3 for name in mean})
+    assert_equal(newest(learner), fourth)
 
 
 def test_before_the_first_round_and_without_averages_they_are_the_weights() -> None:

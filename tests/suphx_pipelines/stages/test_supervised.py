@@ -47,7 +47,7 @@ def stage_context(runs: Path, **changes: str) -> StageContext[Recipe]:
         console=Console(),
         seed=3,
         storage_name="",
-        keep=lambda number, score=None, then=None: None,
+        keep=lambda number, then=None: None,
     )
 
 
