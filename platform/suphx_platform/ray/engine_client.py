@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from typing import Any
 
 import ray
@@ -12,7 +11,7 @@ import ray
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.sparse_planes import SparseObservations
 from suphx.selfplay.layout import RayLayoutConfig
-from suphx_platform.ray.process import CALL_ERRORS
+from suphx_platform.ray.process import CALL_ERRORS, Peer, PeerLostError
 
 _BACK_OFF_SECONDS = 0.2
 _AVOID_SECONDS = 30.0
@@ -27,12 +26,9 @@ class EngineClient:
     stalls nobody twice. A request may be answered twice, once by an engine that was given up.
     """
 
-    def __init__(self, engines: Sequence[Any], index: int, config: RayLayoutConfig, names: Sequence[str] = ()) -> None:
-        """``index``: of the simulator; it asks engine ``index`` modulo their number as long as that answers.
-
-        ``names``: of the engines in Ray; another actor may get the name of one that has ended.
-        """
-        self._engines, self._names = list(engines), names
+    def __init__(self, engines: Sequence[Peer], index: int, config: RayLayoutConfig) -> None:
+        """``index``: of the simulator; it asks engine ``index`` modulo their number as long as that answers."""
+        self._engines = engines
         self._home = index % len(engines)
         self._config = config
         self._avoided_until = [0.0] * len(engines)
@@ -58,15 +54,16 @@ class EngineClient:
         return len(self._silent().union(tried)) < len(self._engines)
 
     def send(self, engine: int, request: Sequence[SparseObservations]) -> Any:
-        """Return the reference of the reply of an engine."""
-        return self._engines[engine].evaluate.remote(request)
+        """Return the reference of the reply of an engine; None while there is none of its name."""
+        try:
+            return self._engines[engine].call("evaluate", request)
+        except PeerLostError:
+            return None
 
     def avoid(self, engine: int, unanswered: Any = None) -> None:
         """Ask others for a while; as long as the reply has not come for which ``unanswered`` stands, if it is given."""
         self._avoided_until[engine] = time.monotonic() + _AVOID_SECONDS
-        if self._names:
-            with suppress(ValueError):  # nobody has the name at the moment
-                self._engines[engine] = ray.get_actor(self._names[engine])
+        self._engines[engine].forget()  # another actor may get the name
         if unanswered is not None:
             self._awaited[engine] = unanswered
 
@@ -110,10 +107,12 @@ class RemoteReply:
             reference = self._references[self._engine]
             seconds = max(_LEAST_SECONDS, self._ends_at - time.monotonic())
             try:
+                if reference is None:
+                    raise PeerLostError
                 outputs = ray.get(reference, timeout=seconds)
             except ray.exceptions.GetTimeoutError:
                 self._client.avoid(self._engine, unanswered=reference)
-            except CALL_ERRORS as error:
+            except (*CALL_ERRORS, PeerLostError) as error:
                 self._client.avoid(self._engine)
                 del self._references[self._engine]
                 failed = error if isinstance(error, ray.exceptions.RayTaskError) else failed

@@ -129,7 +129,7 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
 
 def new_engine_client(names: Sequence[str], index: int, layout: RayLayoutConfig) -> EngineClient:
     """Return what a simulator asks that has no engine of its own."""
-    return EngineClient([ray.get_actor(name) for name in names], index, layout, names)
+    return EngineClient([Peer(name) for name in names], index, layout)
 
 
 def _new_simulator(config: SimulatorConfig, context: SimulatorContext, number: int, engine: Any) -> Simulator:

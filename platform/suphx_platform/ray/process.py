@@ -147,12 +147,16 @@ class Peer:
                 raise PeerLostError(str(error)) from None
         return getattr(self._actor, method).remote(*arguments)
 
+    def forget(self) -> None:
+        """Look for the name again at the next call."""
+        self._actor = None
+
     def answer(self, reference: Any) -> Any:
         """Return what it answered; PeerLostError if it is gone, or new and has not begun."""
         try:
             return ray.get(reference)
         except CALL_ERRORS as error:
-            self._actor = None
+            self.forget()
             if isinstance(error, ray.exceptions.RayTaskError) and not isinstance(error.cause, NotBegunError):
                 raise  # it lives, and would not do better when it is asked again
             raise PeerLostError(str(error)) from None

@@ -11,6 +11,7 @@ from ray.exceptions import ActorUnavailableError, GetTimeoutError, ObjectReconst
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx_platform.ray import engine_client
 from suphx_platform.ray.engine_client import EngineClient
+from suphx_platform.ray.process import PeerLostError
 
 
 class Engines:
@@ -23,6 +24,8 @@ class Engines:
         """Whose reply was waited for."""
         self.sent: list[int] = []
         """Who was sent a request."""
+        self.nameless = set[int]()
+        """Whose names nobody has."""
         self.silent = set[int]()
         """Whose replies have not come."""
         self._get = get
@@ -30,17 +33,19 @@ class Engines:
         monkeypatch.setattr(engine_client, "time", clock)
         monkeypatch.setattr(ray, "get", self._wait_for)
         monkeypatch.setattr(ray, "wait", self._ready)
-        self.handles = [SimpleNamespace(evaluate=SimpleNamespace(remote=self._remote(each))) for each in range(number)]
+        self.peers: Any = [SimpleNamespace(call=self._call(each), forget=lambda: None) for each in range(number)]
 
     def client(self, index: int = 0) -> EngineClient:
-        return EngineClient(self.handles, index, RayLayoutConfig())
+        return EngineClient(self.peers, index, RayLayoutConfig())
 
-    def _remote(self, engine: int) -> Callable[[Any], int]:
-        def remote(_: Any) -> int:
+    def _call(self, engine: int) -> Callable[[str, Any], int]:
+        def call(method: str, _: Any) -> int:
+            if engine in self.nameless:
+                raise PeerLostError
             self.sent.append(engine)
             return engine
 
-        return remote
+        return call
 
     def _sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -148,6 +153,18 @@ def test_a_request_at_which_an_engine_fails_is_answered_by_another_and_fails_if_
     with pytest.raises(RayTaskError, match="wrong shapes"):
         client.submit([]).result()
     assert sorted(engines.asked) == [0, 1, 2]
+
+
+def test_an_engine_that_is_just_replaced_is_asked_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = Engines(monkeypatch, 2, lambda engine, _: None)
+    engines.nameless = {0}
+    client = engines.client()
+    client.submit([]).result()
+    assert engines.asked == [1]
+    engines.nameless.clear()
+    engines.now += 40
+    client.submit([]).result()
+    assert engines.asked == [1, 0]
 
 
 def test_an_engine_that_was_dead_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
