@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import ray
@@ -26,7 +26,7 @@ import ray
 from suphx.experience.observation import PolicyOutputs
 from suphx.experience.sparse_planes import SparseObservations
 from suphx.selfplay.backend import Learned, Played
-from suphx.selfplay.buffer import Batch, BufferStatus
+from suphx.selfplay.buffer import BufferStatus, ReplayBuffer, RoundBuffer
 from suphx.selfplay.config import ParameterServerConfig
 from suphx.selfplay.requests import Request
 from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
@@ -52,6 +52,7 @@ LearnerCopy = tuple[int, Arrays, Mapping[str, Any]]
 """Updates, and all that a learner needs to go on from there."""
 T = TypeVar("T")
 R = TypeVar("R")
+Buffer: TypeAlias = ReplayBuffer | RoundBuffer
 _HOLD_SECONDS = 2.0
 """How long a simulator waits for room before it answers its driver."""
 
@@ -68,30 +69,6 @@ class Simulator(Protocol):
         ...
 
     def restore(self, state: Arrays) -> None:
-        """Go on from a ``state``."""
-        ...
-
-
-class Buffer(Protocol):
-    """Keeps what was played until it is learned from."""
-
-    def add(self, parts: Sequence[Any]) -> bool:
-        """Take decisions in; False if there is no room: then none was added."""
-        ...
-
-    def take(self, version: int) -> Batch | None:
-        """Return what one update of policy ``version`` learns from, if there is enough."""
-        ...
-
-    def status(self) -> BufferStatus:
-        """Return how it is."""
-        ...
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return arrays and plain values for ``restore``."""
-        ...
-
-    def restore(self, arrays: Arrays, values: Mapping[str, Any]) -> None:
         """Go on from a ``state``."""
         ...
 
