@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -41,7 +41,9 @@ def start_in_pairs() -> Callable[[Iterator[tuple[int, str]], Progress], Iterator
     return work
 
 
-def run_tasks(tasks: Sequence[Any], start: Any, arguments: tuple[Any, ...], *, workers: int, **options: Any) -> Any:
+def run_tasks(
+    tasks: Sequence[Any], start: Any, arguments: tuple[Any, ...], *, workers: int, **options: Any
+) -> Generator[tuple[int, Any], None, None]:
     with closing(ProcessPool(workers)) as pool:
         yield from pool.run(tasks, start, arguments, **options)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future
 from typing import Any, TypeAlias
 
 import ray
@@ -18,17 +18,6 @@ from suphx_platform.ray.process import Peer
 
 Update: TypeAlias = tuple[PolicyVersion, list[PolicyVersion]]
 """The newest version, and the older ones that opponents may have."""
-
-
-@dataclass(frozen=True, slots=True)
-class GivenReply:
-    """A reply that is there already."""
-
-    reply: Reply
-
-    def result(self) -> Reply:
-        """Return it."""
-        return self.reply
 
 
 class Fetching:
@@ -100,9 +89,11 @@ class FetchingEngine(Fetching):
         with torch_threads(self._threads):
             return self.engine.evaluate_together(requests)
 
-    def submit(self, request: Request) -> GivenReply:
+    def submit(self, request: Request) -> Future[Reply]:
         """Answer at once, in the thread that asks."""
-        return GivenReply(self.evaluate_together([request])[0])
+        reply: Future[Reply] = Future()
+        reply.set_result(self.evaluate_together([request])[0])
+        return reply
 
 
 def with_weights(version: PolicyVersion) -> PolicyVersion:
