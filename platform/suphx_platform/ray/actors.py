@@ -225,6 +225,7 @@ class InferenceEngineActor(RayActor):
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._own = new_engine()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference")  # torch keeps memory for each thread
+        self._fetching = asyncio.Lock()
         self._waiting: deque[_Waiting] = deque()
         self._answering: asyncio.Task[None] | None = None
         self._oldest_since: float | None = None
@@ -232,15 +233,17 @@ class InferenceEngineActor(RayActor):
 
     async def begin(self) -> int:
         """Take the newest weights, also if those here are newer; return their version."""
-        self._own.forget()
+        async with self._fetching:
+            self._own.forget()
         return await self.fetch()
 
     async def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
-        update = await asyncio.to_thread(self._own.ask_newest)  # answers go on while the server is asked
-        await self._compute(self._own.take, update)
-        version: int = self._own.engine.version
-        return version
+        async with self._fetching:
+            update = await asyncio.to_thread(self._own.ask_newest)  # answers go on while the server is asked
+            await self._compute(self._own.take, update)
+            version: int = self._own.engine.version
+            return version
 
     async def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
         """Return what ``InferenceEngine.evaluate`` returns, for all requests that wait at a time."""
