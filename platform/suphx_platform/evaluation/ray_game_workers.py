@@ -10,9 +10,11 @@ worker takes its place; games follow from their walls and agents, so nobody sees
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -99,9 +101,9 @@ def _moved(address: str, places: Mapping[str, Path]) -> str:
 
 def start_packed(plan: GamePlan, packed: PackedAgents) -> Work:
     """Load the agents of a plan; return what plays tasks here. Results are summaries, and the files of records."""
-    space = None if plan.records is None else tempfile.TemporaryDirectory(prefix="suphx-records-")
-    if space is not None:
-        plan = replace(plan, records=Path(space.name))
+    if plan.records is not None:
+        plan = replace(plan, records=Path(tempfile.mkdtemp(prefix="suphx-records-")))
+        atexit.register(shutil.rmtree, plan.records, ignore_errors=True)
     with packed.unpacked() as addresses:
         play = start_games(replace(plan, addresses=addresses))
 
@@ -115,7 +117,7 @@ def start_packed(plan: GamePlan, packed: PackedAgents) -> Work:
 
         for index, summary in play(noted(), progress):
             task = begun.pop(index)
-            records = None if space is None else _taken(plan.records_path(task))
+            records = None if plan.records is None else _taken(plan.records_path(task))
             yield index, (summary, records)
 
     return work
