@@ -49,6 +49,8 @@ def commands(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_commands_have_the_options_and_keys_that_documents_say(path: Path) -> None:
+    if path.name == "CHANGELOG.md":
+        return  # earlier versions had other commands
     for command in commands(path):
         words = shlex.split(re.sub(r"[][,;…]", " ", command))[1:]
         known = list(parsers(words[:2]))
