@@ -44,7 +44,7 @@ NOT_HERE = {
     "gpus_per_engine": "needs a GPU",
     "socat": "serves until it is stopped; tests/suphx_platform/agents/mjai plays against programs over TCP",
     "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
-    "ray.stress": "takes minutes of a quiet machine; tests/suphx_platform/ray runs it with few pods",
+    "ray.stress": "takes minutes of a quiet machine",
     "benchmarks/": "plays thousands of games; tests/benchmarks runs the scripts with small settings",
     "trainer_comparison": "trains for an hour; tests/games/doudizhu/peers runs it with small settings",
 }
