@@ -37,9 +37,7 @@ Start: TypeAlias = Callable[..., Work]
 """Called once in each worker. A function of a module, because a new process imports it."""
 
 _SPAWN = get_context("spawn")
-_PATIENCE_SECONDS = 10
-_EXCHANGE_SECONDS = 5.0
-"""A worker answers at least so often, also if nothing is finished."""
+_PATIENCE_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 _SAY_SECONDS = 30.0
 
@@ -172,6 +170,8 @@ class WorkerPool(ABC):
     """Times that a task may be lost with its worker before the work ends."""
     max_lost_starts: ClassVar[int]
     """Times that a worker may be lost before it has begun."""
+    exchange_seconds: ClassVar[float] = 5.0
+    """A worker answers at least so often, also if nothing is finished."""
     waits_for: str = ""
     """What is said while no worker has begun."""
 
@@ -264,7 +264,7 @@ class WorkerPool(ABC):
 
     def _exchange(self, worker: Worker, tasks: Sequence[tuple[int, Any]] = (), *, is_last: bool = False) -> None:
         worker.has_room = False
-        self._call(worker, worker.exchange(tasks, is_last, _EXCHANGE_SECONDS))
+        self._call(worker, worker.exchange(tasks, is_last, self.exchange_seconds))
 
     def _call(self, worker: Worker, call: Future[Any]) -> None:
         worker.call, worker.since = call, time.monotonic()
@@ -305,7 +305,7 @@ class WorkerPool(ABC):
 
     def _await_last_answers(self) -> None:
         """Wait for workers that have finished: they say at once that they have room, and can be used again."""
-        ends = time.monotonic() + _EXCHANGE_SECONDS
+        ends = time.monotonic() + _PATIENCE_SECONDS
         while any(worker.place and worker.call for worker in self._workers) and time.monotonic() < ends:
             list(self._handle_answer(lambda amount: None))
 
@@ -352,6 +352,7 @@ class ProcessPool(WorkerPool):
     """Processes of this machine. One that dies ends the work: most likely memory ran out, which it would again."""
 
     max_losses = max_lost_starts = 0
+    exchange_seconds = 0.5
 
     def new_worker(self) -> Worker:
         """Return another process."""
