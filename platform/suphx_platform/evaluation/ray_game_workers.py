@@ -102,8 +102,9 @@ def _moved(address: str, places: Mapping[str, Path]) -> str:
 def start_packed(plan: GamePlan, packed: PackedAgents) -> Work:
     """Load the agents of a plan; return what plays tasks here. Results are summaries, and the files of records."""
     if plan.records is not None:
-        plan = replace(plan, records=Path(tempfile.mkdtemp(prefix="suphx-records-")))
-        atexit.register(shutil.rmtree, plan.records, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix="suphx-records-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        plan = replace(plan, records=folder)
     with packed.unpacked() as addresses:
         play = start_games(replace(plan, addresses=addresses))
 

@@ -65,7 +65,8 @@ class PlaneLayout:
 
     def first_planes(self) -> Any:
         """Return the first plane of each range as a named tuple, whose fields are constants for kernels."""
-        first_planes: Any = namedtuple("FirstPlanes", [part.name for part in self.ranges])
+        new_type: Any = namedtuple  # mypy knows those with literal names only
+        first_planes = new_type("FirstPlanes", [part.name for part in self.ranges])
         return first_planes(*(part.first for part in self.ranges))
 
     @property
