@@ -106,6 +106,7 @@ class SimulatorActor(RayActor):
     """A simulator, which gives what it plays to its shard.
 
     Consumes: outputs of an engine. Produces: fragments in its shard. Waits for: room there. Unblocked by: the learner.
+    While one fragment is on its way (``_held``), the next one is played (``_next``); then it waits.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class SimulatorActor(RayActor):
         self._shard = Peer(shard)
         self._simulator: Simulator | None = None
         self._held: Sequence[Any] | None = None
+        self._next: Sequence[Any] | None = None
         self._asked: Any = None
         self._version = 0
 
@@ -129,7 +131,7 @@ class SimulatorActor(RayActor):
         if self._own is not None:
             self._own.begin()
         self._simulator = self._new_simulator(number, self._engine)
-        self._held, self._asked, self._version = None, None, version
+        self._held, self._next, self._asked, self._version = None, None, None, version
         if state is not None:
             arrays, held = state
             self._simulator.restore({name: np.array(value) for name, value in arrays.items()})
@@ -144,13 +146,13 @@ class SimulatorActor(RayActor):
         self._version = max(self._version, version)
         ends = time.monotonic() + (seconds or 0.0)
         total: Played | None = None
-        while (total is None or time.monotonic() < ends) and self._has_delivered():
+        while (total is None or time.monotonic() < ends) and self._has_room():
             if self._own is not None and self._own.engine.version < self._version:
                 self._own.fetch()
             played = self._begun().play(order, version=self._version, drains=False)
-            self._held = played.decisions
-            with suppress(PeerLostError):
-                self._asked = self._shard.call("add", self._held)
+            self._next = played.decisions
+            if self._held is None:
+                self._hand_over()
             total = played if total is None else _sum(total, played)
         return replace(total, decisions=[]) if total is not None else Played([], 0, 0, 0, 0.0, 0.0)
 
@@ -171,13 +173,25 @@ class SimulatorActor(RayActor):
 
     def state(self) -> tuple[Arrays, Sequence[Any]]:
         """Return all that ``begin`` needs."""
-        return self._begun().state(), self._held or []
+        return self._begun().state(), [*(self._held or []), *(self._next or [])]
 
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and what an engine of its own has done."""
         counts = getattr(getattr(self._own, "engine", None), "counts", None)
         return replace(health_of_process(), counts=counts)
+
+    def _hand_over(self) -> None:
+        """Offer what was played last to the shard; do not wait for its answer."""
+        self._held, self._next = self._next, None
+        with suppress(PeerLostError):
+            self._asked = self._shard.call("add", self._held)
+
+    def _has_room(self) -> bool:
+        """Return whether another fragment may be played: none waits behind the one on its way, or waits any longer."""
+        if self._next is not None and self._has_delivered():
+            self._hand_over()
+        return self._next is None
 
     def _has_delivered(self) -> bool:
         """Return whether the shard has taken what was played before; wait for room for a while."""
