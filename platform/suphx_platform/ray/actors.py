@@ -106,7 +106,8 @@ class SimulatorActor(RayActor):
     """A simulator, which gives what it plays to its shard.
 
     Consumes: outputs of an engine. Produces: fragments in its shard. Waits for: room there. Unblocked by: the learner.
-    While one fragment is on its way (``_held``), the next one is played (``_next``); then it waits.
+    While one fragment is on its way (``_held``), the next one is played (``_next``); then it waits. Whole rounds are
+    handed over before the next one is played; so are fragments while the shard has no room, as what waits grows old.
     """
 
     def __init__(
@@ -125,6 +126,8 @@ class SimulatorActor(RayActor):
         self._next: Sequence[Any] | None = None
         self._asked: Any = None
         self._version = 0
+        self._num_alone = 0
+        """Fragments, with the one on its way, that must have been taken before another one is played."""
 
     def begin(self, number: int, version: int, state: tuple[Arrays, Sequence[Any]] | None = None) -> None:
         """Deal the games of simulator ``number``, or go on from a ``state``, which may have decisions on their way."""
@@ -132,6 +135,7 @@ class SimulatorActor(RayActor):
             self._own.begin()
         self._simulator = self._new_simulator(number, self._engine)
         self._held, self._next, self._asked, self._version = None, None, None, version
+        self._num_alone = 0
         if state is not None:
             arrays, held = state
             self._simulator.restore({name: np.array(value) for name, value in arrays.items()})
@@ -146,7 +150,7 @@ class SimulatorActor(RayActor):
         self._version = max(self._version, version)
         ends = time.monotonic() + (seconds or 0.0)
         total: Played | None = None
-        while (total is None or time.monotonic() < ends) and self._has_room():
+        while (total is None or time.monotonic() < ends) and self._has_room(overlaps=seconds is not None):
             if self._own is not None and self._own.engine.version < self._version:
                 self._own.fetch()
             played = self._begun().play(order, version=self._version, drains=False)
@@ -187,11 +191,13 @@ class SimulatorActor(RayActor):
         with suppress(PeerLostError):
             self._asked = self._shard.call("add", self._held)
 
-    def _has_room(self) -> bool:
-        """Return whether another fragment may be played: none waits behind the one on its way, or waits any longer."""
-        if self._next is not None and self._has_delivered():
+    def _has_room(self, *, overlaps: bool) -> bool:
+        """Return whether another fragment may be played, while one is on its way (``overlaps``) or when none is."""
+        if self._next is not None:
+            if not self._has_delivered():
+                return False
             self._hand_over()
-        return self._next is None
+        return (overlaps and not self._num_alone) or self._has_delivered()
 
     def _has_delivered(self) -> bool:
         """Return whether the shard has taken what was played before; wait for room for a while."""
@@ -211,9 +217,11 @@ class SimulatorActor(RayActor):
                     return False
                 continue
             if answer is None:
+                self._num_alone = 2  # this one, and the next: only if that is taken at once, there is room again
                 self._asked = self._shard.call("room", sum(map(len, self._held)))
             elif answer is not True:  # it was no answer about room
                 self._held, self._version = None, max(self._version, answer)
+                self._num_alone = max(0, self._num_alone - 1)
         return True
 
     def _begun(self) -> Simulator:

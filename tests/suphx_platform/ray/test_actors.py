@@ -214,6 +214,30 @@ def test_a_simulator_keeps_what_its_shard_refuses_or_loses_and_plays_on_when_it_
     assert simulator._version == 5
 
 
+def test_a_simulator_plays_ahead_only_while_its_shard_takes_all_at_once(
+    here: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    num_answers = 0
+
+    def wait(references: list[Any], timeout: float) -> tuple[list[Any], list[Any]]:
+        nonlocal num_answers
+        num_answers -= 1
+        return (references, []) if num_answers >= 0 else ([], references)
+
+    monkeypatch.setattr(ray, "wait", wait)
+    monkeypatch.setattr(ray, "get", lambda answer: answer[0] if isinstance(answer, tuple) else answer)
+    monkeypatch.setattr(actors, "_HOLD_SECONDS", 0.0)
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator.begin(0, 0)
+    here.answers = [(None,), (5,), (None,), (6,), (7,), (8,)]
+    num_games: list[int] = []
+    for expected in (0, 3, 3, 1):  # answers of the shard, about room too, during a call
+        num_answers = expected
+        num_games.append(simulator.play(1, 0, 60.0).num_games)
+    assert num_games == [2, 0, 1, 2], "played ahead; refused: nothing ahead; taken after a wait: again; taken at once"
+    assert here.answers == []
+
+
 def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard(
     here: Shard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,7 +92,7 @@ def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
             asyncio.run(getattr(kind(lambda: own), method)(*arguments))
         return
     actor._own = None
-    actor._simulator, actor._held, actor._next, actor._version = broken, None, None, 0
+    actor._simulator, actor._held, actor._next, actor._version, actor._num_alone = broken, None, None, 0, 0
     if kind is LearnerActor:
         actor._learner = SimpleNamespace(
             num_updates=0, **{name: getattr(broken, name) for name in ("learn", "match_weights", "state", "restore")}
