@@ -153,7 +153,7 @@ def test_reports_pass_through_the_drivers_node_and_no_training_needs_them(
                 ray_api.get(process.qsize.remote())
         data_parallel._send(queue, point)
     found = sorted(message.partition(":")[0] for message in caplog.messages)
-    assert found == ["the point of the workers is not shown any more", "the report of step 5 is lost"]
+    assert found == ["the progress of the workers is not shown any more", "the report of step 5 is lost"]
 
 
 @pytest.mark.ray
