@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -160,9 +160,6 @@ class Stage(Generic[R]):
     result, and what follows from it, belongs to its run: it stays as it is there, and no other run reuses it."""
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    """What it writes: paths in its folder, separated by commas, and their content. ``<name>`` stands for any part of a
-    path, and a slash at the end for a folder."""
     check: Callable[[R], None] | None = None
     """Raises ValueError or OSError for what the stage would miss, such as a file that the recipe names. Called before
     the first stage of a run begins, if this one has no result yet."""
