@@ -57,6 +57,8 @@ _KINDS = {
 _TEMPORARY = (429, 500, 502, 503, 504)
 _AWAY = (429, 502, 503, 504)
 """Answers of a server that starts, or of a proxy in front of one that is away. 500 may be an error that lasts."""
+_DENIED = (401, 403)
+"""Answers that a server may also give in its first seconds, before it has read the roles."""
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
 """Attempts to reach a server that has not answered yet."""
@@ -245,7 +247,7 @@ class ClusterApi:
         """
         what = f"{_title(kind)} {name}".strip()
         pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-        begun = time.monotonic()
+        begun, num_denied = time.monotonic(), 0
         for attempt in itertools.count(1):
             try:
                 result = act()
@@ -256,8 +258,11 @@ class ClusterApi:
                     self._outage.end()
                     return None
                 refusal = refused(what, self.namespace, error.status, error.body)
+                num_denied += error.status in _DENIED
                 if error.status in _AWAY:
                     self._outage.go_on(f"HTTP {error.status}", refusal, attempt, begun)
+                elif error.status in _DENIED and self._outage.is_on and num_denied < _ATTEMPTS:
+                    pass  # it has just started
                 elif error.status not in _TEMPORARY or attempt >= _ATTEMPTS:
                     self._outage.end()
                     raise refusal from error
@@ -286,6 +291,11 @@ class _Outage:
         self._is_shown = False
         self._lock = threading.Lock()
         self.has_answered = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the last request of any thread failed."""
+        return self._begun is not None
 
     def go_on(self, cause: str, error: ClusterError, attempt: int, begun: float) -> None:
         """Return if a request that failed for the ``attempt``-th time since ``begun`` is to be repeated, else raise."""

@@ -274,7 +274,7 @@ class Launcher:
                 report = self._end_heads(run, wait, saves=True)
                 outcome = next(iter((report or {}).values()), None)
                 if loss := _loss_of(report):
-                    _logger.warning("%s %s", run, loss)
+                    _logger.warning("%s is deleted now, but %s", run, loss)
             else:
                 _logger.warning("%s has neither a storage nor a volume: all its training is lost", run)
         removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []

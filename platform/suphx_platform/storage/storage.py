@@ -413,11 +413,23 @@ class Storage:
         old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
-        self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
+        left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
+        paths = {f"{name}/{_version_of(key, name)}" for key in left} - known
+        hidden = tuple(f"{path}/" for path in paths if self._has_manifest(path))  # a listing may lack a manifest
+        self._store.delete([key for key in left if not key.startswith(hidden)])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
             _logger.debug("uploads that were cut off may be left: %s", error)
+
+    def _has_manifest(self, path: str) -> bool:
+        try:
+            self._store.get(f"{path}/{MANIFEST}")
+        except FileNotFoundError:
+            return False
+        except DamagedObjectError:
+            pass
+        return True
 
 
 def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:

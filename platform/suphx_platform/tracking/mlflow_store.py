@@ -156,11 +156,15 @@ class MlflowStore:
         return list(self.client.search_runs([self.experiment_id()], filter_string=f"tags.`{KEY_TAG}` = '{key}'"))
 
     def _create(self, name: str, key: str, tags: Mapping[str, str]) -> str:
-        """Create a run and return MLflow's id of it."""
+        """Create a run and return MLflow's id of it.
+
+        A request whose answer was lost is sent again and may have created two: then of the one that ``find`` takes.
+        """
         all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
         now = int(1000 * time.time())
         created = self.client.create_run(self.experiment_id(), start_time=now, run_name=name, tags=all_tags)
-        run_id: str = created.info.run_id
+        first = (self._with_key(key) or [created])[0]
+        run_id: str = first.info.run_id
         return run_id
 
     def start_time(self, key: str) -> float | None:

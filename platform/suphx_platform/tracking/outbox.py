@@ -297,15 +297,12 @@ class _Queue:
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, error TEXT)"
             )
-            if takes_refused:  # without the sitting: MLflow's steps have gone on since
-                again = (
-                    "UPDATE messages SET error = NULL, text = json_remove(text, '$.sitting') WHERE error IS NOT NULL"
-                )
-                self._database.execute(again)
+            if takes_refused:
+                self._take_refused()
             self._num_waiting: int = self._database.execute(
                 "SELECT count(*) FROM messages WHERE error IS NULL"
             ).fetchone()[0]
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
             self._database.close()
             if "locked" in str(error):
                 text = f"another process sends what {path.parent} has for MLflow: wait until it has ended"
@@ -313,7 +310,18 @@ class _Queue:
                 text = f"{path} cannot be used ({error}): free space on its disk; if the file is damaged, remove it"
             raise OSError(text) from error
         self._settled: set[int] = set()
-        """Ids of messages that were sent and that a full disk has not let go."""
+        """Ids of messages that were sent or refused, and that a full disk has not let go."""
+        self._refused: list[tuple[str, str]] = []
+        """Messages that were refused and why, as far as a full disk has not taken them as such."""
+
+    def _take_refused(self) -> None:
+        """Let what was refused wait again, without its sitting: MLflow's steps have gone on since."""
+        found = self._database.execute("SELECT id, text FROM messages WHERE error IS NOT NULL").fetchall()
+        for number, text in found:
+            message = {name: value for name, value in parse_json(text).items() if name != "sitting"}
+            self._database.execute(
+                "UPDATE messages SET error = NULL, text = ? WHERE id = ?", [json.dumps(message), number]
+            )
 
     def __len__(self) -> int:
         """Return how many messages wait."""
@@ -338,15 +346,22 @@ class _Queue:
     def settle(self, ids: Sequence[int], refused: Sequence[tuple[Message, Exception]]) -> None:
         """Remove messages that were sent, and keep what MLflow has ``refused`` of them with the reason.
 
-        If a full disk does not let them go, a later start sends them again.
+        Both or neither: if a full disk does not let them go, the next call tries again, or a later start sends them.
         """
         self._num_waiting -= len(ids)
         self._settled.update(ids)
-        rows = [(json.dumps(message), str(error)) for message, error in refused]
-        with suppress(sqlite3.Error):
-            self._database.executemany("INSERT INTO messages (text, error) VALUES (?, ?)", rows)
+        self._refused += [(json.dumps(message), str(error)) for message, error in refused]
+        try:
+            self._database.execute("BEGIN")
+            self._database.executemany("INSERT INTO messages (text, error) VALUES (?, ?)", self._refused)
             self._database.executemany("DELETE FROM messages WHERE id = ?", [(each,) for each in self._settled])
+            self._database.execute("COMMIT")
+        except sqlite3.Error:
+            with suppress(sqlite3.Error):  # SQLite may have done so itself
+                self._database.execute("ROLLBACK")
+        else:
             self._settled.clear()
+            self._refused.clear()
 
     def is_empty(self) -> bool:
         """Tell whether no message waits and none was refused."""

@@ -188,6 +188,18 @@ def test_an_outage_that_lasts_longer_than_the_wait_is_an_error(cluster: Cluster,
     assert (code, lines_of_outages(err)) == (1, ["AWAY", "AWAY"]), err
 
 
+@pytest.mark.usefixtures("quick_outages")
+def test_a_server_that_has_just_started_may_not_know_its_roles_yet(cluster: Cluster) -> None:
+    api = ClusterApi(outage_seconds=60)
+    assert api.list("pods") == []
+    cluster.faults += [Fault("GET", "", 0, times=AWAY), Fault("GET", "", 403, times=3)]
+    assert api.list("pods") == []
+    cluster.faults.append(Fault("GET", "", 403, times=2))
+    with pytest.raises(ClusterError, match="launcher"):  # without an outage it is the answer
+        api.list("pods")
+    assert cluster.faults[-1].times == 1
+
+
 @pytest.mark.parametrize("kind", ["rayjobs", "configmaps"])
 def test_a_quota_that_has_not_been_counted_yet_ends_the_launch_and_leaves_nothing(
     cluster: Cluster, suphx: Command, kind: str

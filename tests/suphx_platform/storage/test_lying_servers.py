@@ -120,6 +120,19 @@ def test_a_listing_that_lacks_the_mark_is_no_other_writer_and_no_loop(
     assert loaded(later, tmp_path) == "state 3"
 
 
+def test_a_version_whose_manifest_a_listing_lacks_keeps_its_files(
+    server: MemoryS3, storage: Storage, tmp_path: Path
+) -> None:
+    save(storage, tmp_path, 1)
+    (first,) = storage.versions(NAME)
+    hidden = f"<Key>runs/{first.path}/{MANIFEST}</Key>".encode()
+    server.lie = lambda _, __, answer: (answer[0], answer[1].replace(hidden, b"<Key>runs/other</Key>"))
+    save(storage, tmp_path, 2, 3)
+    server.lie = lambda _, __, answer: answer
+    storage.load(first, tmp_path / "loaded")
+    assert (tmp_path / "loaded" / "state").read_text() == "state 1"
+
+
 def test_a_server_that_says_of_every_mark_that_it_exists_is_an_error_soon(
     server: MemoryS3, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -299,6 +299,32 @@ def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
     assert not folder.exists()
 
 
+def test_a_number_that_is_none_is_sent_again(place: Place, folder: Path) -> None:
+    place.refused = {1}
+    outbox = place.outbox(folder)
+    outbox.put({**point(1), "metrics": [["loss", float("nan"), 0, 1]], "sitting": 7})
+    outbox.close()
+    place.refused.clear()
+    outbox = place.outbox(folder, sends_refused=True)
+    outbox.close()
+    assert (place.heard, outbox.num_left) == ([1], 0)
+
+
+def test_what_is_refused_while_the_disk_is_full_is_kept(place: Place, folder: Path) -> None:
+    place.refused = {1}
+    place.is_open.clear()
+    outbox = place.outbox(folder)
+    outbox.put(tag(1))
+    wait_until(lambda: place.num_asked == 1)
+    with files_limited_to(100):
+        place.is_open.set()
+        wait_until(lambda: outbox.num_left == 1 and outbox.num_waiting == 0)
+    outbox.put(tag(2))
+    outbox.close()
+    assert place.heard == [2]
+    assert [message["number"] for message, _ in refused(folder)] == [1]
+
+
 def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path) -> None:
     place.away = {0}
     outbox = place.outbox(folder)

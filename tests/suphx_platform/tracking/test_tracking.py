@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,6 +113,19 @@ def test_a_damaged_store_is_named(tmp_path: Path) -> None:
     (tmp_path / "mlflow.db").write_bytes(b"no database" * 1000)
     with pytest.raises(TrackingError, match=r"the MLflow store sqlite:.*mlflow\.db cannot be used .*move it away"):
         TrackingStore(tmp_path).reach()
+
+
+def test_what_is_logged_is_in_the_run_that_is_found_when_the_request_for_it_was_sent_twice(runs: Path) -> None:
+    store = TrackingStore(runs)
+    create = store.client.create_run
+
+    def create_twice(*arguments: Any, **options: Any) -> Any:
+        return max((create(*arguments, **options) for _ in range(2)), key=lambda run: run.info.run_id)
+
+    store.client.create_run = create_twice  # type: ignore[method-assign]
+    with closing(store), store.start("a", key="one") as tracker:
+        tracker.log_metrics({"loss": 1.0}, step=1)
+    assert store.newest_metrics("one") == {"loss": 1.0}
 
 
 def test_a_new_store_has_our_experiment_of_training_runs(runs: Path) -> None:

@@ -141,7 +141,7 @@ class ProgramChannel:
     input: int
     output: int
     read: Callable[[int], bytes]
-    """Returns at most so many bytes of what the program writes, none at its end."""
+    """Returns at most so many bytes of what the program writes, none at its end. BlockingIOError: nothing now."""
     write: Callable[[bytes], int]
     """Returns how many bytes it has taken for the program. BlockingIOError: none now."""
     complaints: int | None
@@ -372,6 +372,8 @@ class MjaiProgram:
     def _read_piece(self) -> None:
         try:
             piece = self._channel.read(_PIECE)
+        except BlockingIOError:  # a socket may be called readable that is not
+            return
         except ConnectionError as error:
             raise self._error(self._channel.ended) from error
         self._rest += piece
