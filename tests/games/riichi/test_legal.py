@@ -18,6 +18,8 @@ NINE = "19m19p19s123z2358m"
 OFFERS: dict[str, tuple[Sequence[str], str, str, dict[str, Any]]] = {
     "riichi with 1,000 points": ([TENPAI], "7z", "0 may riichi", {"scores": (1000, 25_000, 25_000, 25_000)}),
     "no riichi below them": ([TENPAI], "7z", "0 may not riichi", {"scores": (900, 25_000, 25_000, 25_000)}),
+    "riichi with four tiles in the wall": ([TENPAI], "7z", "0 may riichi", {"left": 4}),
+    "no riichi with three": ([TENPAI], "7z", "0 may not riichi", {"left": 3}),
     "no riichi far from tenpai": (["123456789m159p5z"], "7z", "0 may not riichi", {}),
     "no riichi with a pair too few": (["123456789m159p5z"], "5z", "0 may not riichi", {}),
     "riichi with a discard that leaves tenpai": (["123456789m125p5z"], "5z", "0 may riichi", {}),

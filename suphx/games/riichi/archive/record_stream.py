@@ -27,6 +27,8 @@ MAX_UNPACKED_RATIO = 500
 """A packed file that grows beyond this many times its size is given up; game records shrink to a tenth."""
 FREE_UNPACKED_BYTES = 64 * 1024 * 1024
 """What any packed file may unpack to before the ratio counts."""
+MAX_HEADER_BYTES = 64 * 1024
+"""Of a long name or of a pax header in a tar file: tarfile reads each as a whole."""
 
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PIECE_BYTES = 256 * 1024
@@ -43,6 +45,10 @@ _FOREIGN = {
     b"Rar!\x1a\x07": "a RAR archive: unpack it",
     b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it",
 }
+_READ_WHOLE = frozenset((
+    tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
+))  # fmt: skip
+"""Types of headers with names and pax values behind them."""
 _DAMAGE = (
     EOFError,
     IndexError,
@@ -200,6 +206,13 @@ class Member(NamedTuple):
 
 class _Header(tarfile.TarInfo):
     """A header of a tar file whose damage is an error: tarfile takes it for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _READ_WHOLE and header.size > MAX_HEADER_BYTES:
+            raise OSError(f"damaged tar header: a name of {header.size:,} bytes")
+        return header
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:

@@ -64,8 +64,9 @@ class _TagReader:
         self.tags: list[Tag] = []
         self.error = 0
         self._data = data
-        self._num_skipped = num_skipped
-        self._is_ascii = data.isascii()
+        self._num_skipped = self._num_characters = num_skipped
+        self._counted = 0
+        """Bytes whose characters are counted: a record of many characters beyond ASCII is not decoded tag by tag."""
         self._depth = 0
         self._parser = expat.ParserCreate("utf-8")
         self._parser.StartElementHandler = self._start
@@ -110,8 +111,12 @@ class _TagReader:
         return RecordError(reason, f"character {place}")
 
     def _character(self, start: int) -> int:
-        num_characters = start if self._is_ascii else len(self._data[:start].decode("utf-8", "replace"))
-        return self._num_skipped + num_characters
+        """Return the character that begins at a byte."""
+        if start < self._counted:
+            self._counted, self._num_characters = 0, self._num_skipped
+        self._num_characters += len(self._data[self._counted : start].decode("utf-8", "replace"))
+        self._counted = start
+        return self._num_characters
 
 
 def _without_repeated(tag: re.Match[bytes]) -> bytes:

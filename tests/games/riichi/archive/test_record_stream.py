@@ -17,6 +17,7 @@ from suphx.games.riichi.archive import record_stream
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.archive.record_stream import (
+    MAX_HEADER_BYTES,
     MAX_RECORD_BYTES,
     MAX_UNPACKED_RATIO,
     ByteSource,
@@ -195,6 +196,12 @@ def test_a_header_whose_sum_is_wrong_is_refused_wherever_it_stands() -> None:
     assert [next(members).name for _ in range(3)] == ["a.mjlog", LONG, "empty.mjlog"]
     with pytest.raises(OSError, match="bad checksum"):
         next(members)
+
+
+@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
+def test_a_name_beyond_the_limit_is_not_read(form: int) -> None:
+    with pytest.raises(OSError, match="a name of 65,"):
+        read_tar(tar_of({"a" * MAX_HEADER_BYTES: b"<a/>"}, form))
 
 
 def test_sparse_files_are_refused() -> None:

@@ -62,6 +62,11 @@ def test_tags_have_their_place_name_and_attributes() -> None:
     ]
 
 
+def test_places_are_counted_in_characters() -> None:
+    text = '<r><T1 a="\u6771"/>\n<T2 b="\u5357\u897f"/></r>'
+    assert [tag.character for tag in read_tags(text)] == [text.index(part) for part in ("<r", "<T1", "<T2", "</r")]
+
+
 def test_the_first_piece_that_is_no_tag_is_named_with_its_place() -> None:
     with pytest.raises(RecordError, match="'oops' is not a tag") as caught:
         read_tags("<r><T1/><T2/>oops<T1/></r>")
