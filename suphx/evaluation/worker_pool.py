@@ -153,8 +153,12 @@ class Worker(ABC):
         """Return what ``Player.exchange`` does."""
 
     @abstractmethod
-    def end(self, *, is_idle: bool) -> None:
-        """End the process, which may have something to do if it is not idle."""
+    def dismiss(self) -> None:
+        """Have the process, which has nothing to do, end by itself; ``end`` waits for it."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """End the process, whatever it does."""
 
     def __str__(self) -> str:
         return self.name + (f" ({self.place})" if self.place else "")
@@ -238,14 +242,16 @@ class WorkerPool(ABC):
                 if worker.has_room and not worker.tasks:
                     self._idle.append(worker)
                 else:
-                    worker.end(is_idle=False)
+                    worker.end()
         if self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """End the workers that wait for tasks."""
+        """End the workers that wait for tasks, all at the same time."""
+        for worker in self._idle:
+            worker.dismiss()
         while self._idle:
-            self._idle.pop().end(is_idle=True)
+            self._idle.pop().end()
 
     def _add(self, name: str, worker: Worker, lost_starts: int = 0) -> None:
         """Have a worker begin."""
@@ -327,7 +333,7 @@ class WorkerPool(ABC):
             )
             return
         self._say(f"{worker} was lost {what}{', which is played again' if lost else ''} ({loss})")
-        worker.end(is_idle=False)
+        worker.end()
         self._workers.remove(worker)
         self._add(worker.name, self.new_worker(), lost_starts)
 
@@ -407,12 +413,14 @@ class _ProcessWorker(Worker):
         hint = ", perhaps for want of memory (use fewer workers)" if -code == signal.SIGKILL else ""
         return f"{name} was ended by {signal.Signals(-code).name}{hint}"
 
-    def end(self, *, is_idle: bool) -> None:
-        """End the process; an idle one ends by itself when its pipe does."""
-        if not is_idle:
+    def dismiss(self) -> None:
+        """Have it end by itself, as its pipe does."""
+        self._pipe.close()
+
+    def end(self) -> None:
+        """End the process."""
+        if not self._pipe.closed:
             self._process.terminate()
-        else:
-            self._pipe.close()
         self._process.join(_PATIENCE_SECONDS)
         self._process.kill()
         self._asking.shutdown()  # an open call has ended with the process

@@ -174,6 +174,7 @@ class _RayWorker(Worker):
     def __init__(self, needs: Mapping[str, Any]) -> None:
         super().__init__()
         self._actor: Any = ray.remote(GameActor).options(**needs, scheduling_strategy="SPREAD").remote()
+        self._dismissed: Any = None
 
     def begin(self, start: Start, arguments: tuple[Any, ...]) -> Future[str]:
         """Have it load the agents."""
@@ -185,10 +186,14 @@ class _RayWorker(Worker):
         exchange: Future[Exchange] = self._actor.exchange.remote(tasks, is_last, seconds).future()
         return exchange
 
-    def end(self, *, is_idle: bool) -> None:
-        """End the actor; an idle one removes its temporary files before."""
-        if is_idle:
-            ray.wait([self._actor.__ray_terminate__.remote()], timeout=_END_SECONDS)
+    def dismiss(self) -> None:
+        """Have the actor remove its temporary files and end."""
+        self._dismissed = self._actor.__ray_terminate__.remote()
+
+    def end(self) -> None:
+        """End the actor."""
+        if self._dismissed is not None:
+            ray.wait([self._dismissed], timeout=_END_SECONDS)
         ray.kill(self._actor)
 
 

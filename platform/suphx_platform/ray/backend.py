@@ -396,15 +396,17 @@ class FreeBackend(RayBackend):
         while True:
             self._supervisor.check_stop(part)
             found: list[Answer] = []
-            for answer in self._supervisor.wait():
+            is_lost = False
+            for answer in self._supervisor.wait():  # all are handled: others may have been lost with the same node
                 if (answer.part, answer.method) == (part, method):
                     found.append(answer)
                 else:
                     self._handle(answer)
-                    if (answer.part, answer.method) == (part, LOST):
-                        raise _LostError
+                    is_lost = is_lost or (answer.part, answer.method) == (part, LOST)
             if found:
                 return found[0].value
+            if is_lost:
+                raise _LostError
 
     def _work(self, *, may_learn: bool) -> None:
         """Give the parts something to do, and handle answers; ``may_learn``: beyond what is known to be learned."""

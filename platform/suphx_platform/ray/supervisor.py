@@ -201,7 +201,7 @@ class Supervisor:
             self._answered_at[call.part] = time.monotonic()
             self._num_open[call.part] -= 1
         if isinstance(error, Exception):
-            self._fail(call.part, error, answers)
+            self._fail(call, error, answers)
         elif error is not None:
             raise error
         elif call.method == "health":
@@ -242,9 +242,9 @@ class Supervisor:
             if not self._is_waiting(part):
                 self._hang(part, seconds, answers)
 
-    def _fail(self, part: str, error: Exception, answers: list[Answer]) -> None:
+    def _fail(self, call: _Call, error: Exception, answers: list[Answer]) -> None:
         """Go on after the error of a call: one of a part that is gone, or an error that the part raised."""
-        cause = cause_of(error)
+        part, cause = call.part, cause_of(error)
         if isinstance(cause, DivergedError):
             raise cause
         if isinstance(cause, PeerLostError):  # another part is to blame
@@ -256,7 +256,7 @@ class Supervisor:
             self.emit(fault)
             raise cause
         self._count(fault, cause)
-        if has_raised:
+        if has_raised and call.method != "health":
             answers.append(Answer(part, LOST))
         else:
             self._replace(part, answers)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -168,6 +170,21 @@ def test_a_simulator_that_died_begins_with_a_new_number_and_a_lost_buffer_is_cou
     driven.backend._lose("buffer 0")
     assert driven.backend.counts == BufferCounts(added=10, learned=3, lost=7)
     assert driven.answer("buffer 0", "begin", EMPTY) == (None,)
+
+
+def test_all_parts_that_are_lost_with_one_that_was_asked_begin_again() -> None:
+    driven = Driven(FreeBackend, new_parts())
+    driven.begin()
+    driven.backend.supervisor.health["buffer 0"] = Health(1, "here", 0)
+
+    def lose(*arguments: Any) -> Call:
+        for part in ("buffer 0", "server"):  # as with the node of both
+            driven.answer(part, "health", GONE)
+        return Call("status", (), Future())
+
+    driven.actors["buffer 0"].status = SimpleNamespace(remote=lose)
+    driven.events += driven.backend.settle()
+    assert [len(driven.open(part, "begin")) for part in ("buffer 0", "server")] == [1, 1]
 
 
 def test_a_loss_that_is_not_finite_ends_the_run() -> None:

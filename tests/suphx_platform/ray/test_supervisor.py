@@ -115,6 +115,16 @@ def test_an_error_that_a_part_raises_is_a_fault_and_the_same_actor_begins_again(
     assert (supervisor.faults(), supervisor.renewed) == (["buffer_failed"], [])
 
 
+def test_a_part_whose_health_check_fails_is_replaced_and_checked_again() -> None:
+    supervisor = Supervised()
+    supervisor.wait(0)
+    broken = RayTaskError("health", "", OSError("no such process"))
+    assert supervisor.die(supervisor.actors[PART].last("health"), broken) == [LOST]
+    supervisor.wait(0)
+    assert not supervisor.actors[PART].last("health").done()
+    assert (supervisor.faults(), supervisor.renewed) == (["buffer_failed"], [PART])
+
+
 def test_a_part_whose_peer_is_lost_is_not_to_blame() -> None:
     supervisor = Supervised()
     assert supervisor.die(supervisor.work(), RayTaskError("add", "", PeerLostError("gone"))) == [LOST]
