@@ -175,7 +175,7 @@ def test_a_stop_while_the_learner_starts_again_waits_for_it_and_saves(
 
 @pytest.mark.parametrize("part", ["learner", "buffer 0"])
 def test_a_process_that_dies_while_nobody_needs_it_is_told_to_begin_again(tmp_path: Path, part: str) -> None:
-    """Ray has started it again before anybody asks it for something: it must not work on as if it were new."""
+    """Only health checks tell of its death; another actor is in its place before anybody asks it for something."""
 
     def kill_idle(run: Run) -> None:
         while run.backend.supervisor.num_calls():

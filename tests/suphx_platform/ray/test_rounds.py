@@ -54,7 +54,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def kill(backend: RayBackend, parts: Sequence[str]) -> None:
-    """Kill parts that all live and have begun: Ray repeats the call of one that dies before, and nobody is told."""
+    """Kill parts that all live and have begun."""
     while not (backend._begun >= set(parts) and backend.processes.keys() >= set(parts)):
         for answer in backend.supervisor.wait(1):
             backend._handle(answer)
