@@ -77,7 +77,7 @@ class Player:
         """Take ``tasks`` and return what is finished, at the latest after ``seconds``.
 
         ``is_last``: no task follows for the time being. Returns early if there is a finished task, or room for another
-        one. Raises the error of a task.
+        one. Raises the error of a task, after what was finished before.
         """
         with self._changed:
             self._waiting.extend(tasks)
@@ -87,7 +87,7 @@ class Player:
                 self._has_room = False
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._finished or self._has_room or self._error, seconds)
-            if self._error is not None:
+            if self._error is not None and not self._finished:
                 raise self._error
             answer = Exchange(self._finished, self._progress, self._has_room)
             self._finished, self._progress = [], 0.0

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.worker_pool import ProcessPool, Progress
+from suphx.evaluation.worker_pool import Player, ProcessPool, Progress
 from tests.evaluation.file_task import start
 from tests.repository import REPOSITORY
 
@@ -91,6 +91,22 @@ def test_an_error_of_a_task_is_raised_here_with_its_traceback(tmp_path: Path) ->
     with pytest.raises(ValueError, match="no ") as caught:
         list(run_tasks([("refuse", tmp_path)] * 2, start, (), workers=2))
     assert "in work\n" in caught.value.__notes__[0]
+
+
+def test_what_was_finished_before_an_error_is_told_first() -> None:
+    def work(tasks: Iterator[tuple[int, str]], progress: Progress) -> Iterator[tuple[int, str]]:
+        for index, word in islice(tasks, 2):
+            yield index, word.upper()
+        raise ValueError("no more")
+
+    player = Player(work)
+    with player._changed:
+        player._waiting.extend(enumerate("ab"))
+        player._changed.notify_all()
+    player._thread.join()  # nobody asks before all is over
+    assert player.exchange([], is_last=False, seconds=60).finished == [(0, "A"), (1, "B")]
+    with pytest.raises(ValueError, match="no more"):
+        player.exchange([], is_last=False, seconds=60)
 
 
 def test_processes_end_when_nobody_takes_their_results_any_more(fifo: Path) -> None:
