@@ -66,7 +66,7 @@ class Candidates:
     offsets: I64
     """int64 (n + 1,): where the moves of each row begin, and the end of the last."""
     moves: I32
-    """int32 (m,): rows of what a net sees of each move (``candidate_features`` of games/game.py)."""
+    """int32 (m,): rows of what a net sees of each move (``candidate_features`` of games/learning.py)."""
 
     @classmethod
     def none(cls) -> Candidates:

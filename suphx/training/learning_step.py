@@ -97,7 +97,7 @@ class ActorCritic(_Actor):
         self.critic: CriticNet | None = None
         if critic is not None:
             with first_weights(start.kind.number):
-                self.critic = CriticNet(start.kind, start.num_planes, critic)
+                self.critic = CriticNet(start.kind, start.num_planes, critic, start.num_columns)
 
     def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
         """Return the logits [n, k] of ``net``."""

@@ -32,7 +32,7 @@ def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stages that the recipe asks for, perhaps none."""
     if not recipe.oracle.max_updates:
         return []
-    _check_decay(recipe)
+    _check_settings(recipe)
     start = reinforcement.needed_stages(recipe)
     stages = [_stage(ORACLE, _see_everything, (ORACLE,), start)]
     if recipe.oracle_decay.steps:
@@ -57,13 +57,18 @@ def _stage(
     )
 
 
-def _check_decay(recipe: Recipe) -> None:
-    """Raise ValueError for settings of the decay that only its stage would refuse, hours later."""
+def _check_settings(recipe: Recipe) -> None:
+    """Raise ValueError for settings that only a late stage would refuse, or that it would not follow."""
     interval, updates = recipe.reinforcement.weight_sync_interval, recipe.oracle_decay.updates_per_step
     if recipe.oracle_decay.steps and updates % interval:
         raise ValueError(
             f"oracle_decay.updates_per_step is {updates}: use a multiple of reinforcement.weight_sync_interval "
             f"({interval}), so that the keep probability changes with a version"
+        )
+    if recipe.oracle_distillation.max_updates and recipe.reinforcement.learner.algorithm == "monte_carlo":
+        raise ValueError(
+            "oracle_distillation stays near probabilities of a teacher, but nets of reinforcement.learner.algorithm "
+            "'monte_carlo' have values: set oracle_distillation.max_updates to 0, or use 'policy_gradient'"
         )
 
 

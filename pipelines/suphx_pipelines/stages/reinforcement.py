@@ -325,6 +325,11 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             "entropy_study.alphas compares with the stage reinforcement, which a recipe with agent_comparison.agents "
             "does not have: remove one of the two"
         )
+    if recipe.entropy_study.alphas and recipe.reinforcement.learner.algorithm == "monte_carlo":
+        raise ValueError(
+            "entropy_study.alphas are coefficients of the entropy, which reinforcement.learner.algorithm 'monte_carlo' "
+            "does not have: remove one of the two"
+        )
     return [
         Stage(
             name=f"{STUDY_PREFIX}{alpha:g}",

@@ -46,3 +46,9 @@ def test_from_supervised_nets_it_needs_them_and_without_self_play_there_is_none(
     assert set(stages["entropy_study/0.5"].needs) == {f"supervised/{head}" for head in HEAD_NAMES}
     none = pipeline_stages(load_recipe(RECIPES / "laptop.toml", [alphas]))
     assert not [stage.name for stage in none if stage.name.startswith("entropy_study")]
+
+
+def test_nets_of_values_have_no_entropy_to_study() -> None:
+    values = {"reinforcement.learner.algorithm": "monte_carlo", "reinforcement.engine.epsilon": "0.1"}
+    with pytest.raises(ValueError, match=r"entropy_study\.alphas .* remove one of the two"):
+        pipeline_stages(small_recipe(**values, **{"entropy_study.alphas": "[0.3]"}))

@@ -153,6 +153,13 @@ def test_from_supervised_nets_the_stages_come_after_them_and_are_absent_unless_w
     assert not [stage.name for stage in pipeline_stages(load_recipe(RECIPES / "laptop.toml")) if "oracle" in stage.name]
 
 
+def test_nets_of_values_do_not_stay_near_a_teacher() -> None:
+    values = {"reinforcement.learner.algorithm": "monte_carlo", "reinforcement.engine.epsilon": "0.1"}
+    with pytest.raises(ValueError, match=r"set oracle_distillation\.max_updates to 0"):
+        pipeline_stages(small_recipe(**SMALL, **values))
+    assert pipeline_stages(small_recipe(**SMALL | values | {"oracle_distillation.max_updates": "0"}))
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
