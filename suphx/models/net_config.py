@@ -35,6 +35,7 @@ Precision = Literal["auto", "bf16", "fp32"]
 
 Compilation = Literal["auto", "none", "default", "max-autotune"]
 
+
 def check_batch_sizes(sizes: Sequence[int]) -> None:
     """Raise ValueError unless batches can be padded to these ``sizes``."""
     if list(sizes) != sorted({size for size in sizes if size > 0}):

@@ -70,7 +70,7 @@ def _told(path: Path) -> Iterator[None]:
         raise FileNotFoundError(f"there is no file {path}: check the name, or train first")
     try:
         yield
-    except (SafetensorError, TypeError, RuntimeError) as error:  # the last ones: a shape beyond 64 bits
+    except (SafetensorError, KeyError, TypeError, RuntimeError) as error:  # a type that torch has not, a huge shape
         raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
 
 

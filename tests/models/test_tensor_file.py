@@ -27,7 +27,12 @@ def test_tensors_and_header_come_back_as_they_were(tmp_path: Path) -> None:
     assert all(torch.equal(read[name], tensor) for name, tensor in tensors.items())
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", b"\xff" * 100])
+OTHER_TYPE = b'{"a":{"dtype":"F4","shape":[4],"data_offsets":[0,2]}}'
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", b"\xff" * 100, len(OTHER_TYPE).to_bytes(8, "little") + OTHER_TYPE + bytes(2)]
+)
 def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.safetensors"
     path.write_bytes(content)

@@ -134,9 +134,11 @@ def _learning(learned: Figures, config: MonteCarloConfig, sides: Sequence[str]) 
         ]
     )
     loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
+    least: float | None = 0.0
     kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
-    title = f"Loss: {kind}"
-    figure = report_page.figure(*curve_figure(title, [loss], x_title="minutes", least=0.0))
+    if config.algorithm == "policy_gradient":
+        kind, least = "policy gradient", None  # it may be negative
+    figure = report_page.figure(*curve_figure(f"Loss: {kind}", [loss], x_title="minutes", least=least))
     charts = [_chart(points, opponent, sides, config.evaluate_decks) for opponent in config.opponents]
     return body + report_page.side_by_side(*charts, figure)
 
