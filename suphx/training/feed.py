@@ -1,7 +1,7 @@
 """Batches on the device before the step asks for them: a thread draws, copies and keeps a few ready.
 
 On a GPU the copies run beside the computation: from page-locked memory, on a stream of their own. On a CPU the thread
-saves the step the shuffling. Batches are the same, in the same order, with and without the thread.
+saves the step the shuffling. Batches are those of the stream, in the same order.
 """
 
 from __future__ import annotations
@@ -46,25 +46,22 @@ class BatchFeed:
     >>> with BatchFeed(stream, torch.device("cuda"), num_ahead=2) as feed:
     ...     batch = next(feed)
 
-    ``num_ahead`` batches are kept ready by a thread; 0 makes each one when it is asked for. An error of the stream is
-    raised by the ``next`` that finds it.
+    ``num_ahead`` batches, at least one, are kept ready by a thread. An error of the stream is raised by the ``next``
+    that finds it.
     """
 
     def __init__(self, stream: SampleStream, device: torch.device, num_ahead: int) -> None:
         self._stream = stream
         self._mover: _Mover = _CudaMover(device, num_ahead) if device.type == "cuda" else _PlainMover(device)
-        self._queue: Queue[Batch | BaseException] = Queue(max(1, num_ahead))
+        self._queue: Queue[Batch | BaseException] = Queue(num_ahead)
         self._is_closing = threading.Event()
-        self._thread = threading.Thread(target=self._fill, name="batch feed", daemon=True) if num_ahead else None
-        if self._thread is not None:
-            self._thread.start()
+        self._thread = threading.Thread(target=self._fill, name="batch feed", daemon=True)
+        self._thread.start()
 
     def __iter__(self) -> Iterator[Batch]:
         return self
 
     def __next__(self) -> Batch:
-        if self._thread is None:
-            return self._mover.receive(self._make())
         item = self._queue.get()
         if isinstance(item, BaseException):
             raise item
@@ -79,19 +76,14 @@ class BatchFeed:
     def close(self) -> None:
         """End the thread and the stream; batches that are ready are thrown away."""
         self._is_closing.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.join()
         self._stream.close()
-
-    def _make(self) -> Batch:
-        samples = next(self._stream)
-        return self._mover.send(samples, self._stream.position)
 
     def _fill(self) -> None:
         while not self._is_closing.is_set():
             item: Batch | BaseException
             try:
-                item = self._make()
+                item = self._mover.send(next(self._stream), self._stream.position)
             except BaseException as error:  # noqa: BLE001 - it is raised again where the batch is asked for
                 item = error
             self._put(item)

@@ -35,7 +35,7 @@ def stream(encode: OneRowAKyoku, position: StreamPosition | None = None) -> Samp
     return SampleStream(encode, KYOKUS, batch_size=8, seed=3, config=config, position=position)
 
 
-@pytest.mark.parametrize("num_ahead", [0, 1, 3])
+@pytest.mark.parametrize("num_ahead", [1, 3])
 def test_batches_and_positions_are_those_of_the_stream(num_ahead: int) -> None:
     plain = stream(OneRowAKyoku())
     with BatchFeed(stream(OneRowAKyoku()), CPU, num_ahead) as feed:
@@ -53,9 +53,8 @@ def test_a_training_goes_on_behind_the_batch_that_it_used_not_behind_those_made_
         assert torch.equal(next(resumed).planes, batches[7].planes)
 
 
-@pytest.mark.parametrize("num_ahead", [0, 2])
-def test_an_error_of_the_stream_is_raised_where_the_batch_is_asked_for(num_ahead: int) -> None:
-    with BatchFeed(stream(OneRowAKyoku(broken=50)), CPU, num_ahead) as feed, pytest.raises(ValueError, match="broken"):
+def test_an_error_of_the_stream_is_raised_where_the_batch_is_asked_for() -> None:
+    with BatchFeed(stream(OneRowAKyoku(broken=50)), CPU, 2) as feed, pytest.raises(ValueError, match="broken"):
         list(feed)
 
 
