@@ -118,4 +118,5 @@ def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) ->
         history = PolicyTrainer(config, play, tmp_path / str(weight)).run()["history"]
         distances.append([point["discard_teacher_distance"] for point in history])
     assert distances[0][0] == pytest.approx(distances[1][0])
-    assert distances[1][-1] < 0.8 * distances[0][-1]
+    half = len(distances[0]) // 2
+    assert sum(distances[1][half:]) < 0.9 * sum(distances[0][half:])
