@@ -35,9 +35,9 @@ _SHOWN_FIGURES = (
     "evaluation/start_difference*", "evaluation/win_rate", "learning/games", "learning/loss", "ablation/summary/*",
     "agent_comparison/*", "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*",
     "*/updates", "*/hanchans", "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*",
-    "*/start_sampled_difference*", "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()), "match/*_share*", "match/*_points*",
-    "decision/difference*", "decision/share*", "decision/points*", "decision/is_won", "promotion/promoted",
-    "leaderboard/rating/*",
+    "*/start_sampled_difference*", "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()),
+    "match/*_share*", "match/*_points*", "decision/difference*", "decision/share*", "decision/points*",
+    "decision/is_won", "promotion/promoted", "leaderboard/rating/*",
 )  # fmt: skip
 """Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
 is in MLflow, on the page of the stage."""

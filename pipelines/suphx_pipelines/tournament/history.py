@@ -69,9 +69,12 @@ def game_sources(modules: tuple[str, ...], roots: tuple[Path, ...] = _ROOTS) -> 
     """Return path below its root -> digest, of the sources that decide how a game ends.
 
     These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
-    what the modules that play games and that load agents import, directly or through others.
+    what the modules that play games and that load agents import, directly or through others. FileNotFoundError for a
+    module below none of ``roots``.
     """
     found = [root / name for name in modules for root in roots if (root / name).is_file()]
+    if len(found) < len(modules):
+        raise FileNotFoundError(f"sources of {', '.join(modules)}: only {len(found)} of them are there")
     return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}
 
 
