@@ -160,7 +160,7 @@ class RLlibWorkers:
                     placement_group=self._room,
                 )
         except ray.exceptions.RayActorError as error:
-            raise self._lost("while they start: " + _last_line(error)) from error
+            raise self._lost("is lost while they start: " + _last_line(error)) from error
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
         """Make the steps of each learner; return the figures of each. Raises DivergedError and LearnersLostError."""
