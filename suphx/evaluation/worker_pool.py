@@ -442,6 +442,8 @@ def _serve(pipe: Connection) -> None:
         try:
             if len(message) == 2:
                 start, arguments = message
+                if player is not None:
+                    player.close()
                 player = Player(start(*arguments))
                 answer: Any = f"process {_SPAWN.current_process().pid}"
             else:

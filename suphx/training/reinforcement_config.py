@@ -130,7 +130,8 @@ class ReinforcementConfig:
     @property
     def sees_hidden(self) -> bool:
         """Tell whether decisions are kept with what is hidden from their seats."""
-        return self.oracle.policy or self.learner.oracle_critic or self.learner.distillation.weight > 0
+        has_oracle_critic = self.learner.oracle_critic and self.learner.has_critic
+        return self.oracle.policy or has_oracle_critic or self.learner.distillation.weight > 0
 
     @property
     def is_wanted(self) -> bool:
