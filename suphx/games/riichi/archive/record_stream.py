@@ -208,7 +208,7 @@ class _Header(tarfile.TarInfo):
     """A header of a tar file whose damage is an error: tarfile takes it for the end of the archive."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         header = super().frombuf(buf, encoding, errors)
         if header.type in _READ_WHOLE and header.size > MAX_HEADER_BYTES:
             raise OSError(f"damaged tar header: a name of {header.size:,} bytes")
