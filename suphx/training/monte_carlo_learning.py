@@ -87,7 +87,8 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         check_opponents(config.opponents, game.agents)
         check_imitates(config.imitates, game.agents)
         super().__init__(
-            *(TrainingProgress(), folder),
+            TrainingProgress(),
+            folder,
             save_seconds=config.save_seconds,
             threads=config.threads,
             report=report,

@@ -298,7 +298,8 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         """
         config = job.config
         super().__init__(
-            *(TrainingProgress(), folder),
+            TrainingProgress(),
+            folder,
             save_seconds=config.save_seconds,
             threads=config.threads,
             report=report,

@@ -205,7 +205,8 @@ class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingPro
         """
         config = learning.config
         super().__init__(
-            *(TrainingProgress(), folder),
+            TrainingProgress(),
+            folder,
             save_seconds=config.save_seconds,
             threads=config.threads,
             report=report,

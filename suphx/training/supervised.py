@@ -226,7 +226,8 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         """
         data, config = job.data, job.config
         super().__init__(
-            *(TrainingProgress(), folder),
+            TrainingProgress(),
+            folder,
             save_seconds=config.save_seconds,
             threads=config.threads,
             report=report,
