@@ -155,7 +155,7 @@ class GamePlan:
             compile_game(self.game, self.rules)
 
     def play_tasks(
-        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
+        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Progress
     ) -> Iterator[tuple[int, Summary]]:
         """Yield the index of each task and its summary; tasks are taken when there are tables for their games.
 
@@ -169,7 +169,7 @@ class GamePlan:
             yield from self._play_stream(agents, tasks, progress)
 
     def _play_stream(
-        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
+        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Progress
     ) -> Iterator[tuple[int, Summary]]:
         game: Game = load_game(self.game)
         begun: deque[tuple[int, GameTask]] = deque()
@@ -264,7 +264,7 @@ class GameWorkers(Protocol):
         ...
 
     def play(
-        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Progress
     ) -> Generator[tuple[int, Summary], None, None]:
         """Yield the index of each task and its summary, whatever ends first; records are in the plan's folder before.
 
@@ -303,7 +303,7 @@ class GameRunner:
     """What it has of the same games is not played again; it gets each task that is finished."""
     records: Path | None = None
     """Folder for the games that are played now: a file of records for each task."""
-    progress: Callable[[float], None] = lambda games: None
+    progress: Progress = lambda games: None
     """Called with parts of games while they are played."""
     note_kept: Callable[[float], None] | None = None
     """Called with numbers of games that were kept; None: ``progress`` is."""

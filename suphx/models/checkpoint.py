@@ -25,7 +25,7 @@ FORMAT_VERSION = 2
 
 Net: TypeAlias = PolicyNet | CandidateNet
 AnyNetConfig: TypeAlias = NetConfig | CandidateNetConfig
-N = TypeVar("N", bound=PolicyNet | CandidateNet)
+N = TypeVar("N", bound=Net)
 
 
 def new_net(kind: DecisionKind, layout: RowLayout, config: AnyNetConfig) -> Net:

@@ -135,11 +135,11 @@ class ResidualTrunk(nn.Module):
         self.blocks = nn.Sequential(*(ResidualBlock(channels, normalization) for _ in range(num_blocks)))
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Return the features of every column of ``planes`` [n, num_planes, 34]."""
+        """Return the features of every column of ``planes`` [n, num_planes, columns]."""
         return cast(Tensor, self.blocks(self.first_features(planes)))
 
     def first_features(self, planes: Tensor) -> Tensor:
-        """Return what the first block gets of ``planes`` [n, num_planes, 34]."""
+        """Return what the first block gets of ``planes`` [n, num_planes, columns]."""
         return torch.relu(self.stem(arrange(planes)))
 
     def first_features_of_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:

@@ -113,7 +113,7 @@ class ActorCritic(_Actor):
 
     def seen_planes(self, rows: np.ndarray) -> SeenPlanes[np.ndarray]:
         """Return what each net sees of stored ``rows``; nets that see the same share an array."""
-        seen: SeenPlanes[np.ndarray] = {"planes": self.seen_by_policy(rows)}
+        seen: SeenPlanes[np.ndarray] = {"planes": self.policy.seen(rows)}  # the same as when it acted
         if self.critic is not None:
             net = self.critic.net
             is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
@@ -121,10 +121,6 @@ class ActorCritic(_Actor):
         if self.teacher is not None:
             seen["teacher_planes"] = self.teacher.seen(rows, sees_all=True)
         return seen
-
-    def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:
-        """Return what the policy sees of stored rows: the same as when it acted."""
-        return self.policy.seen(rows)
 
 
 class CandidateActorCritic(_Actor):
@@ -396,7 +392,7 @@ class LearningStep:
         for head, (rows, masks) in parts.items():
             actor = self.actors[head]
             assert isinstance(actor, ActorCritic)
-            seen = self._moved(actor.seen_by_policy(rows))
+            seen = self._moved(actor.policy.seen(rows))
             own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.start))
             divergences[head] = kl_divergence(own, start, self._moved(masks))
         return {head: divergence.item() for head, divergence in divergences.items()}

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from suphx.training.reward import GlobalReward
 
 
-_GROUPS = Path(__file__).with_name("warmup.py")
+_GROUPS = Path(__file__)
 
 
 def missing_groups(groups: Iterable[str]) -> list[str]:
-    """Return those of ``groups`` (names of warmup.KERNEL_GROUPS) that are not compiled for these sources."""
+    """Return those of ``groups`` (names of ``KERNEL_GROUPS``) that are not compiled for these sources."""
     return [group for group in groups if not _is_compiled(_mark(group))]
 
 

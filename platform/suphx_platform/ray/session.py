@@ -80,7 +80,7 @@ def ray_session(
 
 
 def _start(**settings: Any) -> None:
-    """Start Ray; when its processes were too slow, once more."""
+    """Start Ray; when its processes were too slow, again, ``_STARTS`` times at most."""
     import ray
 
     for starts_left in reversed(range(_STARTS)):

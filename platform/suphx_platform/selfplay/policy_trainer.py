@@ -190,7 +190,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         super().__init__(
             SelfPlayProgress(), folder, save_seconds=config.save_seconds, report=report, watch=watch or SignalWatch()
         )
-        self._has_weak = play.weak is not play.start
+        has_weak = play.weak is not play.start
         if config.oracle.policy:
             play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
         self._config, self._play, self._files = config, play, RunFolder(folder, config, play)
@@ -203,7 +203,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
         self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
-        self._matches = SelfPlayMatches(config, folder, has_weak=self._has_weak, seed=play.seed)
+        self._matches = SelfPlayMatches(config, folder, has_weak=has_weak, seed=play.seed)
         self._begins = True
         self._warned_of_match = -1
         """Updates of the match because of which others are left out, as a warning has said."""
