@@ -78,7 +78,7 @@ class SelfplayCase:
         )
 
     def policy_set(self) -> PolicySet:
-        """Return untrained nets; only those of discards are said to learn."""
+        """Return untrained nets."""
         return random_policy_set(self.encoder, NetConfig(size=self.size), self.seed)
 
     @property
@@ -87,7 +87,7 @@ class SelfplayCase:
         return InferenceEngineConfig(nets=self.nets, device=self.device)
 
     def engine(self, policy_set: PolicySet) -> InferenceEngine:
-        """Return a new engine."""
+        """Return a new engine, in which only the nets of discards learn."""
         return InferenceEngine(self.engine_config, policy_set, policy_set, heads=(DISCARD_HEAD,))
 
 
