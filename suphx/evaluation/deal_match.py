@@ -176,7 +176,7 @@ def play_branches(
     *,
     num_games: int = DEFAULT_GAMES,
     has_draw_lanes: bool = False,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda parts: None,
 ) -> Iterator[GameBranches]:
     """Play a hanchan of ``opponent`` for each of ``seeds`` with all branches, and yield them in that order.
 
@@ -189,28 +189,7 @@ def play_branches(
         if isinstance(agent, GameFollower) or getattr(agent, "needs_same_table", False):
             raise ValueError(f"{agent.name} follows whole games and cannot play a single deal again: play hanchans")
     simulator = Simulator(_TABLES * num_games, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
-    yield from _BranchPool(candidate, opponent, iter(seeds), simulator, _GameParts(num_games, progress)).play()
-
-
-class _GameParts:
-    """Consumes: the tables whose kyoku has ended. Produces: calls of ``progress`` with parts of games."""
-
-    def __init__(self, num_tables: int, progress: Callable[[float], None] | None) -> None:
-        self._kyokus = np.zeros(num_tables, np.int64)
-        self._counted = np.zeros(num_tables)
-        self._progress = progress
-
-    def count(self, ended: I64, is_over: NDArray[np.bool_]) -> None:
-        """Count kyokus that have ended at the tables ``ended``; ``is_over``: the game there, too."""
-        if self._progress is None:
-            return
-        self._kyokus[ended] += 1
-        done = shares_played(self._kyokus[ended], is_over)
-        grown = float((done - self._counted[ended]).sum())
-        self._counted[ended] = np.where(is_over, 0.0, done)
-        self._kyokus[ended[is_over]] = 0
-        if grown > 0:
-            self._progress(grown)
+    yield from _BranchPool(candidate, opponent, iter(seeds), simulator, progress).play()
 
 
 _Deal = tuple[I32, I32, NDArray[np.bool_]]
@@ -228,10 +207,10 @@ class _BranchPool:
         opponent: Agent,
         seeds: Iterator[int],
         simulator: Simulator,
-        parts: _GameParts,
+        progress: Callable[[float], None],
     ) -> None:
         num_games = len(simulator.tables) // _TABLES
-        self._candidate, self._opponent, self._parts = candidate, opponent, parts
+        self._candidate, self._opponent, self._progress = candidate, opponent, progress
         self._seeds = enumerate(seeds)
         self._simulator = simulator
         self._tables: Records = simulator.tables
@@ -299,7 +278,9 @@ class _BranchPool:
         self._simulator.next_kyoku(main)
         self._start_scores[ended] = self._tables["scores"][main]
         game_is_over = self._tables["phase"][main] == GAME_END
-        self._parts.count(ended, game_is_over)
+        counts = np.array([len(self._deals[game]) for game in ended])
+        before = shares_played(counts - 1, np.zeros_like(game_is_over))
+        self._progress(float((shares_played(counts, game_is_over) - before).sum()))
         if game_is_over.any():
             self._finish_games(ended[game_is_over])
 

@@ -352,7 +352,14 @@ class GameRunner:
                 yield from plan.play_tasks(agents, iter(enumerate(tasks)), progress)
         else:
             with closing(ProcessPool(workers)) as pool:
-                yield from pool.run(tasks, start_games, (plan,), describe=lambda task: task.title, progress=progress)
+                yield from pool.run(
+                    tasks,
+                    start_games,
+                    (plan,),
+                    describe=lambda task: task.title,
+                    size=lambda task: task.num_games,
+                    progress=progress,
+                )
 
 
 ONE_PROCESS = GameRunner()

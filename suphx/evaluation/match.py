@@ -364,7 +364,7 @@ def play_seatings(
 
 def _difference(rows: I64, measure: Measure, seating: Seating, clusters: I64) -> PairedDifference:
     """Return the difference of a match from the candidates' rows, one for each game."""
-    unit = SEATS * float(wall_unit(seating))
+    unit = SEATS * float(wall_unit(int(seating[0])))
     places = rows[:, :SEATS]
     equal = places.sum(axis=1) * np.mean(measure.by_place)
     return paired_difference(unit * (places @ np.array(measure.by_place)), unit * equal, clusters)

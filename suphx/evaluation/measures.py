@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -31,42 +31,41 @@ from suphx.number_range import Range, check_ranges
 if TYPE_CHECKING:
     from suphx.evaluation.statistics import Interval  # with SciPy, which the settings do not need
 
-_GAMES_PER_DECK = 2
 EQUAL_SHARE = 0.5
 """The share of games that equal agents win."""
-_DECK_SPREAD = 0.35
-"""Standard deviation of a deck's gain between equal agents if luck decides each game alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What counts of four seats: places, of which fewer are better, or points by place, of which more are better."""
+    """What counts of a table: places, of which fewer are better, or points by place or games won: more are better."""
 
-    name: MeasureName
+    name: MeasureName | Literal["share"]
     by_place: tuple[int, ...]
-    """What first to fourth place are worth."""
+    """What first, second, … place are worth."""
 
     @property
     def sign(self) -> int:
         """1 if larger values are better, -1 if smaller ones are."""
-        return 1 if self.name == "points" else -1
+        return -1 if self.name == "placement" else 1
 
     @property
     def best_difference(self) -> float:
-        """By how much one candidate that is always first is better than three equal opponents."""
+        """By how much one candidate that is always first is better than equal opponents."""
         return float(max(self.sign * (value - np.mean(self.by_place)) for value in self.by_place))
 
-    def wall_sums(self, placements: I64, seating: Seating) -> I64:
+    def wall_sums(self, placements: I64, candidates: int) -> I64:
         """Return how much the candidates had on each deal beyond the table's mean: int64 [deals].
 
-        ``placements`` [deals, 4]: how often candidates came first to fourth in the four games of each deal. Multiplied
-        by ``wall_unit`` it is the difference.
+        ``placements`` [deals, parties]: how often candidates came first, second, … in the games of each deal, of which
+        there are as many as parties. Multiplied by ``wall_unit`` it is the difference.
         """
         sums: I64 = placements @ np.array(self.by_place, np.int64)
-        return sums - int(seating[0]) * sum(self.by_place)
+        return sums - candidates * sum(self.by_place)
 
 
 PLACEMENT = Measure("placement", (1, 2, 3, 4))
+SHARE = Measure("share", (1, 0))
+"""Of games won on two sides."""
 
 
 def points_measure(points: tuple[int, ...]) -> Measure:
@@ -83,18 +82,18 @@ def points_measure(points: tuple[int, ...]) -> Measure:
     return Measure("points", points)
 
 
-def wall_unit(seating: Seating) -> Fraction:
+def wall_unit(candidates: int, parties: int = SEATS) -> Fraction:
     """Return what 1 of ``Measure.wall_sums`` is as a difference."""
-    candidates = int(seating[0])
-    return Fraction(3, 4 * candidates * (SEATS - candidates))
+    return Fraction(parties - 1, parties * candidates * (parties - candidates))
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceGain:
-    """A measure of four seats as the sequential test takes it."""
+class Gain:
+    """A measure as the sequential test takes it."""
 
     measure: Measure
-    seating: Seating
+    candidates: int = 1
+    """At a table."""
 
     @property
     def name(self) -> str:
@@ -104,61 +103,35 @@ class PlaceGain:
     @property
     def scale(self) -> WallScale:
         """Return how whole numbers of deals become a gain."""
-        by_place = self.measure.by_place
-        spread = float(np.std(by_place)) / 2  # of the mean of four independent games among equal players
-        largest = 0.75 * (max(by_place) - min(by_place))  # on one deal, in any seating
-        return WallScale(self.measure.sign * float(wall_unit(self.seating)), spread, largest)
+        by_place, parties = self.measure.by_place, len(self.measure.by_place)
+        spread = float(np.std(by_place)) / parties**0.5  # of the mean of independent games among equal players
+        largest = (parties - 1) / parties * (max(by_place) - min(by_place))  # on one deal, in any seating
+        return WallScale(self.measure.sign * float(wall_unit(self.candidates, parties)), spread, largest)
 
     def values(self, placements: I64) -> list[int]:
-        """Return the number of each deal; ``placements`` [deals, 4] of candidates."""
-        values: list[int] = self.measure.wall_sums(placements, self.seating).tolist()
+        """Return the number of each deal; ``placements`` [deals, parties] of candidates."""
+        values: list[int] = self.measure.wall_sums(placements, self.candidates).tolist()
         return values
 
     def shown(self, gain: Interval) -> Interval:
-        """Return the interval of a gain as that of the difference."""
+        """Return the interval of a gain as that of the difference, or of the share of games won."""
+        if self.name == "share":
+            return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
         return gain if self.measure.sign > 0 else replace(gain, low=-gain.high, high=-gain.low)
 
     @property
     def unit(self) -> str:
         """What differences are counted in."""
-        return "places" if self.name == "placement" else "points per hanchan"
+        return {"placement": "places", "points": "points per hanchan", "share": "of the games won"}[self.name]
 
     def amount(self, difference: float) -> str:
         """Return in words how much better somebody is."""
-        return f"{difference:g} {self.unit}"
+        return f"{100 * difference:g} % {self.unit}" if self.name == "share" else f"{difference:g} {self.unit}"
 
     def text(self, interval: Interval) -> str:
-        """Return the interval of the difference in words."""
-        return f"{interval.low:+.3f} to {interval.high:+.3f} {self.unit}"
-
-
-@dataclass(frozen=True, slots=True)
-class ShareGain:
-    """The share of games won on two sides as the sequential test takes it."""
-
-    name: str = "share"
-
-    @property
-    def scale(self) -> WallScale:
-        """How the numbers of deals, games won less one, become the gain: the share of games won less 0.5."""
-        return WallScale(1 / _GAMES_PER_DECK, _DECK_SPREAD, EQUAL_SHARE)
-
-    def values(self, placements: I64) -> list[int]:
-        """Return the number of each deal; ``placements`` [deals, 2]: games of the candidate won and lost."""
-        values: list[int] = (placements[:, 0] - _GAMES_PER_DECK // 2).tolist()
-        return values
-
-    def shown(self, gain: Interval) -> Interval:
-        """Return the interval of a gain as that of the share."""
-        return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
-
-    def amount(self, difference: float) -> str:
-        """Return in words how much better somebody is."""
-        return f"{100 * difference:g} % of the games won"
-
-    def text(self, interval: Interval) -> str:
-        """Return the interval of the share in words."""
-        return f"{interval.low:.1%} to {interval.high:.1%} of the games won"
+        """Return the interval of the difference, or of the share, in words."""
+        form = ".1%" if self.name == "share" else "+.3f"
+        return f"{interval.low:{form}} to {interval.high:{form}} {self.unit}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,13 +148,13 @@ class SideTestConfig:
         check_ranges(self)
 
     @property
-    def gains(self) -> tuple[ShareGain, ...]:
+    def gains(self) -> tuple[Gain, ...]:
         """What is measured; the first one decides."""
-        return (ShareGain(),)
+        return (Gain(SHARE),)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""
-        return SequentialTest(ShareGain().scale, self.difference, self.error)
+        return SequentialTest(self.gains[0].scale, self.difference, self.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,10 +201,11 @@ class SequentialConfig:
         return points_measure(self.points) if self.decides == "points" else PLACEMENT
 
     @property
-    def gains(self) -> tuple[PlaceGain, ...]:
+    def gains(self) -> tuple[Gain, ...]:
         """What is measured; the first one decides."""
         other = PLACEMENT if self.decides == "points" else points_measure(self.points)
-        return PlaceGain(self.deciding, self.deciding_seating), PlaceGain(other, self.deciding_seating)
+        candidates = int(self.deciding_seating[0])
+        return Gain(self.deciding, candidates), Gain(other, candidates)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""

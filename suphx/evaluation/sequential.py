@@ -9,7 +9,7 @@ is too good on average (the winner's curse) and is not reported. docs/evaluation
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,7 +27,7 @@ from suphx.evaluation.match import (
     play_side_match,
 )
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.measures import PlaceGain, ShareGain, SideTestConfig, TestConfig, check_deals
+from suphx.evaluation.measures import Gain, SideTestConfig, TestConfig, check_deals
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     Decision,
@@ -113,8 +113,7 @@ class MatchWatch:
 
     def __init__(self, config: TestConfig, max_deals: int) -> None:
         self.max_deals = max_deals
-        gains: Sequence[PlaceGain | ShareGain] = config.gains
-        self._deciding, self._others = gains[0], gains[1:]
+        self._deciding, *self._others = config.gains
         self._test = config.test()
         self._state = SequentialState()
         self._placements: dict[int, I64] = {}
@@ -150,7 +149,7 @@ class MatchWatch:
         # Narrowest in the middle of the budget, on a logarithmic scale.
         return always_valid_interval(sums, scale, narrowest_at=round(math.sqrt(FIRST_LOOK * self.max_deals)))
 
-    def _sums(self, gain: PlaceGain | ShareGain) -> WallSums:
+    def _sums(self, gain: Gain) -> WallSums:
         """Return the sums of another measure over the deals that count."""
         number = self._state.sums.walls
         deals = [self._placements[first] for first in sorted(self._placements) if first < number]

@@ -1,4 +1,4 @@
-"""Tenhou's grades and points, and the stable rank: the dan at which a player's placements win and lose equal points.
+"""Tenhou's points, and the stable rank: the dan at which a player's placements win and lose equal points.
 
 Paper, section 4.1, equation 7 and table 6. Table 6 is mixed: its points for first and second place are those of an
 East-only game, its points for fourth place those of a hanchan. Here both lengths stand on their own: an East-only game
@@ -8,8 +8,6 @@ Tenhou's rooms only, against the players there: of games among agents there is n
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
@@ -29,65 +27,11 @@ DAN_STEP = 15
 """Each dan more costs so many points more for the fourth place of a hanchan: 15 * (dan + 2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """One grade of Tenhou (table 6): points at its start, points to rise, points lost by a fourth place (hanchan)."""
-
-    name: str
-    start: int
-    rise: int
-    fourth: int
-
-
-GRADES = (
-    Grade("newcomer", 0, 20, 0),
-    Grade("9 kyu", 0, 20, 0),
-    Grade("8 kyu", 0, 20, 0),
-    Grade("7 kyu", 0, 20, 0),
-    Grade("6 kyu", 0, 40, 0),
-    Grade("5 kyu", 0, 60, 0),
-    Grade("4 kyu", 0, 80, 0),
-    Grade("3 kyu", 0, 100, 0),
-    Grade("2 kyu", 0, 100, 15),
-    Grade("1 kyu", 0, 100, 30),
-    *(Grade(f"{dan} dan", 200 * dan, 400 * dan, DAN_STEP * (dan + 2)) for dan in range(1, 11)),
-)
-"""By Tenhou's number of a grade (GameLog.dans): 0 = newcomer, 10 = 1 dan, 19 = 10 dan; 20 is an honour, no points."""
-
-
-def placement_points(placement: int, grade: int, room: str = "expert", length: str = "hanchan") -> int:
-    """Return the points that a game's ``placement`` (1-4) moves for a player of ``grade`` (0-19, see GRADES).
-
-    ``room`` is a key of ROOM_POINTS, ``length`` one of LENGTHS; ValueError for anything else.
-    """
-    if not 1 <= placement <= 4:
-        raise ValueError(f"placement is {placement}: use 1 to 4")
-    if not 0 <= grade < len(GRADES):
-        raise ValueError(f"grade is {grade}: use 0 (newcomer) to {len(GRADES) - 1} (10 dan)")
-    if length not in LENGTHS:
-        raise ValueError(f"length is {length!r}: use one of {', '.join(LENGTHS)}")
-    first, second = _room_points(room)
-    points = (first, second, 0, -GRADES[grade].fourth)[placement - 1]
-    return points if length == "hanchan" else points * 2 // 3
-
-
-def stable_rank(counts: Sequence[int], room: str = "expert", length: str = "hanchan") -> float:
-    """Return the stable rank in dan of four placement counts (first to fourth place), or of shares that add up to 1.
-
-    Expert room: (5 n1 + 2 n2) / n4 - 2 (equation 7); phoenix: (6 n1 + 3 n2) / n4 - 2. Without any fourth place it is
-    infinite, and not a number (nan) if there is neither a first nor a second place either.
-    ValueError for anything but four counts >= 0, for an unknown room or length.
-    """
-    if len(counts) != 4 or not all(count >= 0 and math.isfinite(count) for count in counts):
-        raise ValueError(f"counts are {list(counts)}: give four numbers >= 0, games in first to fourth place")
-    return float(ranks_of(rank_terms(np.asarray([counts], np.float64), room, length))[0])
-
-
 def rank_terms(counts: F64 | NDArray[np.int64], room: str = "expert", length: str = "hanchan") -> F64:
     """Return [points won, points that each dan costs] of each row of placement counts: [n, 4] -> float64 [n, 2].
 
-    The sums over games in any rooms and of both lengths have the stable rank ``ranks_of``. ValueError for an unknown
-    room or length.
+    The sums over games in any rooms and of both lengths have the stable rank ``ranks_of``. Expert room: (5 n1 + 2 n2)
+    / n4 - 2 (equation 7); phoenix: (6 n1 + 3 n2) / n4 - 2. ValueError for an unknown room or length.
     """
     if length not in LENGTHS:
         raise ValueError(f"length is {length!r}: use one of {', '.join(LENGTHS)}")
@@ -97,7 +41,10 @@ def rank_terms(counts: F64 | NDArray[np.int64], room: str = "expert", length: st
 
 
 def ranks_of(terms: F64) -> F64:
-    """Return the stable rank of each row of sums of ``rank_terms``: [n, 2] -> float64 [n]; inf and nan as there."""
+    """Return the stable rank in dan of each row of sums of ``rank_terms``: [n, 2] -> float64 [n].
+
+    Without any fourth place it is infinite, and nan if there is neither a first nor a second place either.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         ranks: F64 = terms[:, 0] / terms[:, 1] - 2
     return ranks
@@ -107,9 +54,6 @@ def _room_points(room: str) -> tuple[int, int]:
     if room not in ROOM_POINTS:
         raise ValueError(f"room is {room!r}: use one of {', '.join(ROOM_POINTS)}")
     return ROOM_POINTS[room]
-
-
-_FIRST_DAN = 10  # its number among Tenhou's grades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +81,5 @@ class TargetRewardConfig:
         if self.points:
             first, second, third, fourth = self.points
             return first, second, third, fourth
-        grade = _FIRST_DAN - 1 + self.dan
-        first, second, third, fourth = (float(placement_points(place, grade, self.room)) for place in range(1, 5))
-        return first, second, third, fourth
+        first, second = _room_points(self.room)
+        return float(first), float(second), 0.0, -float(DAN_STEP * (self.dan + 2))

@@ -137,6 +137,8 @@ class Worker(ABC):
         self.place = ""
         """Where the process runs; empty: it has not begun."""
         self.tasks: list[int] = []
+        self.progress = 0.0
+        """Parts of these tasks that it has reported."""
         self.has_room = False
         self.lost_starts = 0
         """Processes before it that were lost before they had begun."""
@@ -209,16 +211,18 @@ class WorkerPool(ABC):
         arguments: tuple[Any, ...],
         *,
         describe: Callable[[Any], str] = repr,
+        size: Callable[[Any], float] = lambda task: 0.0,
         progress: Progress = lambda amount: None,
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the index of each task and its result, whatever ends first; one run at a time.
 
-        Each worker calls ``start(*arguments)`` once. What a dead worker had is given to others. If a task was lost too
-        often, or raises an error, no other task is begun, those under way are yielded before, and then:
+        Each worker calls ``start(*arguments)`` once. What a dead worker had is given to others, and its progress is
+        taken back; ``size``: the progress that a whole task reports. If a task was lost too often, or raises an error,
+        no other task is begun, those under way are yielded before, and then:
         ChildProcessError says how the last process ended and what it was doing (``describe``), or the error is raised
         here, with the traceback of its process as a note. InterruptedError at once if ``is_stopped``.
         """
-        self._tasks, self._begins_with, self._describe = tasks, (start, arguments), describe
+        self._tasks, self._begins_with, self._describe, self._size = tasks, (start, arguments), describe, size
         self._waiting, self._num_left = deque(range(len(tasks))), len(tasks)
         self._losses: Counter[int] = Counter()
         self._answered: SimpleQueue[tuple[Worker, Future[Any]]] = SimpleQueue()
@@ -235,7 +239,7 @@ class WorkerPool(ABC):
                     if worker.has_room:
                         self._give(worker)
                 yield from self._handle_answer(progress)
-                self._look()
+                self._look(progress)
             self._await_last_answers()
         finally:
             for worker in self._workers:
@@ -256,6 +260,7 @@ class WorkerPool(ABC):
     def _add(self, name: str, worker: Worker, lost_starts: int = 0) -> None:
         """Have a worker begin."""
         worker.name, worker.lost_starts, worker.place, worker.has_room = name, lost_starts, "", False
+        worker.progress = 0.0
         self._workers.append(worker)
         self._call(worker, worker.begin(*self._begins_with))
 
@@ -292,16 +297,18 @@ class WorkerPool(ABC):
                 worker.tasks.clear()
                 self._failure = self._failure or error
             else:
-                self._lose(worker, loss)
+                self._lose(worker, loss, progress)
             return
         answer: str | Exchange = call.result()
         if isinstance(answer, str):
             worker.place, worker.has_room = answer, True
             return
         if answer.progress:
+            worker.progress += answer.progress
             progress(answer.progress)
         for index, result in answer.finished:
             worker.tasks.remove(index)
+            worker.progress -= self._size(self._tasks[index])
             worker.lost_starts = 0
             self._num_left -= 1
             yield index, result
@@ -315,14 +322,16 @@ class WorkerPool(ABC):
         while any(worker.place and worker.call for worker in self._workers) and time.monotonic() < ends:
             list(self._handle_answer(lambda amount: None))
 
-    def _lose(self, worker: Worker, loss: str) -> None:
-        """Give the tasks of a dead worker to others, and put another one in its place."""
+    def _lose(self, worker: Worker, loss: str, progress: Progress) -> None:
+        """Give the tasks of a dead worker to others, and put another one in its place if something is left to do."""
         lost, worker.tasks, worker.has_room = sorted(worker.tasks), [], False
+        if lost and worker.progress > 0:
+            progress(-worker.progress)
         self._losses.update(lost)
         self._waiting.extendleft(reversed(lost))
         times = max((self._losses[index] for index in lost), default=0)
         lost_starts = worker.lost_starts + (not worker.place)
-        what = self._described(lost) if lost else "before it played anything"
+        what = self._described(lost) if lost else "with nothing to do" if worker.place else "before it had begun"
         if times > self.max_losses or lost_starts > self.max_lost_starts:
             times = max(times, lost_starts)
             self._failure = self._failure or ChildProcessError(
@@ -335,20 +344,21 @@ class WorkerPool(ABC):
         self._say(f"{worker} was lost {what}{', which is played again' if lost else ''} ({loss})")
         worker.end()
         self._workers.remove(worker)
-        self._add(worker.name, self.new_worker(), lost_starts)
+        if self._waiting:
+            self._add(worker.name, self.new_worker(), lost_starts)
 
     def _described(self, lost: Sequence[int]) -> str:
         others = len(lost) - 1
         more = f" and {others} other {'part' if others == 1 else 'parts'}" if others else ""
         return f"while it played {self._describe(self._tasks[lost[0]])}{more}"
 
-    def _look(self) -> None:
+    def _look(self, progress: Progress) -> None:
         """Give up workers that hang, and say so if none has begun for a long time."""
         now = time.monotonic()
         for worker in list(self._workers):
             if worker.call is not None and worker.place and now > worker.since + self._hang_seconds:
                 worker.call = None
-                self._lose(worker, f"it has not answered for {now - worker.since:.0f} s")
+                self._lose(worker, f"it has not answered for {now - worker.since:.0f} s", progress)
         if self.waits_for and now > self._said_at + _SAY_SECONDS and not any(each.place for each in self._workers):
             self._said_at = now
             self._say(self.waits_for)

@@ -150,10 +150,3 @@ def test_the_total_adds_estimates_and_their_variances() -> None:
     total, interval = total_cost(costs)
     assert total == 3
     assert (interval.low, interval.high) == pytest.approx((3 - 1.96 * 5, 3 + 1.96 * 5), abs=0.01)
-
-
-def test_the_total_of_one_difference_is_as_sure_as_that_difference() -> None:
-    """With two samples a 95 % interval has 12.7 standard errors on each side, not 1.96."""
-    (cost,) = [Cost(1.0, 3.0, Interval(1 - 12.706 * 3, 1 + 12.706 * 3), 2)]
-    _, interval = total_cost([cost])
-    assert (interval.low, interval.high) == pytest.approx((cost.interval.low, cost.interval.high), abs=0.01)

@@ -61,13 +61,6 @@ def test_a_stronger_player_stays_stronger() -> None:
     assert mean.adjusted_interval.low > 0
 
 
-def test_it_needs_games_and_the_player(games: list[GameLog]) -> None:
-    with pytest.raises(ValueError, match="39 finished games are too few to learn what draws are worth"):
-        collected(games[:39]).of_player("A")
-    with pytest.raises(ValueError, match="no finished game has a player called 'E'"):
-        collected(games[:40]).of_player("E")
-
-
 def test_one_game_has_no_interval(games: list[GameLog]) -> None:
     renamed = [replace(games[0], names=("E", "B", "E", "D")), *games[1:40]]
     for mean in collected(renamed).of_player("E").values():

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from multiprocessing import parent_process
@@ -31,13 +30,6 @@ def test_seeds_of_different_matches_share_no_wall() -> None:
 TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,), f"wall-{seed}", f"x on wall {seed}") for seed in (1, 2, 3)]
 
 
-def load_once(address: str) -> Agent:
-    """Load an agent in the first process, and die in all others."""
-    if parent_process() is not None:
-        os._exit(9)
-    return load_agent(address)
-
-
 def load_here(address: str) -> Agent:
     """Load an agent in the first process only, as if its files went away."""
     if parent_process() is not None:
@@ -54,11 +46,6 @@ PLAN = GamePlan(addresses=("random",), names=("0",), summarise=scores, rules=ton
 
 def play(tasks: Sequence[GameTask] = TASKS, runner: GameRunner = ONE_PROCESS) -> dict[int, Summary]:
     return {played.index: played.summary for played in runner.play(PLAN, tasks)}
-
-
-def test_a_process_that_dies_is_told_with_what_it_played() -> None:
-    with pytest.raises(ChildProcessError, match="ended with exit code 9 before it played anything"):
-        play(runner=GameRunner(workers=2, load=load_once))
 
 
 def test_an_agent_that_a_process_cannot_load_is_told_as_such() -> None:

@@ -79,15 +79,6 @@ def test_chosen_pairs_show_sooner_who_is_the_best_and_nobody_is_unknown() -> Non
     assert min(counts[name] for name in NAMES) >= 5 * GAMES_PER_PAIR
 
 
-def test_an_agent_without_games_plays_first_and_absent_agents_do_not_play() -> None:
-    games = play_night(20, is_chosen=False)
-    there = [NAMES[2], ANCHOR, "new", "newer", NAMES[5]]
-    pairs = choose_lineups(games, there, 6, size=2, games_per_lineup=GAMES_PER_PAIR, anchor=ANCHOR)
-    assert 2 in pairs[0]
-    assert {number for pair in pairs[:2] for number in pair} >= {2, 3}
-    assert {number for pair in pairs for number in pair} <= set(range(5))
-
-
 def test_every_second_pair_of_a_night_has_the_agent_with_the_fewest_games_however_it_is_divided() -> None:
     games = play_night(100, is_chosen=False)
     counts = Counter(agent for game in games for agent in game.seats)

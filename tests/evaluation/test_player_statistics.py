@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import lzma
 import math
 from collections.abc import Sequence
@@ -185,35 +184,6 @@ def test_the_stable_rank_is_that_of_the_rooms_of_the_games(
     assert found.tenhou.stable_rank == pytest.approx(rank)
     assert found.tenhou.rooms == found.to_json()["rooms"] == rooms
     assert found.tenhou.interval.low <= rank <= found.tenhou.interval.high
-
-
-def test_games_elsewhere_have_no_stable_rank() -> None:
-    found = player_statistics(games_of_room(""), "Anna").to_json()
-    assert (found["stable_rank"], found["stable_rank_interval"], found["rooms"]) == (None, [None, None], {})
-    row = game_row(game(kyoku(DRAW)), "Anna")
-    assert not {"stable_rank", "stable_rank_interval", "rooms"} & set(summarise_rows(np.array([row]), "Anna").to_json())
-
-
-def test_json_has_the_promised_keys_and_nothing_that_json_lacks() -> None:
-    found = player_statistics([game(kyoku(DRAW))], "Anna").to_json()
-    values = json.loads(json.dumps(found, allow_nan=False))
-    assert values["placements"] == [1, 0, 0, 0]
-    assert values["stable_rank"] is None
-    assert values["average_win"] is None
-    assert values["intervals"]["win_rate"] == [None, None]  # one game does not say how much games differ
-    promised = "games placements average_placement stable_rank stable_rank_interval rooms win_rate deal_in_rate"
-    assert {*promised.split(), "riichi_rate", "call_rate", "average_win", "average_deal_in"} <= set(values)
-
-
-def test_an_unknown_player_is_answered_with_some_who_are_there() -> None:
-    with pytest.raises(
-        ValueError, match=r"no game has a player called 'Eve': there are 4 names, such as 'Anna', 'Ben'"
-    ):
-        player_statistics([game(kyoku(DRAW))], "Eve")
-    with pytest.raises(ValueError, match="all 1 games of 'Anna' lack a final score"):
-        player_statistics([game(kyoku(DRAW), final=None)], "Anna")
-    with pytest.raises(ValueError, match="no games to look for 'Anna'"):
-        player_statistics([], "Anna")
 
 
 def suphx_games(records: Path, limit: int | None) -> list[GameLog]:

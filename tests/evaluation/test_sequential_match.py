@@ -11,9 +11,8 @@ from suphx.evaluation.game_runner import FORFEITS, ONE_PROCESS, GamePlan, GameRu
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup
 from suphx.evaluation.match_config import MeasureName, Seating, SeatingChoice
-from suphx.evaluation.measures import SequentialConfig, check_budget
+from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import MatchWatch, SequentialReport, play_sequential_match
-from suphx.evaluation.sequential_test import last_look_within
 
 pytestmark = pytest.mark.usefixtures("short_games")
 
@@ -144,10 +143,3 @@ def test_blocks_behind_a_gap_do_not_count() -> None:
     assert watch.add(0, placements)
     assert watch.outcome().deals == 16
     assert watch.outcome().intervals["points"].high > watch.outcome().intervals["points"].low > 0
-
-
-def test_walls_beyond_the_last_look_are_not_played() -> None:
-    assert [last_look_within(hanchans // 4) for hanchans in (92, 96, 124, 128, 4000)] == [0, 24, 24, 32, 1000]
-    for hanchans in (92, 98):
-        with pytest.raises(ValueError, match=f"{hanchans} hanchans: use a multiple of 4"):
-            check_budget(hanchans)

@@ -49,13 +49,6 @@ def test_it_holds_at_all_times_together_and_a_usual_interval_does_not() -> None:
     assert misses["usual"] / matches > 0.15
 
 
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="level is 95"):
-        always_valid_interval(WallSums(1, 1, 1), SCALE, narrowest_at=100, level=95)
-    with pytest.raises(ValueError, match="narrowest_at is 0"):
-        always_valid_interval(WallSums(1, 1, 1), SCALE, narrowest_at=0)
-
-
 def test_the_ratio_is_that_of_the_likelihoods() -> None:
     """Against the likelihood of normal walls, maximised over the variance on a grid."""
     values = np.random.default_rng(1).normal(0.1, 0.6, 200)

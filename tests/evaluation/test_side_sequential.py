@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,8 @@ from benchmarks.sequential import MeasuredWalls, simulate_matches
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
-from suphx.evaluation.measures import SideTestConfig, check_deals
-from suphx.evaluation.sequential import MatchWatch, SequentialOutcome, SequentialReport, play_sequential_match
+from suphx.evaluation.measures import SideTestConfig
+from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.sequential_test import FIRST_LOOK
 from suphx.games.doudizhu.table import Rules
 
@@ -74,21 +72,6 @@ def test_equal_agents_are_not_better_and_play_no_new_decks() -> None:
     assert "of the games won, ratio" in report.outcome.note()
 
 
-def followed(blocks: Sequence[tuple[int, list[int]]]) -> SequentialOutcome:
-    watch = MatchWatch(SideTestConfig(difference=0.1, error=0.05), max_deals=400)
-    for first, wins in blocks:
-        if not watch.is_decided:
-            watch.add(first, np.stack([wins, 2 - np.array(wins)], axis=1))
-    return watch.outcome()
-
-
-def test_the_order_in_which_blocks_end_does_not_matter() -> None:
-    draws = np.random.default_rng(1).choice(3, 400, p=[0.1, 0.5, 0.4]).tolist()
-    blocks = [(first, draws[first : first + 50]) for first in range(0, 400, 50)]
-    assert followed(blocks) == followed([*blocks[1::2], *blocks[::2]])
-    assert followed(blocks).decision == "better"
-
-
 @pytest.mark.parametrize("gain", [0.0, 0.05])
 def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
     config = SideTestConfig(difference=0.05, error=0.05)
@@ -96,24 +79,3 @@ def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
     found = simulate_matches(config.test(), decks, matches=400, rng=np.random.default_rng(1))
     wrong = 1 - found.better if gain else found.better
     assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (
-            partial(SideTestConfig, difference=0.0),
-            "difference is 0.0: use more than 0, less than 0.5",
-        ),
-        (
-            partial(SideTestConfig, difference=0.5),
-            "difference is 0.5: use more than 0, less than 0.5",
-        ),
-        (partial(SideTestConfig, error=0.5), "error is 0.5: use more than 0, less than 0.5"),
-        (partial(check_deals, 23, 100), "deals is 23: use at least 24"),
-        (partial(check_deals, 24, 5), "fresh_deals is 5: use at least 6"),
-    ],
-)
-def test_settings_that_decide_nothing_are_refused(make: partial[object], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        make()

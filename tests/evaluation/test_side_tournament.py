@@ -75,16 +75,6 @@ def test_every_deck_is_played_on_both_sides_as_in_a_match() -> None:
         assert sum(block.points["digest of random"][1 - number] for block in blocks) == -points
 
 
-def test_games_are_those_of_any_order_of_players() -> None:
-    expected = play(None, "rule", "random", "last")
-    assert play(None, "last", "rule", "random") == expected
-    assert {agent for game in expected for agent in game.seats} == {
-        "digest of rule",
-        "digest of random",
-        "digest of last",
-    }
-
-
 def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
     expected = play(tmp_path / "games", "rule", "random", "last")
     files = {path.name: path.read_bytes() for path in (tmp_path / "games").iterdir()}

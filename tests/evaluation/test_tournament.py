@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from suphx.evaluation import tournament
@@ -85,15 +84,3 @@ def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list
     assert play(24, earlier=games[::-1], runner=GameRunner(workers=2, kept=kept)) == first
     assert sorted(kept.folder.iterdir()) == files
     assert play(24, seed=2, earlier=games) != first
-
-
-def test_what_cannot_be_played_is_refused() -> None:
-    with pytest.raises(ValueError, match="1 walls: use at least 2, one has no interval"):
-        play(4)
-    with pytest.raises(ValueError, match="3 agents: at least 4 are needed"):
-        play(players=PLAYERS[:3])
-    with pytest.raises(ValueError, match="'nobody' is no agent"):
-        play(players=[*PLAYERS[:3], Player("nobody", "nobody", "nobody")])
-    with pytest.raises(ValueError, match="have not met"):
-        head_to_head([], "a", "b")
-    assert placements_of([], "a").dtype == np.int8

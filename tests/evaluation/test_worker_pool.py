@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -91,6 +92,44 @@ def test_an_error_of_a_task_is_raised_here_with_its_traceback(tmp_path: Path) ->
     with pytest.raises(ValueError, match="no ") as caught:
         list(run_tasks([("refuse", tmp_path)] * 2, start, (), workers=2))
     assert "in work\n" in caught.value.__notes__[0]
+
+
+class OneLoss(ProcessPool):
+    """Processes that may be lost once."""
+
+    max_losses = 1
+
+
+def start_in_halves() -> Callable[[Iterator[tuple[int, Path]], Progress], Iterator[tuple[int, str]]]:
+    """Return what does a task in two halves, and stops after the first half if nobody has begun it before."""
+
+    def work(tasks: Iterator[tuple[int, Path]], progress: Progress) -> Iterator[tuple[int, str]]:
+        for place, file in tasks:
+            is_first = not file.exists()
+            file.write_text(str(os.getpid()))
+            progress(0.5)
+            if is_first:
+                signal.pause()
+            progress(0.5)
+            yield place, "done"
+
+    return work
+
+
+def test_the_progress_of_a_lost_task_does_not_count(tmp_path: Path) -> None:
+    amounts: list[float] = []
+    file = tmp_path / "process"
+
+    def note(amount: float) -> None:
+        amounts.append(amount)
+        if len(amounts) == 1:
+            os.kill(int(file.read_text()), signal.SIGKILL)
+
+    said: list[str] = []
+    with closing(OneLoss(1, say=said.append)) as pool:
+        assert list(pool.run([file], start_in_halves, (), size=lambda task: 1.0, progress=note)) == [(0, "done")]
+    assert (amounts[0], sum(amounts)) == (0.5, 1.0)
+    assert len(said) == 1
 
 
 def test_what_was_finished_before_an_error_is_told_first() -> None:

@@ -229,7 +229,14 @@ class RayGameWorkers(WorkerPool):
         ValueError if an agent cannot be loaded on a node.
         """
         arguments = (ray.put(plan), ray.put(PackedAgents.pack(plan)))
-        results = self.run(tasks, start_packed, arguments, describe=lambda task: task.title, progress=progress)
+        results = self.run(
+            tasks,
+            start_packed,
+            arguments,
+            describe=lambda task: task.title,
+            size=lambda task: task.num_games,
+            progress=progress,
+        )
         try:
             with closing(results):
                 for index, (summary, records) in results:
