@@ -102,14 +102,6 @@ def test_the_view_is_the_same_whatever_the_hidden_tiles_are(seed: int) -> None:
     assert compared > 30
 
 
-def test_each_offered_move_is_legal_and_no_legal_move_is_missing() -> None:
-    session = new_session(5)
-    for view, _ in play(session, 5):
-        if view["moves"]:
-            legal = np.flatnonzero(simulator_of(session).tables[0]["legal"])
-            assert [move["action"] for move in view["moves"]] == legal.tolist()
-
-
 @pytest.mark.parametrize("discard", [None, PASS, RIICHI, 500, -1])
 def test_riichi_needs_a_legal_discard(discard: int | None) -> None:
     session = session_with("riichi")

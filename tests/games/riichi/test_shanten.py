@@ -23,7 +23,6 @@ from suphx.games.riichi.shanten import (
     tenpai_discards,
     waiting_kinds,
 )
-from suphx.games.riichi.tile import parse_kinds
 from suphx.games.riichi.yaku import is_seven_pairs
 from suphx.kernel.record import I8
 from tests.games.riichi.builders.table_builder import bits_of, counts_of
@@ -97,19 +96,6 @@ def test_shanten_and_improving_tiles_are_those_of_the_search(num_melds: int, num
         assert improving_kinds(SUITS, hand, num_melds, expected) == sum(1 << kind for kind in kinds), hand
         waits = sum(1 << kind for kind in kinds) if expected == 0 else 0
         assert waiting_kinds(SUITS, hand, num_melds) == waits, hand
-
-
-def test_fourteen_tiles_have_the_least_shanten_of_their_discards() -> None:
-    rng = np.random.default_rng(3)
-    for i in range(300):
-        hand = random_hand(rng, 14, 1 + i % 3)
-        now = shanten(SUITS, hand, 0)
-        best = 99
-        for kind in np.flatnonzero(hand).tolist():
-            hand[kind] -= 1
-            best = min(best, shanten(SUITS, hand, 0))
-            hand[kind] += 1
-        assert best == max(now, 0)
 
 
 def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() -> None:
@@ -240,28 +226,6 @@ def test_discards_are_what_the_search_finds_after_each_of_them() -> None:
             shanten, kinds = shanten_twin.shanten_and_improving(rest, int(melds[i]))
             assert (found.shanten[i, kind], found.tiles[i, kind]) == (shanten, sum(unseen[i, k] for k in kinds))
     np.testing.assert_array_equal(hands, before)
-
-
-def test_one_number_of_melds_and_one_row_of_unseen_tiles_serve_all_hands() -> None:
-    hands = np.array([counts_of("2345m"), counts_of("2223m")])
-    unseen = np.zeros(34, int)
-    unseen[parse_kinds("124m")] = [4, 3, 2]
-    found = count_ukeire(hands, 3, unseen=unseen)
-    assert found.shanten.tolist() == [0, 0]
-    assert found.tiles.tolist() == [3, 4 + 2]  # 2m and 5m; 1m, 3m and 4m
-    after = count_discard_ukeire([counts_of("23456m")], 3)
-    assert (after.shanten[0, 1], after.tiles[0, 1]) == (0, 6)  # 3456m: three of 3m, three of 6m
-
-
-def test_any_integers_will_do_and_no_hands_give_no_results() -> None:
-    hand = counts_of("123456789m1122p")
-    for dtype in (np.uint8, np.int64, np.int8):
-        assert count_shanten(np.stack([hand, hand]).astype(dtype)[:1]).tolist() == [0]
-    assert count_shanten(np.asfortranarray([hand, hand])).tolist() == [0, 0]
-    assert count_shanten([hand.tolist()]).tolist() == [0]
-    empty = np.zeros((0, 34), np.int8)
-    assert count_shanten(empty).shape == (0,)
-    assert find_waits(empty).shape == (0, 34)
 
 
 HAND = counts_of("123456789m1122p")

@@ -14,7 +14,7 @@ from suphx.games.riichi.features.encoder import (
     find_encoder,
 )
 from suphx.games.riichi.features.suit_targets import load_lookup
-from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import CHOW_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (
@@ -182,21 +182,3 @@ def test_they_stand_behind_the_public_planes_of_every_encoder(name: str) -> None
     assert both.num_planes == public.num_planes + DECISION.num_planes
     assert both["hand"] == public["hand"]
     assert both["after_claim"].first == both.num_planes - 1
-
-
-def test_an_unknown_encoder_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'maxi' is no encoder: use one of mini"):
-        find_encoder("maxi")
-
-
-@pytest.mark.parametrize(
-    ("head", "planes"), [(DISCARD_HEAD, 288), (RIICHI_HEAD, 288), (CHOW_HEAD, 310), (PONG_HEAD, 310), (KONG_HEAD, 310)]
-)
-def test_each_head_has_its_layout(head: int, planes: int) -> None:
-    assert find_encoder("mini").layout(head).num_planes == planes
-
-
-@pytest.mark.parametrize("head", [-1, 5])
-def test_a_head_that_is_none_is_refused(head: int) -> None:
-    with pytest.raises(ValueError, match=f"{head} is no head: use 0 to 4"):
-        find_encoder("mini").layout(head)

@@ -92,27 +92,6 @@ def test_about_the_given_share_of_the_bits_is_kept_and_each_row_keeps_others(tab
     assert np.array_equal(seen(oracle_observations(tables[:1].repeat(N), 0.3)).any(axis=0), same[0])
 
 
-def test_a_bit_that_is_seen_at_one_keep_probability_is_seen_at_every_higher_one(tables: Records) -> None:
-    low, high = seen(oracle_observations(tables, 0.3)), seen(oracle_observations(tables, 0.7))
-    assert (low <= high).all()
-    assert (low < high).any()
-
-
-def test_a_public_net_sees_the_public_planes_of_either_kind_of_row(tables: Records) -> None:
-    rows = oracle_observations(tables, 1.0)
-    public = seen_planes(rows, LAYOUT.num_planes, 0)
-    assert np.array_equal(public, rows[:, : LAYOUT.observation_bytes])
-    assert np.array_equal(seen_planes(public, LAYOUT.num_planes, 0), public)
-
-
-def test_the_columns_of_a_row_have_names(tables: Records) -> None:
-    columns = oracle_observations(tables, 0.25, first_seed=7).view(oracle_observation(LAYOUT.observation_bytes))[:, 0]
-    assert columns["oracle_seed"].tolist() == list(range(7, 7 + N))
-    assert (columns["keep_threshold"] == 2**24 // 4).all()
-    planes = np.stack([unpack_planes(row, ORACLE.num_planes) for row in columns["oracle_planes"]])
-    assert np.array_equal(planes, everything(tables))
-
-
 def test_what_does_not_fit_is_refused(tables: Records) -> None:
     rows = oracle_observations(tables, 1.0)
     size = oracle_observation(LAYOUT.observation_bytes).itemsize

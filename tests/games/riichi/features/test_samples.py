@@ -132,16 +132,6 @@ def test_every_possible_chi_is_a_row_of_its_own(tmp_path: Path) -> None:
     assert labels(store)[CHOW_HEAD] == [0, 1, 0]
 
 
-def test_a_forced_discard_is_no_sample(tmp_path: Path) -> None:
-    moves = [
-        *(move(0, RIICHI), move(0, TSUMOGIRI)),
-        *(move(seat, TSUMOGIRI) for seat in (1, 2, 3, 0)),
-        *(move(1, TSUMOGIRI), move(0, RON)),
-    ]
-    store = store_of(tmp_path, [TENPAI, FAR, FAR, FAR.replace("147m", "258m")], "7z 6z 5z 5z 9s 4p", moves)
-    assert labels(store)[DISCARD_HEAD] == [kind(tile) for tile in ("7z", "6z", "5z", "5z", "4p")]
-
-
 def test_every_possible_own_kan_is_a_row_of_its_own(tmp_path: Path) -> None:
     others = "36m147p28s123467z"
     hands = ["1111m2222m99p34s5z", others.replace("36m", "69m"), others, others]
@@ -162,12 +152,6 @@ def test_rows_have_the_width_of_their_head(tmp_path: Path) -> None:
             assert set(samples.labels.tolist()) <= {0, 1}
 
 
-def test_discard_labels_of_whole_games_are_legal(tmp_path: Path) -> None:
-    samples = encode(store_games(tmp_path, [random_game(seed) for seed in range(4)]), DISCARD_HEAD)
-    assert samples.masks[np.arange(samples.labels.size), samples.labels].all()
-    assert (samples.masks.sum(axis=1) > 1).all()
-
-
 def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:
     store = store_games(tmp_path, [random_game(0)])
     whole = encode(store, DISCARD_HEAD)
@@ -176,11 +160,6 @@ def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:
     np.testing.assert_array_equal(whole.labels, np.concatenate([part.labels for part in parts]))
     backwards = encode_kyokus(store, np.array([1, 0]), DISCARD_HEAD)
     np.testing.assert_array_equal(backwards.labels, np.concatenate([parts[1].labels, parts[0].labels]))
-
-
-def test_no_deals_give_no_samples(tmp_path: Path) -> None:
-    samples = encode_kyokus(store_games(tmp_path, [random_game(0)]), np.zeros(0, np.int64), DISCARD_HEAD)
-    assert samples.planes.shape[0] == samples.labels.size == 0
 
 
 def test_a_deal_that_contradicts_the_rules_is_refused_by_name(tmp_path: Path) -> None:
