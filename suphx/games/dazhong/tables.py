@@ -1,0 +1,154 @@
+"""Many hands side by side, and what a match counts: the ``Tables`` and the scoring of Dazhong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
+from suphx.games.dazhong.engine import deal, step
+from suphx.games.dazhong.names import AGENTS
+from suphx.games.dazhong.records import record_of
+from suphx.games.dazhong.table import (
+    EMPTY,
+    ENDED,
+    NUM_ACTIONS,
+    SEAT_NAMES,
+    TABLE,
+    Rules,
+    move_text,
+)
+from suphx.games.game import PlayedGame
+from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.scoring import SeatScoring
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, Records, as_integers, check_in_range, index_fault
+
+MAX_SEED = 2**62
+WIN_POINTS = 1000
+"""What a win adds to the fan of a hand in a match: wins count first, payments second."""
+_DEALT = 56  # tiles of the wall after the deal
+
+
+class DazhongTables:
+    """``Tables`` of hands (suphx/games/game.py); ``state`` is a TABLE record array (n,)."""
+
+    num_moves = NUM_ACTIONS
+
+    def __init__(self, num_tables: int, rules: Rules) -> None:
+        """Make empty tables."""
+        if num_tables < 1:
+            raise ValueError(f"num_tables is {num_tables}: use 1 or more")
+        self.rules = rules
+        self.state: Records = np.zeros(num_tables, TABLE)
+        self.state["declares"] = rules.ting == "declared"
+        self.state["several_winners"] = rules.winners == "all"
+        self.shares: NDArray[np.float64] = np.zeros(num_tables)
+        self._is_running = np.zeros(num_tables, np.bool_)
+
+    def begin(self, indices: ArrayLike, seeds: Iterable[int]) -> None:
+        """Deal new hands at tables; ValueError for a seed that is not in 0 … 2**62 - 1 and for an unknown table."""
+        places = as_integers(indices, "indices")
+        numbers = as_integers(list(seeds), "seeds", places.size)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < MAX_SEED:
+            raise ValueError(f"seeds are {numbers.min()} to {numbers.max()}: use 0 to 2**62 - 1")
+        check_in_range(places, len(self.state))
+        _deal(self.state, load_suits(), places, numbers)
+        self._is_running[places] = True
+        self.shares[places] = 0
+
+    def waiting(self) -> I64:
+        """Return the tables whose hands wait for a move."""
+        phases = self.state["phase"]
+        return np.flatnonzero((phases != EMPTY) & (phases != ENDED))
+
+    def actors(self, indices: I64) -> I64:
+        """Return the seat that is to move at each table."""
+        actors: I64 = self.state["actor"][indices].astype(np.int64)
+        return actors
+
+    def advance(self, indices: ArrayLike, moves: ArrayLike) -> None:
+        """Play a move at each table; ValueError for one that is not legal, or for a table that is not there."""
+        places = as_integers(indices, "indices")
+        numbers = as_integers(moves, "moves", places.size)
+        bad = _advance(self.state, load_suits(), places, numbers)
+        if bad >= 0:
+            fault = index_fault(places, bad, len(self.state))
+            raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
+        self.shares[places] = 1 - self.state["wall_left"][places] / _DEALT
+
+    def take_ended(self) -> I64:
+        """Return the tables whose hands have ended since the last call."""
+        ended = np.flatnonzero(self._is_running & (self.state["phase"] == ENDED))
+        self._is_running[ended] = False
+        return ended
+
+    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
+        """Return the hand that has ended at a table; its points are its fan, and ``WIN_POINTS`` for who has won."""
+        table = self.state[index]
+        points = table["fan"] + WIN_POINTS * (table["win_fan"] > 0)
+        return PlayedGame(game_id, tuple(points.tolist()), record_of(table, self.rules, names))
+
+    def _explain(self, index: int, move: int) -> str:
+        table = self.state[index]
+        legal = ", ".join(move_text(int(other)) for other in np.flatnonzero(table["legal"]))
+        seat = SEAT_NAMES[table["actor"]]
+        return f"table {index}, {seat}: {move_text(move)} is not legal; legal: {legal or 'nothing, the hand is over'}"
+
+
+@jit
+def _deal(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
+    for i in range(len(indices)):
+        deal(tables[indices[i]], suits, seeds[i])
+
+
+@jit
+def _advance(tables: Records, suits: Suits, indices: I64, moves: I64) -> int:
+    """Play the moves if all are legal and no table is named twice; else return the position of the first bad one."""
+    is_named = np.zeros(len(tables), np.bool_)
+    for i in range(len(indices)):
+        if not 0 <= indices[i] < len(tables) or is_named[indices[i]]:
+            return i
+        is_named[indices[i]] = True
+        if not 0 <= moves[i] < NUM_ACTIONS or tables[indices[i]].legal[moves[i]] == 0:
+            return i
+    for i in range(len(indices)):
+        step(tables[indices[i]], suits, moves[i])
+    return -1
+
+
+class ScriptedAgent:
+    """One of the scripted agents by name."""
+
+    def __init__(self, name: str) -> None:
+        """``name``: one of AGENTS; ValueError for another."""
+        if name not in AGENTS:
+            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(AGENTS)}")
+        self.name = name
+        self._number, self._tools = AGENTS.index(name), load_tools()
+
+    def act(self, tables: Records, indices: I64) -> I64:
+        """Return a legal move for each table."""
+        moves = np.empty(indices.shape, np.int64)
+        _act(tables, load_suits(), self._tools, indices, self._number, moves)
+        return moves
+
+
+@jit
+def _act(tables: Records, suits: Suits, tools: Tools, indices: I64, agent: int, moves: I64) -> None:
+    for i in range(len(indices)):
+        moves[i] = choose_scripted(tables[indices[i]], suits, tools, agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DazhongScoring(SeatScoring):
+    """Hands: each wall is played four times; the winner is first, then who was paid most."""
+
+    deal: str = "wall"
+    games: str = "hands"
+    deals_per_task: int = 250
+    deals_per_look: int = 100
+    deals_per_lineup: int = 20
