@@ -80,10 +80,10 @@ format: setup  ## fix lint and format errors that ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## measure the simulator, the encoder and the hand analysis; SIMULATOR_PEER=, HAND_PEERS=: also other engines
-	$(BIN)/suphx bench simulator $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
-	$(BIN)/suphx bench features $(if $(RECORDS),--records $(RECORDS)) $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
-	$(BIN)/suphx bench hands $(if $(HAND_PEERS),--peer $(HAND_PEERS))
+bench: setup  ## measure the simulator, the encoder and the hand analysis
+	$(BIN)/suphx bench simulator
+	$(BIN)/suphx bench features $(if $(RECORDS),--records $(RECORDS))
+	$(BIN)/suphx bench hands
 
 # Wheels of torch without CUDA, and additional options of `buildah bud`: infra/docker/README.md.
 CPU_WHEELS ?=

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.engines import RiichiEnvPeer
 from suphx.environments.riichi_env import RiichiVectorEnv
 from suphx.games.registry import agent_names
-from suphx.games.riichi.peers import RiichiEnvPeer
 from suphx.json_text import parse_json
-from suphx_platform.bench.timing import compare_rates
+from suphx_platform.bench.rules import compare_rates
 
 RIICHIENV_STEPS = 200
 """Of one measured call."""

@@ -1,4 +1,4 @@
-"""Decisions per second of a match of nets with themselves, and of self-play of the same nets on as many cores.
+"""Decisions per second of a match of nets with themselves, and of the same nets if they only play, on as many cores.
 
 ``python benchmarks/match_speed.py --agent runs/RUN/supervised``. A decision is a table at which a net is asked, in
 both. The match is measured between shares of its games: before, processes start and deals end all at once; afterwards
@@ -17,15 +17,14 @@ import numpy as np
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.match import MatchSetup, play_match
 from suphx.games.game import Agent
-from suphx.games.riichi.benchmark import observed_tables
+from suphx.games.riichi.benchmark import asked_tables
 from suphx.games.riichi.rules import tenhou
 from suphx.kernel.record import I64, Records
 from suphx.selfplay.agents.agent import NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.usable_cores import usable_cores
-from suphx_platform.bench.selfplay import play_in_threads
-from suphx_platform.bench.selfplay_alone import SelfplayCase
+from suphx_platform.bench.selfplay import SelfplayCase, all_cores_rate
 
 FIRST_SHARE, LAST_SHARE = 0.15, 0.7
 COUNTED_GAMES = 64
@@ -64,7 +63,7 @@ class CountingAgent:
 
     def act(self, tables: Records, indices: I64) -> I64:
         """Return the agent's moves."""
-        self.num_asked += int(observed_tables(tables, indices).sum())
+        self.num_asked += len(asked_tables(tables[indices]))
         moves: I64 = np.asarray(self._agent.act(tables, indices), np.int64)
         return moves
 
@@ -95,14 +94,14 @@ def main() -> None:
     play_match(MatchSetup(str(args.agent), str(args.agent), seed=args.seed), args.hanchans, runner=runner)
     case = SelfplayCase(
         encoder=agent.encoder,
-        num_simulators=args.workers,
-        num_engines=args.workers,
+        num_simulators=1,
+        num_engines=1,
         num_cores=args.workers,
         device="cpu",
         seconds=args.seconds,
         seed=args.seed,
     )
-    selfplay = play_in_threads(case, load_policy_set(args.agent, agent.encoder)).decisions_per_second
+    selfplay = all_cores_rate(case, load_policy_set(args.agent, agent.encoder))
     rate = clock.games_per_second() * decisions
     values = {"decisions_per_second": rate, "selfplay_decisions_per_second": selfplay, "ratio": rate / selfplay}
     print(json.dumps({**values, "decisions_per_hanchan": decisions}, indent=2))

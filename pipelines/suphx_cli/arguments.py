@@ -7,7 +7,8 @@ import math
 import re
 import shlex
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -107,32 +108,20 @@ _TEXT_BROWSERS = ("www-browser", "links", "links2", "elinks", "lynx", "w3m")
 """They would take the terminal, and run no scripts of pages."""
 
 
-def open_page(address: str) -> bool:
-    """Open a page; False if that fails, or if there is no browser but one of the terminal.
+def show_page(address: str, console: Console) -> None:
+    """Open a page in the browser of whoever has typed the command, if it was a person; say so if there is none.
 
     It may take until the person closes the browser: a command in ``BROWSER`` is waited for.
     """
     import webbrowser
 
-    try:
+    if console.is_json or not sys.stderr.isatty():
+        return
+    with suppress(webbrowser.Error):
         browser = webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return browser.basename not in _TEXT_BROWSERS and browser.open(address)
-
-
-def peer_names(known: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return the type of an argument that takes names among ``known``, separated by commas."""
-
-    def names_in(text: str) -> list[str]:
-        names = [name.strip() for name in text.split(",") if name.strip()]
-        for name in names:
-            if name not in known:
-                remedy = did_you_mean(name, known) or f"use {' or '.join(known)}"
-                raise argparse.ArgumentTypeError(f"{name!r} is not an engine to compare with: {remedy.strip()}")
-        return names
-
-    return names_in
+        if browser.basename not in _TEXT_BROWSERS and browser.open(address):
+            return
+    console.say(f"No browser with windows was found: open {address} yourself.")
 
 
 def check_records(path: Path, option: str = "--records") -> None:

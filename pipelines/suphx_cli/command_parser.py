@@ -9,10 +9,9 @@ from typing import Any, NoReturn
 
 from suphx.suggestion import did_you_mean
 from suphx_cli.arguments import EXAMPLES_TITLE, examples
-from suphx_cli.completion import SHELLS, InstallCompletion
 
 GROUPS = (
-    ("learn", ("run", "recipes", "runs", "ui", "reference")),
+    ("learn", ("run", "recipes", "runs", "ui")),
     ("evaluate", ("agents", "evaluate", "tournament", "adapt")),
     ("play and records", ("play", "mjai", "records", "view", "review")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
@@ -22,7 +21,7 @@ GROUPS = (
 
 MODULES = (
     *("run", "runs", "ui", "play", "mjai", "riichi_records", "view", "review", "agents", "evaluate", "tournament"),
-    *("adapt", "reference", "bench", "cluster"),
+    *("adapt", "bench", "cluster"),
 )
 """Of suphx_cli.commands, in the order of docs/commands.md. Each has ``add_parser(commands, options)``, which adds its
 parsers to those of ``commands``, with ``options`` as a parent of each."""
@@ -47,15 +46,6 @@ def new_parser() -> argparse.ArgumentParser:
         parents=[options],
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    parser.add_argument(
-        "--install-completion",
-        action=InstallCompletion,
-        nargs="?",
-        choices=SHELLS,
-        metavar="SHELL",
-        help="let the Tab key complete commands, options, recipes, runs and agents in bash, zsh or fish, by default in "
-        "your shell",
-    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in command_modules():
         command.add_parser(commands, options)

@@ -1,4 +1,4 @@
-"""Completion in a shell: ``suphx --install-completion``, and what the shell offers when somebody presses Tab.
+"""What a shell offers when somebody presses Tab, once it knows ``register-python-argcomplete suphx``.
 
 argcomplete finds commands and options, this module the values. The kind of a value is its metavar in the help:
 ``RECIPE`` is the name of a recipe or a TOML file, ``AGENT`` a scripted agent or a folder of nets, and so on. Values
@@ -8,13 +8,11 @@ without a kind, such as numbers, get no suggestion.
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from suphx.atomic_file import write_atomically
 from suphx_cli.arguments import DEFAULT_RUNS
 
 Completer = Callable[..., Any]
@@ -105,59 +103,3 @@ def agents(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[st
 
 def _folder_of_runs(parsed_args: argparse.Namespace) -> Path:
     return getattr(parsed_args, "runs", None) or DEFAULT_RUNS
-
-
-SHELLS = ("bash", "zsh", "fish")
-
-
-def script_path(shell: str, environment: Mapping[str, str]) -> Path:
-    """Return the file in which ``shell`` looks for the completion of ``suphx``; each shell has its own folder."""
-    home = Path(environment.get("HOME") or Path.home())
-    if shell == "bash":
-        return _folder(environment, "XDG_DATA_HOME", home / ".local/share") / "bash-completion/completions/suphx"
-    if shell == "fish":
-        return _folder(environment, "XDG_CONFIG_HOME", home / ".config") / "fish/completions/suphx.fish"
-    return home / ".zfunc/_suphx"
-
-
-def _folder(environment: Mapping[str, str], name: str, default: Path) -> Path:
-    value = environment.get(name, "")
-    return Path(value) if Path(value).is_absolute() else default  # the XDG standard: relative values are ignored
-
-
-def how_to_load(shell: str, path: Path) -> str:
-    """Return what else is needed before ``shell`` finds the script."""
-    if shell == "bash":
-        return f"open a new shell; without the package bash-completion, add `source {path}` to ~/.bashrc"
-    if shell == "fish":
-        return "open a new shell"
-    return "add `fpath+=~/.zfunc; autoload -Uz compinit; compinit` to ~/.zshrc and open a new shell"
-
-
-def shell_of(environment: Mapping[str, str]) -> str:
-    """Return the user's shell; ValueError if it has no completion here."""
-    name = Path(environment.get("SHELL", "")).name
-    if name not in SHELLS:
-        raise ValueError(f"$SHELL is {name!r}: name one of {', '.join(SHELLS)}, as in --install-completion bash")
-    return name
-
-
-class InstallCompletion(argparse.Action):
-    """Writes the script of the named shell, by default of ``$SHELL``, and ends the command."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: object, values: object, *_: object) -> NoReturn:
-        """Write the script for the shell ``values``."""
-        from argcomplete.shell_integration import shellcode
-
-        try:
-            shell = str(values) if values else shell_of(os.environ)
-        except ValueError as error:
-            parser.error(str(error))
-        path = script_path(shell, os.environ)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, [shellcode(["suphx"], shell=shell).encode()])
-        except OSError as error:
-            parser.exit(1, f"suphx: cannot write {path}: {error.strerror}; make the folder writable\n")
-        print(f"{path}: {how_to_load(shell, path)}")
-        parser.exit()

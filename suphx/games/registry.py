@@ -1,7 +1,7 @@
 """The games of the platform by name: what is known of them before they are loaded.
 
->>> find_game("doudizhu").simulator_peers
-('douzero', 'rlcard')
+>>> find_game("doudizhu").title
+'DouDizhu'
 >>> load_game("doudizhu").seat_names
 ('landlord', 'landlord_down', 'landlord_up')
 """
@@ -30,8 +30,6 @@ class GameEntry:
     name: str
     title: str
     """As people write it."""
-    simulator_peers: tuple[str, ...]
-    """Other implementations that ``suphx bench simulator`` can compare with."""
     module: str
     """Where ``GAME`` is."""
     names: str | None = None
@@ -51,14 +49,12 @@ GAMES = {
         GameEntry(
             name=DEFAULT_GAME,
             title="riichi",
-            simulator_peers=("riichienv",),
             module="suphx.games.riichi.game",
             names="suphx.games.riichi.names",
         ),
         GameEntry(
             name="doudizhu",
             title="DouDizhu",
-            simulator_peers=("douzero", "rlcard"),
             module="suphx.games.doudizhu.game",
             names="suphx.games.doudizhu.names",
             has_sides=True,

@@ -15,7 +15,6 @@ from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
-from tests.pictures.system_picture import pictures
 from tests.repository import REPOSITORY, tracked_files
 
 DOCUMENTS = tracked_files("*.md")
@@ -95,28 +94,7 @@ def test_make_targets_exist(path: Path) -> None:
     assert named <= targets
 
 
-def test_every_document_is_named_in_the_readme() -> None:
-    named = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    pages = [str(path.relative_to(REPOSITORY)) for path in DOCUMENTS if path.parent != REPOSITORY]
-    assert [page for page in pages if f"]({page})" not in named] == []
-
-
-def test_the_readme_is_read_in_two_minutes() -> None:
-    assert len((REPOSITORY / "README.md").read_bytes()) <= 6000
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_pictures_exist(path: Path) -> None:
     for place in re.findall(r'(?:src|srcset)="(?!https?:)([^"]+)"', path.read_text(encoding="utf-8")):
         assert (path.parent / place).is_file(), f"{path.name}: there is no {place}"
-
-
-def test_every_picture_and_every_example_is_used() -> None:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
-    files = [*(REPOSITORY / "docs" / "pictures").iterdir(), *(REPOSITORY / "examples").glob("*.py")]
-    assert [path.name for path in files if path.name not in text] == []
-
-
-@pytest.mark.parametrize("path", pictures(), ids=lambda path: path.name)
-def test_the_picture_of_the_system_is_current(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == pictures()[path], "run python -m tests.pictures.system_picture"

@@ -22,10 +22,6 @@ def test_a_notebook_is_in_step_with_its_python_file(path: Path) -> None:
     )
 
 
-def test_every_notebook_comes_from_a_python_file() -> None:
-    assert sorted(NOTEBOOKS.glob("*.ipynb")) == [notebook_path(path) for path in SOURCES]
-
-
 @pytest.mark.parametrize(("name", "expected"), [("self_play", {"ROUNDS": 30, "GAMES": 64}), ("learn_from_records", {})])
 def test_the_first_cell_runs_in_jupyter_whose_command_line_is_not_the_notebooks(
     name: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch

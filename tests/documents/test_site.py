@@ -17,15 +17,3 @@ def test_the_reference_has_every_public_name_once() -> None:
     values = re.findall(r"^\.\. py:data:: suphx\.(\w+)\n   :type: int\n   :value: (\d+)$", text, re.MULTILINE)
     assert values
     assert [(name, str(getattr(suphx, name))) for name, _ in values] == values
-
-
-def test_the_reference_has_the_environments_and_how_they_are_made() -> None:
-    text = (SITE / "reference.rst").read_text(encoding="utf-8")
-    shown = re.findall(r"^\.\. auto\w+:: suphx\.environments\.(\w+\.\w+)$", text, re.MULTILINE)
-    assert shown == [
-        "riichi_v0.env",
-        "riichi_v0.raw_env",
-        "riichi_env.RiichiEnv",
-        "riichi_env.RiichiVectorEnv",
-        "seat_tables.EnvironmentConfig",
-    ]

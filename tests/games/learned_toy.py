@@ -160,5 +160,5 @@ class LearnedToyGame(ToyGame):
 
 
 GAME = LearnedToyGame()
-ENTRY = GameEntry(name=NAME, title=GAME.title, simulator_peers=(), module=__name__)
+ENTRY = GameEntry(name=NAME, title=GAME.title, module=__name__)
 register(ENTRY)

@@ -29,7 +29,7 @@ SETUP = MatchSetup("greedy", "random", seed=1, game="toy")
 def registered() -> Iterator[None]:
     """The game is there for these tests only: others ask for all games."""
     entry = GameEntry(
-        name="toy", title=GAME.title, simulator_peers=(), module="tests.games.toy_game", record_mark="num_values"
+        name="toy", title=GAME.title, module="tests.games.toy_game", record_mark="num_values"
     )
     GAMES["toy"] = entry
     yield
@@ -133,6 +133,6 @@ def test_what_it_does_not_have_is_told() -> None:
     with pytest.raises(ValueError, match="the toy game cannot be learned: it has no nets"):
         find_learning("toy")
     with pytest.raises(ValueError, match="there is a game 'toy' already"):
-        register(GameEntry(name="toy", title="another", simulator_peers=(), module="elsewhere"))
+        register(GameEntry(name="toy", title="another", module="elsewhere"))
     with pytest.raises(ValueError, match="'expert' is no agent of toy"):
         load_game("toy").scripted_agent("expert")

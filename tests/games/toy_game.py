@@ -156,4 +156,4 @@ class ToyGame:
 
 
 GAME = ToyGame()
-register(GameEntry(name="toy", title=GAME.title, simulator_peers=(), module=__name__))
+register(GameEntry(name="toy", title=GAME.title, module=__name__))

@@ -111,12 +111,6 @@ def test_packages_of_the_image_accept_the_python_of_debian_12() -> None:
         assert accepted is None or SpecifierSet(str(accepted)).contains("3.11.2"), f"{name} needs Python {accepted}"
 
 
-def test_a_package_that_only_cuda_needs_goes_into_its_own_lock() -> None:
-    names = load_setup_module("lock").CUDA_NAMES
-    assert all(names.fullmatch(name) for name in ("torch", "triton", "nvidia-cublas", "cuda-toolkit"))
-    assert not any(names.fullmatch(name) for name in ("torchmetrics", "numpy"))
-
-
 def test_a_new_version_of_torch_asks_for_the_hashes_of_its_wheels_without_cuda() -> None:
     lock = load_setup_module("lock")
     lock.check_cpu_lock(read_lock(TORCH_CUDA))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import hcl2
-import pytest
 import yaml
 from helm_python import Chart
 
@@ -37,11 +35,6 @@ def _bare(text: Any) -> str:
     return str(text).strip('"')
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_files_parse(path: Path) -> None:
-    assert hcl2.loads(path.read_text(encoding="utf-8"))
-
-
 def test_the_bucket_is_versioned_encrypted_private_and_cleaned_up() -> None:
     resources = blocks("resource")
     versioning = resources["aws_s3_bucket_versioning.suphx"]["versioning_configuration"][0]
@@ -61,19 +54,6 @@ def test_the_bucket_is_versioned_encrypted_private_and_cleaned_up() -> None:
     folder = _bare(checkpoints["filter"][0]["prefix"])
     outputs = (REPOSITORY / "infra" / "terraform" / "outputs.tf").read_text(encoding="utf-8")
     assert f"/{folder.removesuffix('/')}" in outputs, "not where runs store their checkpoints"
-
-
-def test_a_second_team_gets_names_of_its_own_and_replaces_no_bucket() -> None:
-    resources = blocks("resource")
-    named = {
-        address: _bare(body.get("name") if address.startswith("aws_iam_role.") else body.get("node_group_name"))
-        for address, body in resources.items()
-        if address.startswith(("aws_iam_role.", "aws_eks_node_group."))
-    }
-    assert len(named) == 5
-    assert all("${var.namespace}" in name for name in named.values()), named
-    (lifecycle,) = resources["aws_s3_bucket.suphx"]["lifecycle"]
-    assert lifecycle["prevent_destroy"] is True
 
 
 def test_roles_are_for_the_service_accounts_of_the_chart() -> None:

@@ -37,8 +37,9 @@ Every command also has these options, before or after its name:
 | `--json` | print one JSON object as the last line on stdout (none after most errors); the rest goes to stderr |
 | `--debug` | print the traceback of an error |
 
-`suphx --version` prints the version. `suphx --install-completion` lets the Tab key complete commands, options,
-recipes, keys, runs and agents in bash, zsh or fish.
+`suphx --version` prints the version. With `eval "$(register-python-argcomplete suphx)"` in `~/.bashrc` the Tab key
+completes commands, options, recipes, keys, runs and agents; `register-python-argcomplete --help` has the lines for
+other shells.
 
 | exit code | meaning |
 |---|---|
@@ -128,21 +129,11 @@ JSON_KEYS = {
     ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",
-    "reference": "iterations decisions hanchans mean_return entropy seconds",
     "bench simulator": (
-        "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling "
-        "peer{name,hanchans_per_second} ratio"
+        "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling"
     ),
-    "bench simulator --game doudizhu": (
-        "games_per_second decisions_per_second decisions_per_game bytes_per_table peers{name:{games_per_second}} "
-        "ratios nets{decisions_per_second,tables,peers{name:{decisions_per_second}},ratios}"
-    ),
-    "bench hands": (
-        "scores_per_second shanten_per_second mismatches peers{name:{scores_per_second,shanten_per_second}} ratios"
-    ),
-    "bench features": (
-        "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
-    ),
+    "bench hands": "scores_per_second shanten_per_second",
+    "bench features": "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row scaling",
     "bench inference": _NET,
     "bench training": _NET,
     "bench selfplay": (

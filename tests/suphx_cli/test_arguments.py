@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_cli.arguments import open_page
+from suphx_cli.arguments import show_page
+from suphx_platform.console.console import Console
 
 
 @pytest.fixture
@@ -29,15 +30,20 @@ def browser(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", ["w3m", "lynx", "elinks", "links", "www-browser"])
-def test_a_browser_of_the_terminal_is_not_opened(name: str, programs: Path) -> None:
+def test_a_browser_of_the_terminal_is_not_opened(
+    name: str, programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     browser(programs, name)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert webbrowser.get().basename == name
-    assert not open_page("http://127.0.0.1:1/")
+    show_page("http://127.0.0.1:1/", Console())
+    assert "open http://127.0.0.1:1/ yourself" in capsys.readouterr().err
     assert not (programs / "opened").exists()
 
 
 @pytest.mark.parametrize("form", ["{}", "{} %s"])
 def test_the_browser_of_the_environment_is_opened(form: str, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", form.format(browser(programs, "my-browser")))
-    assert open_page("http://127.0.0.1:1/")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    show_page("http://127.0.0.1:1/", Console())
     assert (programs / "opened").read_text() == "http://127.0.0.1:1/\n"

@@ -1,4 +1,4 @@
-"""Completion as a real bash does it: the installed script runs, and its suggestions are read."""
+"""Completion as a real bash does it: argcomplete's script runs, and its suggestions are read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from argcomplete.shell_integration import shellcode
 
-from suphx_cli.cli import main
-from suphx_cli.completion import script_path
 from tests.repository import REPOSITORY
 
 ASK = """
@@ -23,15 +22,10 @@ printf '%s\\0' "${COMPREPLY[@]}"
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The script for bash, as ``suphx --install-completion bash`` writes it."""
-    home = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home))
-        patch.delenv("XDG_DATA_HOME", raising=False)
-        with pytest.raises(SystemExit) as ended:
-            main(["--install-completion", "bash"])
-    assert ended.value.code == 0
-    return home / ".local/share/bash-completion/completions/suphx"
+    """What ``register-python-argcomplete suphx`` prints."""
+    path = tmp_path_factory.mktemp("completion") / "suphx"
+    path.write_text(shellcode(["suphx"]))
+    return path
 
 
 def suggestions(script: Path, line: str, folder: Path = REPOSITORY) -> list[str]:
@@ -80,12 +74,3 @@ def test_runs_are_offered_by_their_ids(script: Path, tmp_path: Path) -> None:
 
 def test_numbers_get_no_suggestion(script: Path) -> None:
     assert suggestions(script, "suphx evaluate --hanchans ") == []
-
-
-def test_each_shell_has_its_place() -> None:
-    home = {"HOME": "/home/a"}
-    assert script_path("bash", home) == Path("/home/a/.local/share/bash-completion/completions/suphx")
-    assert script_path("zsh", home) == Path("/home/a/.zfunc/_suphx")
-    assert script_path("fish", home) == Path("/home/a/.config/fish/completions/suphx.fish")
-    assert script_path("fish", {**home, "XDG_CONFIG_HOME": "/c"}) == Path("/c/fish/completions/suphx.fish")
-    assert script_path("fish", {**home, "XDG_CONFIG_HOME": "c"}) == script_path("fish", home)

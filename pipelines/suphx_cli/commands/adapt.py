@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
     from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, AdaptationReport
     from suphx_platform.console.console import Console
-    from suphx_platform.tracking.tracking import Tracker, TrackingStore
-
-_HANDS = "hands.json"
-"""Artifact with the results of every hand."""
+    from suphx_platform.tracking.tracking import Tracker
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -49,9 +47,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results",
         type=Path,
-        metavar="FILE",
-        help="keep the results of finished hands in this file (JSON lines). The same command continues after a stop, "
-        "and with more --hands",
+        metavar="FOLDER",
+        help="keep the results of finished hands in this folder. The same command continues after a stop, and with "
+        "more --hands",
     )
     parser.add_argument(
         "--runs", type=Path, metavar="DIR", help="also log the result to the MLflow store of this folder"
@@ -123,7 +121,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if args.runs:
         check_runs(args.runs)
     with console.activity("importing"):
-        from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, run_experiment
+        from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, run_experiment
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console)
@@ -137,38 +135,30 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         config=config,
     )
     started = time.perf_counter()
-    with ExitStack() as stack:
-        key = experiment_key(experiment) if args.runs else ""
-        tracker = _tracked(experiment, args.runs, key, stack) if args.runs else None
+    with _tracked(experiment, args.runs) if args.runs else nullcontext() as tracker:
         with console.progress("hands", args.hands) as progress:
-            report = run_experiment(experiment, file=args.results, resume=progress.resume, progress=progress.advance)
+            report = run_experiment(experiment, results=args.results, skip=progress.skip, progress=progress.advance)
         console.say(report.verdict())
         values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
         if tracker is not None:
-            _track(report, tracker, args.runs / key)
+            _track(report, tracker)
             values["run_id"] = _run_id(tracker)
     return values
 
 
-def _tracked(experiment: AdaptationExperiment, runs: Path, key: str, stack: ExitStack) -> Tracker:
-    """Return the MLflow run of the experiment, which ends when the stack does; the same command continues it."""
+@contextmanager
+def _tracked(experiment: AdaptationExperiment, runs: Path) -> Iterator[Tracker]:
+    """Yield the MLflow run of the experiment; the same command continues it."""
+    from suphx_platform.agents.adaptation_experiment import experiment_key
     from suphx_platform.tracking.tracking import TrackingStore
 
-    store = TrackingStore(runs)
+    store, key = TrackingStore(runs), experiment_key(experiment)
     params = {**asdict(experiment), **asdict(experiment.config)}
     del params["workers"]  # another command may use more of them
-    tracker = store.start("adapt", key=key, params=params)
-    stack.callback(_remove_sent, store, key)
-    stack.callback(store.close)
-    return stack.enter_context(tracker)
-
-
-def _remove_sent(store: TrackingStore, key: str) -> None:
-    """Remove the file of every hand, unless it waits for MLflow."""
-    if not store.has_left(key):
-        (store.folder / key / _HANDS).unlink(missing_ok=True)
-        with suppress(OSError):  # there was none, or somebody has put files there
-            (store.folder / key).rmdir()
+    with closing(store), store.start("adapt", key=key, params=params) as tracker:
+        yield tracker
+    with suppress(OSError):  # something waits for MLflow, or somebody has put files there
+        (store.folder / key).rmdir()
 
 
 def _run_id(tracker: Tracker) -> str | None:
@@ -180,12 +170,8 @@ def _run_id(tracker: Tracker) -> str | None:
     return None
 
 
-def _track(report: AdaptationReport, tracker: Tracker, folder: Path) -> None:
-    """Write figures and every hand to MLflow; the file of the hands stays in ``folder`` until it is sent."""
-    import json
-
-    from suphx.atomic_file import write_atomically
-
+def _track(report: AdaptationReport, tracker: Tracker) -> None:
+    """Write the figures to MLflow."""
     tracker.set_tags({"suphx.workers": str(report.experiment.workers)})
     tracker.log_metrics(
         {
@@ -196,7 +182,3 @@ def _track(report: AdaptationReport, tracker: Tracker, folder: Path) -> None:
             "seconds_per_hand": float((report.results.rollout_seconds + report.results.update_seconds).mean()),
         }
     )
-    columns = {name: column.tolist() for name, column in asdict(report.results).items()}
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / _HANDS, [json.dumps(columns).encode()])
-    tracker.log_artifact(folder / _HANDS)

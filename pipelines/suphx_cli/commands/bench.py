@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from suphx.games.registry import DEFAULT_GAME, GAMES, decision_names, find_game
+from suphx.games.registry import decision_names
 from suphx.models.net_config import Compilation, DeviceName, Normalization, Precision
 from suphx.selfplay.config import Nets
 from suphx.training.config import RewardName
@@ -20,7 +20,6 @@ from suphx_cli.arguments import (
     check_records,
     examples,
     parallel,
-    peer_names,
     positive,
     seconds,
     seed,
@@ -32,25 +31,21 @@ from suphx_cli.arguments import (
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
-    from suphx_platform.bench.nets import NetCase
     from suphx_platform.console.console import Console
-    from suphx_platform.kernels.kernel_warmup import CompileTimes
 
 
 Measure = Callable[[Callable[[str], None]], dict[str, object]]
 """Measures, and gets a function that begins a step of the given name."""
-HAND_PEERS = ("mahjong", "riichienv")
-_THREADS_HELP = "threads of Suphx's engine (default: 1)"
+_NUM_SLOWEST = 15
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``bench`` with its sub-commands, and ``warmup``."""
     parser = commands.add_parser(
         "bench",
-        help="measure the speed of this machine, and compare with other engines",
+        help="measure the speed of this machine",
         epilog=examples(
-            "suphx bench simulator --peer riichienv",
-            "suphx bench hands --peer mahjong,riichienv",
+            "suphx bench simulator --threads 4",
             "suphx bench training --size small --batch 256 1024",
             "suphx bench selfplay --ray",
         ),
@@ -61,7 +56,15 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_features(subjects, options)
     _add_nets(subjects, options)
     _add_selfplay(subjects, options)
-    _add_warmup(commands, options)
+    warmup = commands.add_parser(
+        "warmup",
+        parents=[options],
+        help="compile the rules engine in advance",
+        description="Compile all kernels of the rules engine that are not in the cache, on all cores, and build its "
+        "tables.",
+    )
+    warmup.add_argument("--profile", action="store_true", help=f"list the {_NUM_SLOWEST} kernels that took longest")
+    warmup.set_defaults(execute=execute_warmup)
 
 
 def _measured(console: Console, kernels: tuple[str, ...], measure: Measure) -> dict[str, object]:
@@ -73,14 +76,19 @@ def _measured(console: Console, kernels: tuple[str, ...], measure: Measure) -> d
         return measure(begin)
 
 
-def _add_seconds(parser: argparse.ArgumentParser, what: str, default: float = 1.0) -> None:
-    """Add ``--seconds X``; ``what``: each of those that take turns."""
-    text = f"minimum duration per {what} in each of 3 rounds (default: {default:g})"
-    parser.add_argument("--seconds", type=seconds, default=default, metavar="X", help=text)
+def _add_rounds(parser: argparse.ArgumentParser, seed_of: str) -> None:
+    """Add ``--seed`` and ``--seconds`` of what takes turns in rounds."""
+    _add_seed(parser, seed_of)
+    text = "minimum duration per measured rate in each of 3 rounds (default: 1)"
+    parser.add_argument("--seconds", type=seconds, default=1.0, metavar="X", help=text)
 
 
 def _add_seed(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help=f"seed of {what} (default: 0)")
+
+
+def _add_threads(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument("--threads", type=parallel, default=1, metavar="N", help=f"{text} (default: 1)")
 
 
 def _add_records(parser: argparse.ArgumentParser) -> None:
@@ -101,51 +109,73 @@ def _add_net(parser: argparse.ArgumentParser, size: str) -> None:
     parser.add_argument("--encoder", choices=ENCODERS, default="suphx", help="encoder of the planes (default: suphx)")
 
 
+def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser(
+        "simulator", parents=[options], help="measure random hanchans per second, and the start-up time"
+    )
+    parser.add_argument(
+        "--hanchans", type=positive, default=300, metavar="N", help="games per measured call (default: 300)"
+    )
+    _add_threads(parser, "threads of the rules engine")
+    parser.add_argument(
+        "--skip-start", action="store_true", help="do not measure the start-up time, which takes minutes"
+    )
+    _add_rounds(parser, "the walls")
+    parser.set_defaults(execute=execute_simulator)
+
+
+def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure the rules engine."""
+    from suphx_platform.bench.rules import bench_simulator
+
+    def measure(begin: Callable[[str], None]) -> dict[str, object]:
+        return bench_simulator(
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            num_threads=args.threads,
+            seconds=args.seconds,
+            skips_start=args.skip_start,
+            say=begin,
+        )
+
+    return _measured(console, ("engine", "random games"), measure)
+
+
 def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser("hands", parents=[options], help="measure scored wins and computed shanten per second")
     parser.add_argument(
-        "--peer",
-        type=peer_names(HAND_PEERS),
-        default=[],
-        metavar="NAME,NAME",
-        help=f"other engines to compare with: {', '.join(HAND_PEERS)}",
-    )
-    parser.add_argument(
         "--hands", type=positive, default=5000, metavar="N", help="number of different hands (default: 5000)"
     )
-    _add_seed(parser, "the hands")
-    _add_seconds(parser, "engine", default=0.5)
+    _add_rounds(parser, "the hands")
     parser.set_defaults(execute=execute_hands)
 
 
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure scoring and shanten; ValueError for a peer that is not installed."""
-    from suphx_platform.bench.hands import bench_hands
+    """Measure scoring and shanten."""
+    from suphx_platform.bench.rules import bench_hands
 
     def measure(begin: Callable[[str], None]) -> dict[str, object]:
-        return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=begin)
+        return bench_hands(num_hands=args.hands, seed=args.seed, seconds=args.seconds, say=begin)
 
     return _measured(console, ("engine",), measure)
 
 
 def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser("features", parents=[options], help="measure encoded decisions per second")
-    parser.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")
     _add_records(parser)
     parser.add_argument(
         "--decisions", type=positive, default=20_000, metavar="N", help="number of different decisions (default: 20000)"
     )
-    parser.add_argument("--threads", type=parallel, default=1, metavar="N", help=_THREADS_HELP)
-    _add_seed(parser, "the walls")
-    _add_seconds(parser, "engine")
+    _add_threads(parser, "threads of the encoder")
+    _add_rounds(parser, "the walls")
     parser.set_defaults(execute=execute_features)
 
 
 def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the encoder; ValueError for a peer that is not installed and for a folder without games."""
+    """Measure the encoder; ValueError for a folder without games."""
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.features import bench_features
+    from suphx_platform.bench.rules import bench_features
 
     def measure(begin: Callable[[str], None]) -> dict[str, object]:
         return bench_features(
@@ -153,7 +183,6 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
             num_decisions=args.decisions,
             seed=args.seed,
             num_threads=args.threads,
-            has_peer=args.peer is not None,
             seconds=args.seconds,
             say=begin,
         )
@@ -161,110 +190,14 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
     return _measured(console, ("engine", "encoder", "scripted games", "replay", "samples"), measure)
 
 
-_HANCHANS = 300
-_TABLES = 256
-_PEERS = [peer for entry in GAMES.values() for peer in entry.simulator_peers]
-_OPTIONS = {"riichi": ("hanchans", "threads", "skip_start"), "doudizhu": ("nets", "tables")}
-"""Game -> the options that only its benchmark has; None means that an option was not given."""
-
-
-def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add ``bench simulator``."""
-    parser = subjects.add_parser(
-        "simulator",
-        parents=[options],
-        help="measure random games per second, and the start-up time",
-        epilog=examples(
-            "suphx bench simulator --peer riichienv",
-            "suphx bench simulator --game doudizhu --peer douzero,rlcard --nets",
-        ),
-    )
-    parser.add_argument("--game", choices=GAMES, default=DEFAULT_GAME, help=f"the game (default: {DEFAULT_GAME})")
-    by_game = "; ".join(f"{name}: {', '.join(entry.simulator_peers)}" for name, entry in GAMES.items())
-    parser.add_argument(
-        "--peer",
-        type=peer_names(_PEERS),
-        default=[],
-        metavar="NAME,NAME",
-        help=f"other implementations to compare with ({by_game}); riichi: one of them",
-    )
-    _add_seed(parser, "walls or decks")
-    _add_seconds(parser, "implementation")
-    riichi = parser.add_argument_group("options of riichi")
-    riichi.add_argument("--threads", type=parallel, metavar="N", help=_THREADS_HELP)
-    riichi.add_argument(
-        "--hanchans", type=positive, metavar="N", help=f"games per measured call (default: {_HANCHANS})"
-    )
-    riichi.add_argument(
-        "--skip-start",
-        action="store_true",
-        default=None,
-        help="do not measure the start-up time, which takes minutes",
-    )
-    doudizhu = parser.add_argument_group("options of doudizhu")
-    doudizhu.add_argument(
-        "--nets", action="store_true", default=None, help="also measure games of nets against themselves"
-    )
-    doudizhu.add_argument(
-        "--tables", type=tables, metavar="N", help=f"games of nets at a time, with --nets (default: {_TABLES})"
-    )
-    parser.set_defaults(execute=execute_simulator)
-
-
-def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure; ValueError for a peer that is not installed, UsageError for a peer or an option of another game."""
-    _check(args)
-    return _bench_riichi(args, console) if args.game == "riichi" else _bench_doudizhu(args, console)
-
-
-def _check(args: argparse.Namespace) -> None:
-    game = find_game(args.game)
-    for peer in args.peer:
-        if peer not in game.simulator_peers:
-            raise UsageError(f"{peer} does not play {game.title}: use --peer {','.join(game.simulator_peers)}")
-    foreign = [name for other, names in _OPTIONS.items() if other != args.game for name in names]
-    for name in foreign:
-        if getattr(args, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {game.title}: leave it out")
-    if args.tables is not None and not args.nets:
-        raise UsageError("--tables is the number of games of nets: use it with --nets")
-    if args.game == "riichi" and len(args.peer) > 1:
-        raise UsageError(f"--peer names {len(args.peer)} engines: name one")
-
-
-def _bench_riichi(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    from suphx_platform.bench.simulator import bench_simulator
-
-    def measure(begin: Callable[[str], None]) -> dict[str, object]:
-        return bench_simulator(
-            num_hanchans=args.hanchans or _HANCHANS,
-            seed=args.seed,
-            num_threads=args.threads or 1,
-            has_peer=bool(args.peer),
-            seconds=args.seconds,
-            skips_start=bool(args.skip_start),
-            say=begin,
-        )
-
-    return _measured(console, ("engine", "random games"), measure)
-
-
-def _bench_doudizhu(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    from suphx_platform.bench.doudizhu import bench_doudizhu
-
-    num_tables = (args.tables or _TABLES) if args.nets else None
-    with steps(console) as begin:
-        return bench_doudizhu(num_tables=num_tables, seed=args.seed, peers=args.peer, seconds=args.seconds, say=begin)
-
-
 def _add_nets(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    for name, text, execute in (
-        ("inference", "measure decisions of a net per second", execute_inference),
-        ("training", "measure training samples of a net per second", execute_training),
+    for name, text in (
+        ("inference", "measure decisions of a net per second"),
+        ("training", "measure training samples of a net per second"),
     ):
         parser = subjects.add_parser(name, parents=[options], help=text)
         _add_net_case(parser)
-        parser.set_defaults(execute=execute)
+        parser.set_defaults(execute=execute_net, subject=name)
 
 
 def _add_net_case(parser: argparse.ArgumentParser) -> None:
@@ -301,34 +234,17 @@ def _add_net_case(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="mode of torch.compile (default: auto, which is default on a GPU and none on a CPU)",
     )
-    parser.add_argument("--threads", type=parallel, default=1, metavar="N", help="CPU threads of torch (default: 1)")
+    _add_threads(parser, "CPU threads of torch")
     _add_seed(parser, "the positions")
 
 
-def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure inference; ValueError for cuda where there is none."""
-    case = _case(args)
-    from suphx_platform.bench.nets import bench_inference
-
-    kernels = ("encoder", "nets", "net games")
-    return _measured(console, kernels, lambda begin: bench_inference(case, args.batch, say=begin))
-
-
-def execute_training(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure training; ValueError for cuda where there is none."""
-    case = _case(args)
-    from suphx_platform.bench.nets import bench_training
-
-    kernels = ("encoder", "nets", "samples")
-    return _measured(console, kernels, lambda begin: bench_training(case, args.batch, say=begin))
-
-
-def _case(args: argparse.Namespace) -> NetCase:
+def execute_net(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure inference or training of a net; ValueError for cuda where there is none."""
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.nets import NetCase
+    from suphx_platform.bench.nets import NetCase, bench_inference, bench_training
 
-    return NetCase(
+    case = NetCase(
         device=args.device,
         size=args.size,
         head=args.head,
@@ -341,13 +257,15 @@ def _case(args: argparse.Namespace) -> NetCase:
         records=args.records,
         seed=args.seed,
     )
+    bench = bench_inference if args.subject == "inference" else bench_training
+    kernels = ("encoder", "nets", "net games", "samples")
+    return _measured(console, kernels, lambda begin: bench(case, args.batch, say=begin))
 
 
 def _add_selfplay(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser(
         "selfplay", parents=[options], help="measure self-play end to end, and each part alone"
     )
-    cores = usable_cores()
     parser.add_argument(
         "--net",
         choices=get_args(Nets),
@@ -358,16 +276,21 @@ def _add_selfplay(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
     parser.add_argument(
         "--tables", type=tables, default=512, metavar="N", help="games per simulator, an even number (default: 512)"
     )
-    parser.add_argument("--simulators", type=parallel, metavar="N", help="number of simulators (default: --threads)")
+    parser.add_argument("--ray", action="store_true", help="run simulators and engines as processes over Ray")
+    parser.add_argument(
+        "--simulators", type=parallel, metavar="N", help="with --ray: number of simulators (default: --threads)"
+    )
     parser.add_argument(
         "--engines",
         type=whole(0, 1024),
         metavar="N",
-        help="number of inference engines; with --ray, 0 places one in each simulator "
-        "(default: 1 on a GPU, 0 with --ray, otherwise --threads)",
+        help="with --ray: number of inference engines; 0 places one in each simulator (default: 1 on a GPU, else 0)",
     )
     parser.add_argument(
-        "--threads", type=parallel, default=cores, metavar="N", help="CPU cores for the ideal throughput (default: all)"
+        "--threads",
+        type=parallel,
+        metavar="N",
+        help="CPU cores for the ideal throughput (default: all with --ray, else 2: the simulator's and the engine's)",
     )
     parser.add_argument(
         "--rollout-fragment-length",
@@ -376,7 +299,6 @@ def _add_selfplay(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
         metavar="N",
         help="decisions per game between two additions to the replay buffer (default: 16)",
     )
-    parser.add_argument("--ray", action="store_true", help="run simulators and engines as processes (default: threads)")
     parser.add_argument(
         "--reward", choices=get_args(RewardName), default="round_score", help="the reward (default: round_score)"
     )
@@ -389,23 +311,26 @@ def _add_selfplay(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
 
 def execute_selfplay(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure self-play; ValueError for cuda where there is none, UsageError for options that do not fit."""
-    if args.engines == 0 and not args.ray:
-        raise UsageError("--engines 0 puts an engine into each Ray simulator: add --ray, or use --engines 1")
+    if not args.ray and (args.simulators, args.engines) != (None, None):
+        raise UsageError("--simulators and --engines are numbers of Ray's processes: add --ray")
     if args.tables % 2:
         raise UsageError(f"--tables is {args.tables}: use an even number, as two halves of the games take turns")
     from suphx.models.device import find_device
-    from suphx_platform.bench.selfplay import bench_selfplay
-    from suphx_platform.bench.selfplay_alone import SelfplayCase
+    from suphx_platform.bench.selfplay import SelfplayCase, bench_selfplay, play_here
 
     is_on_gpu = args.net != "null" and find_device(args.device).type == "cuda"
+    cores = args.threads or (usable_cores() if args.ray else min(2, usable_cores()))
+    num_engines = args.engines
+    if num_engines is None:
+        num_engines = 1 if is_on_gpu or not args.ray else 0
     case = SelfplayCase(
         encoder=args.encoder,
         size=args.size,
         nets=args.net,
         num_tables=args.tables,
-        num_simulators=args.simulators or args.threads,
-        num_engines=_num_engines(args, is_on_gpu=is_on_gpu),
-        num_cores=args.threads,
+        num_simulators=(args.simulators or cores) if args.ray else 1,
+        num_engines=num_engines,
+        num_cores=cores,
         device="cuda" if is_on_gpu else "cpu",
         on_ray=args.ray,
         rollout_fragment_length=args.rollout_fragment_length,
@@ -413,41 +338,19 @@ def execute_selfplay(args: argparse.Namespace, console: Console) -> dict[str, ob
         seed=args.seed,
         reward=args.reward,
     )
+    play = play_here
+    if args.ray:
+        from suphx_platform.bench.selfplay_ray import play_over_ray as play  # imports Ray, which takes seconds
     kernels = ("engine", "encoder", "nets", "self-play")
-    return _measured(console, kernels, lambda begin: bench_selfplay(case, say=begin))
-
-
-def _num_engines(args: argparse.Namespace, *, is_on_gpu: bool) -> int:
-    if args.engines is not None:
-        return int(args.engines)
-    if is_on_gpu:
-        return 1
-    return 0 if args.ray else int(args.threads)
-
-
-_NUM_SLOWEST = 15
-
-
-def _add_warmup(commands: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add ``warmup``."""
-    parser = commands.add_parser(
-        "warmup",
-        parents=[options],
-        help="compile the rules engine in advance",
-        description="Compile all kernels of the rules engine that are not in the cache, on all cores, and build its "
-        "tables.",
-    )
-    parser.add_argument("--profile", action="store_true", help=f"list the {_NUM_SLOWEST} kernels that took longest")
-    parser.set_defaults(execute=execute_warmup)
+    return _measured(console, kernels, lambda begin: bench_selfplay(case, play, say=begin))
 
 
 def execute_warmup(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Compile all that is not in the cache yet."""
+    """Compile all that is not in the cache yet; with ``--profile`` return the slowest kernels by their CPU seconds."""
     from suphx.cache_folder import cache_root, remove_unused
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    started = time.perf_counter()
-    folder = cache_root()
+    started, folder = time.perf_counter(), cache_root()
     console.say(f"compiling kernels into {folder}")
     times = compile_kernels(console)
     remove_unused(folder / "kernels")
@@ -458,9 +361,5 @@ def execute_warmup(args: argparse.Namespace, console: Console) -> dict[str, obje
         "cpu_seconds": round(sum(times.kernels.values()), 3),
         "groups": times.groups,
     }
-    return values | ({"slowest": _slowest(times)} if args.profile else {})
-
-
-def _slowest(times: CompileTimes) -> dict[str, float]:
-    """Return CPU seconds by kernel, without those of the kernels that it calls, longest first."""
-    return dict(sorted(times.kernels.items(), key=lambda item: -item[1])[:_NUM_SLOWEST])
+    slowest = dict(sorted(times.kernels.items(), key=lambda item: -item[1])[:_NUM_SLOWEST])
+    return values | ({"slowest": slowest} if args.profile else {})

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from suphx.evaluation.match_config import (
     MIN_DEALS,
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from suphx_platform.agents.agent_loading import MatchAgents
     from suphx_platform.console.console import Console
     from suphx_platform.console.progress import Progress
+
+    Report: TypeAlias = SeatingsReport | SideReport | SequentialReport | DealReport
 
 _DEAL_OPTIONS = ("sequential", "points", "seating", "keep_games")
 """Without a meaning for single deals."""
@@ -229,8 +231,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     name = game_of_agents(args.game, (args.candidate, args.opponent))
     has_sides = find_game(name).has_sides
     with checked_options():
-        (_check_side_options if has_sides else _check_seat_options)(args, name)
-    _check_places(args, name)
+        test = _checked_test(args, name, has_sides=has_sides)
+    check_new_folder(args.keep_games)
+    if not has_sides:
+        if args.runs.exists():  # the parts of a match that is stopped are kept there
+            check_source_of_runs(args.runs)
+        for agent in (args.candidate, args.opponent) if find_decisions(name) else ():
+            check_agent(agent)
     with console.activity("importing"):
         from suphx.evaluation.game_runner import GameRunner
         from suphx.evaluation.match import MatchSetup, SideReport
@@ -275,7 +282,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             progress=lambda games: bar.advance(games / games_per_unit),
             note_kept=lambda games: bar.skip(games / games_per_unit),
         )
-        report = _play(args, setup, runner, bar, has_sides=has_sides)
+        report = _play(args, setup, runner, bar, test)
         seconds = round(time.perf_counter() - started, 1)
         if args.keep_games is not None:
             game.join_records(args.keep_games)
@@ -317,53 +324,50 @@ def _length(args: argparse.Namespace, has_sides: bool) -> int:
     return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
 
 
-def _check_seat_options(args: argparse.Namespace, name: str) -> None:
-    """Raise ValueError for options that are wrong or do not fit a game of four seats."""
-    from suphx.evaluation.measures import check_budget, points_measure
+def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> TestConfig | None:
+    """Return what a sequential match decides, None of another; ValueError for options that are wrong or do not fit."""
+    from suphx.evaluation.measures import SequentialConfig, SideTestConfig, check_budget, check_deals, points_measure
 
-    if args.decks is not None:
+    if has_sides:
+        for option in _changed(args, _SEAT_OPTIONS):
+            raise ValueError(f"{option} has no meaning for {name}: leave it out")
+        number = _length(args, has_sides=True)
+        check_side_deals(number)
+        if number > _MOST_DECKS:
+            raise ValueError(f"--decks is {number:,}: use at most {_MOST_DECKS:,}")
+        if args.seed > _MAX_DECK_SEED:
+            raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_DECK_SEED:,}")
+    elif args.decks is not None:
         raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
-    check_hanchans(args.hanchans)
-    points_measure(_points(args))
+    else:
+        check_hanchans(args.hanchans)
+        points_measure(_points(args))
     if args.deals is not None:
-        for option in _changed(args, _DEAL_OPTIONS):
-            raise ValueError(f"{option} is for whole games, and --deals plays single deals: use --hanchans")
-        if args.deals < MIN_DEALS:
-            raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
-        for agent in (args.candidate, args.opponent):
-            if follows_whole_games(agent):
-                raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
-    if args.sequential is not None:
-        _test(args, has_sides=False)
+        _check_deals(args)
+    given = {option: getattr(args, option) for option in _OF_SEQUENTIAL if getattr(args, option) is not None}
+    if args.sequential is None:
+        for option in given:
+            raise ValueError(f"--{option} is for a match that stops once it is decided: add --sequential DIFFERENCE")
+        return None
+    if not has_sides:
+        config = SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
         check_budget(args.hanchans)
-    _check_sequential(args)
+        return config
+    if args.keep_games is not None:
+        raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
+    check_deals(number, _FRESH_DECKS, "deck")
+    return SideTestConfig(difference=args.sequential, **given)
 
 
-def _check_side_options(args: argparse.Namespace, name: str) -> None:
-    """Raise ValueError for options that are wrong, do not fit a game of two sides, or belong to other games."""
-    for option in _changed(args, _SEAT_OPTIONS):
-        raise ValueError(f"{option} has no meaning for {name}: leave it out")
-    number = _length(args, has_sides=True)
-    check_side_deals(number)
-    if number > _MOST_DECKS:
-        raise ValueError(f"--decks is {number:,}: use at most {_MOST_DECKS:,}")
-    if args.seed > _MAX_DECK_SEED:
-        raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_DECK_SEED:,}")
-    if args.sequential is not None:
-        if args.keep_games is not None:
-            raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
-        from suphx.evaluation.measures import check_deals
-
-        check_deals(number, _FRESH_DECKS, "deck")
-        _test(args, has_sides=True)
-    _check_sequential(args)
-
-
-def _check_sequential(args: argparse.Namespace) -> None:
-    """Raise ValueError for settings of a sequential match without one."""
-    for name in _OF_SEQUENTIAL if args.sequential is None else ():
-        if getattr(args, name) is not None:
-            raise ValueError(f"--{name} is for a match that stops once it is decided: add --sequential DIFFERENCE")
+def _check_deals(args: argparse.Namespace) -> None:
+    """Raise ValueError for what single deals cannot have."""
+    for option in _changed(args, _DEAL_OPTIONS):
+        raise ValueError(f"{option} is for whole games, and --deals plays single deals: use --hanchans")
+    if args.deals < MIN_DEALS:
+        raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
+    for agent in (args.candidate, args.opponent):
+        if follows_whole_games(agent):
+            raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
 
 
 def _changed(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
@@ -372,57 +376,34 @@ def _changed(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in changed]
 
 
-def _check_places(args: argparse.Namespace, name: str) -> None:
-    """Raise ValueError for a folder of records that has others, and for names that no agent can have."""
-    check_new_folder(args.keep_games)
-    if find_game(name).has_sides:
-        return
-    if args.runs.exists():  # the parts of a match that is stopped are kept there
-        check_source_of_runs(args.runs)
-    for agent in (args.candidate, args.opponent) if find_decisions(name) else ():
-        check_agent(agent)
-
-
-def _test(args: argparse.Namespace, *, has_sides: bool) -> TestConfig:
-    """Return what the sequential match decides; ValueError for settings that it cannot have."""
-    from suphx.evaluation.measures import SequentialConfig, SideTestConfig
-
-    given = {name: getattr(args, name) for name in _OF_SEQUENTIAL if getattr(args, name) is not None}
-    if has_sides:
-        return SideTestConfig(difference=args.sequential, **given)
-    return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
-
-
 def _points(args: argparse.Namespace) -> tuple[int, ...]:
     """Return what first to fourth place are worth."""
     return PHOENIX_POINTS if args.points is None else tuple(args.points)
 
 
 def _play(
-    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, *, has_sides: bool
-) -> SeatingsReport | SideReport | SequentialReport | DealReport:
+    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, test: TestConfig | None
+) -> Report:
     """Play games, single deals, or games until they decide."""
     from suphx.evaluation.deal_match import play_deal_match
     from suphx.evaluation.match import play_seatings, play_side_match
     from suphx.evaluation.sequential import play_sequential_match
 
+    has_sides = find_game(setup.game).has_sides
     number, tell = _length(args, has_sides), partial(bar.advance, 0)
     if args.deals is not None:
         return play_deal_match(setup, args.deals, runner=runner)
-    if args.sequential is not None:
-        most, fresh = (number, _FRESH_DECKS) if has_sides else (number // SEATS, _FRESH_HANCHANS // SEATS)
-        num_fresh = _FRESH_DECKS if has_sides else _FRESH_HANCHANS * len(chosen_seatings(args.seating))
+    if test is not None:
+        games_per_deal, fresh = (1, _FRESH_DECKS) if has_sides else (SEATS, _FRESH_HANCHANS)
 
         def note_look(outcome: SequentialOutcome) -> None:
             """Show a look; after a pass there are games on new deals instead of what is left."""
             bar.advance(0, outcome.note())
             if outcome.decision == "better":
-                bar.expect(num_fresh)
+                bar.expect(fresh * (1 if has_sides else len(chosen_seatings(args.seating))))
 
-        config = _test(args, has_sides=has_sides)
-        return play_sequential_match(
-            setup, config, max_deals=most, fresh_deals=fresh, runner=runner, tell=note_look
-        )  # fmt: skip
+        deals = {"max_deals": number // games_per_deal, "fresh_deals": fresh // games_per_deal}
+        return play_sequential_match(setup, test, **deals, runner=runner, tell=note_look)
     if has_sides:
         return play_side_match(setup, number, runner=runner, tell=tell)
     return play_seatings(setup, args.hanchans, args.seating, points=_points(args), runner=runner, tell=tell)
@@ -431,7 +412,7 @@ def _play(
 # What people see
 
 
-def _shown(report: SeatingsReport | SideReport | SequentialReport | DealReport) -> dict[str, Any]:
+def _shown(report: Report) -> dict[str, Any]:
     from suphx.evaluation.deal_match import DealReport
     from suphx.evaluation.match import SideReport
     from suphx.evaluation.sequential import SequentialReport

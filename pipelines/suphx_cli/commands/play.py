@@ -22,8 +22,8 @@ from suphx_cli.arguments import (
     check_port,
     check_source_of_runs,
     examples,
-    open_page,
     seed,
+    show_page,
 )
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
@@ -176,19 +176,13 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
 
     def show(link: str) -> None:
         """Open the page in a thread: some browsers run until they are closed, and the page needs the server before."""
-        if not args.no_browser and not console.is_json and sys.stderr.isatty():
-            Thread(target=_open, args=(link, console), daemon=True).start()
+        if not args.no_browser:
+            Thread(target=show_page, args=(link, console), daemon=True).start()
 
     result: dict[str, object] | None = module.play_at_table(
         config, args.runs, console, port=args.port, language=args.language, in_terminal=args.terminal, show=show
     )
     return result
-
-
-def _open(link: str, console: Console) -> None:
-    """Open the page in the browser of whoever has typed the command."""
-    if not open_page(link):
-        console.say("No browser with windows was found: open the link yourself.")
 
 
 def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from suphx.games.riichi.records.quarantine import MAX_SHOWN, RECORD_REMEDIES, Quarantine
 from suphx.printable_text import printable
-from suphx_cli.arguments import add_workers, check_no_source, check_output_file, positive
+from suphx_cli.arguments import add_workers, check_no_source, check_output_file, check_records, positive
 from suphx_platform.console.table_text import count_text, text_table
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
-    _need_paths(args.paths)
+    for path in args.paths:
+        check_records(path, "PATH")
     from suphx.games.riichi.archive.archive import verify_records
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
@@ -108,7 +109,7 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
 
 def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     """Count one player's figures over all games; ValueError for a missing path or if no game has the player."""
-    _need_paths([args.path])
+    check_records(args.path, "PATH")
     from suphx.evaluation.draw_luck import DrawLuck
     from suphx.evaluation.match_config import MIN_CLUSTERS
     from suphx.evaluation.player_statistics import player_statistics
@@ -133,7 +134,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
 
     Also for a list that would replace a record, or that cannot be written, before any record is converted.
     """
-    _need_paths([args.source])
+    check_records(args.source, "IN")
     from suphx.games.riichi.archive.archive import iter_records
     from suphx.games.riichi.archive.raw_record import record_files
     from suphx.games.riichi.archive.record_writer import write_records
@@ -219,13 +220,6 @@ def _counted(logs: Iterable[GameLog], count: Callable[[int], None]) -> Iterator[
     for log in logs:
         yield log
         count(1)
-
-
-def _need_paths(paths: Sequence[Path]) -> None:
-    """Raise ValueError for a path that does not exist, before anything is imported or compiled."""
-    for path in paths:
-        if not path.exists():
-            raise ValueError(f"{path} does not exist: give a record file or a folder of records")
 
 
 def _show(

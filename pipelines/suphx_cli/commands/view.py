@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,10 +19,11 @@ from suphx_cli.arguments import (
     check_no_source,
     check_output_file,
     check_output_folder,
+    check_records,
     check_source_of_runs,
     examples,
-    open_page,
     positive,
+    show_page,
 )
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_whole_games
 
@@ -86,7 +86,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
     Also for a place where the page cannot be written, before the agent is loaded and asked.
     """
-    check_record(args.record)
+    check_records(args.record, "RECORD")
     if args.out is None:
         check_output_folder(Path())
     else:
@@ -114,8 +114,8 @@ def _write(args: argparse.Namespace, console: Console, title: str, values: dict[
     with console.activity("writing the page"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [viewer_page(values, title=title, seat=seat).encode()])
-    if not args.no_browser and not console.is_json and sys.stderr.isatty():
-        _open(path, console)
+    if not args.no_browser:
+        show_page(path.resolve().as_uri(), console)
     return path
 
 
@@ -125,12 +125,6 @@ def _agreement(args: argparse.Namespace, values: dict[str, Any]) -> dict[str, ob
         return {"decisions": None, "agreement": None}
     decisions, differences = values["num_decisions"], values["num_differences"]
     return {"decisions": decisions, "agreement": 1 - differences / decisions if decisions else None}
-
-
-def _open(path: Path, console: Console) -> None:
-    """Open the page in the browser of whoever has typed the command."""
-    if not open_page(path.resolve().as_uri()):
-        console.say(f"No browser with windows was found: open {path} yourself.")
 
 
 def _game_with_id(args: argparse.Namespace, console: Console) -> tuple[str, dict[str, Any], int]:
@@ -240,15 +234,9 @@ def _opinions(
     return opinions
 
 
-def check_record(record: Path) -> None:
-    """Raise ValueError for a missing record."""
-    if not record.exists():
-        raise ValueError(f"{record} does not exist: give a record file or a folder of records")
-
-
 def check_record_agent(record: Path, address: str | None, runs: Path) -> None:
     """Raise ValueError for a missing record or folder of runs, or an agent that cannot be asked about one."""
-    check_record(record)
+    check_records(record, "RECORD")
     check_source_of_runs(runs)
     if address is None:
         return

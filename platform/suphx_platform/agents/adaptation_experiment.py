@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
+from suphx.evaluation.kept_results import KeptResults, with_kept
 from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
-from suphx.json_text import parse_json
+from suphx.evaluation.worker_pool import ProcessPool, Progress, Work
 from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 from suphx.models.device import torch_threads
@@ -33,101 +31,7 @@ from suphx.training.adaptation import check_trained_blocks, train_rollout_critic
 from suphx.training.adapter import Adapter, TrialResults, try_hands
 from suphx.training.config import AdaptationConfig, GlobalRewardConfig
 from suphx.training.reward import DealReward, PredictedChange, Prediction, points_won
-from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
 from suphx_platform.agents.agent_loading import load_net_agent
-
-_logger = logging.getLogger(__name__)
-
-
-class KeptResults:
-    """Consumes: results of hands. Produces: lines of a file. Waits for: the disk."""
-
-    def __init__(self, path: Path, experiment: Mapping[str, object], code: str) -> None:
-        """Read the results that ``path`` has, or begin a new file; a last line that was cut off by a kill is dropped.
-
-        ``code``: digest of what plays the hands; a warning says if the file has hands of other code. ValueError if the
-        file is damaged or of another ``experiment`` (JSON values).
-        """
-        self._path = path
-        self._parts: list[TrialResults] = []
-        head = json.dumps({"experiment": experiment, _CODE: code})
-        text = path.read_text("utf-8", errors="replace") if path.is_file() else ""  # no text is no first line of ours
-        *lines, rest = text.split("\n")
-        if lines or not head.startswith(rest):
-            self._check([*lines, rest], parse_json(head))
-        for number, line in enumerate(lines[1:], start=2):
-            self._parts.append(self._parsed(line, number))
-        if not self._parts:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(head + "\n", "utf-8")
-        elif rest:
-            os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
-
-    @property
-    def num_hands(self) -> int:
-        """Hands of which there are results."""
-        return sum(len(part.base_points) for part in self._parts)
-
-    @property
-    def results(self) -> TrialResults:
-        """Those of all hands, at least one."""
-        return TrialResults.join(self._parts)
-
-    def add(self, part: TrialResults) -> None:
-        """Write the results of the next hands; they are in the file when this returns."""
-        columns = {name: column.tolist() for name, column in asdict(part).items()}
-        line = json.dumps({_FIRST_HAND: self.num_hands, **columns})
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        self._parts.append(part)
-
-    def _check(self, lines: Sequence[str], head: Mapping[str, object]) -> None:
-        """Raise ValueError if the first of the ``lines`` is none of ours, or if there are hands of something else."""
-        try:
-            found = parse_json(lines[0])
-        except ValueError:
-            found = None
-        if not isinstance(found, dict) or "experiment" not in found:
-            raise ValueError(f"{self._path} is not a file of `suphx adapt --results`: use another name")
-        if len(lines) <= 2:  # no hands yet
-            return
-        if found["experiment"] != head["experiment"]:
-            differs = _differences(found["experiment"], head["experiment"])
-            raise ValueError(f"{self._path} has results of another experiment ({differs}): use another file")
-        if found.get(_CODE) != head[_CODE]:
-            text = "%s has hands that were played by other code: if it plays differently now, use another file"
-            _logger.warning(text, self._path)
-
-    def _parsed(self, line: str, number: int) -> TrialResults:
-        try:
-            values = parse_json(line)
-            first = values.pop(_FIRST_HAND)
-            columns = {name: np.array(column, np.float64) for name, column in values.items()}
-            part = TrialResults(**columns)
-            if len({column.shape for column in columns.values()}) != 1 or part.base_points.ndim != 1:
-                raise ValueError("its columns differ in length")
-            if first != self.num_hands:
-                raise ValueError(f"it has hand {first} instead of hand {self.num_hands}, as of two commands at once")
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            raise ValueError(
-                f"{self._path}, line {number}, is damaged ({error}): delete this line and those after it"
-            ) from error
-        return part
-
-
-_FIRST_HAND, _CODE = "first_hand", "code"
-
-
-def _differences(found: object, wanted: object, name: str = "") -> str:
-    """Return which settings differ, as text."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        names = sorted(found.keys() | wanted.keys())
-        parts = [_differences(found.get(key), wanted.get(key), f"{name}.{key}" if name else key) for key in names]
-        return ", ".join(part for part in parts if part)
-    return "" if found == wanted else f"{name}: {found} instead of {wanted}"
-
 
 _Task = tuple[Records, I64, I64]
 """A few hands: the starts of their deals, the seats that hold them, and their seeds."""
@@ -135,7 +39,6 @@ _KEY_DIGITS = 16
 _HANDS_AT_A_TIME = 2
 _EXCHANGE_RATE = GlobalRewardConfig().exchange_rate
 """Rewards of one unit of the reward predictor; the report is in its units."""
-_REMEDY = "use fewer --workers (with --results FILE, finished hands are kept), or fewer --rollouts (with another FILE)"
 _DRAWN_AT_A_TIME = 200
 """Hands come from games of their own for so many, so that the first ones are the same however many are wanted."""
 
@@ -240,33 +143,38 @@ class AdaptationReport:
 def run_experiment(
     experiment: AdaptationExperiment,
     *,
-    file: Path | None = None,
-    resume: Callable[[int], None] = lambda count: None,
+    results: Path | None = None,
+    skip: Callable[[int], None] = lambda count: None,
     progress: Callable[[int, str], None] = lambda count, note: None,
 ) -> AdaptationReport:
     """Try all hands; ``progress`` is told how many more are done, and how it looks so far.
 
-    ``file``: where the results of finished hands are kept. Those that it has are not tried
-    again; ``resume`` is told their number. ValueError for an agent that is none of nets, or does not exist, and for a
-    file of another experiment.
+    ``results``: folder where the results of finished hands are kept; those that it has of the same settings, nets and
+    code are not tried again, and ``skip`` is told their number. ValueError for an agent that is none of nets.
     """
     agent = load_net_agent(experiment.agent)
     check_trained_blocks(agent.discard_net, experiment.config.trained_blocks)
-    kept = KeptResults(file, _identity(experiment), _code()) if file else None
-    parts = [kept.results.first(experiment.num_hands)] if kept and kept.num_hands else []
-    done = sum(len(part.base_points) for part in parts)
-    resume(done)
+    kept = None if results is None else KeptResults(results / _digest({**_identity(experiment), "code": _code()}))
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
-    tasks = _tasks(starts[done:], seats[done:], seeds[done:])
-    critic = _critic(experiment, agent, lambda share: progress(0, f"critic: {share:.0%}")) if tasks else None
-    for part in _try_all(experiment, agent, critic, tasks):
-        parts.append(part)
-        if kept:
-            kept.add(part)
-        wins, points = _outcomes(_in_units(experiment, TrialResults.join(parts)))
-        gain = f"{points.mean():+.2f}" if experiment.reward_predictor else f"{points.mean():+.0f} points"
-        progress(len(part.base_points), f"{wins.mean():.1%} ahead, {gain}")
-    return make_report(experiment, TrialResults.join(parts))
+    firsts = range(0, experiment.num_hands, _HANDS_AT_A_TIME)
+    slices = [slice(first, min(first + _HANDS_AT_A_TIME, experiment.num_hands)) for first in firsts]
+    parts: dict[int, TrialResults] = {}
+
+    def try_missing(missing: list[int]) -> Generator[tuple[int, dict[str, object]], None, None]:
+        tasks = [(starts[part], seats[part], seeds[part]) for part in (slices[index] for index in missing)]
+        critic = _critic(experiment, agent, lambda share: progress(0, f"critic: {share:.0%}"))
+        for position, part in _try_all(experiment, agent, critic, tasks):
+            parts[missing[position]] = part
+            wins, points = _outcomes(_in_units(experiment, TrialResults.join(list(parts.values()))))
+            gain = f"{points.mean():+.2f}" if experiment.reward_predictor else f"{points.mean():+.0f} points"
+            progress(len(part.base_points), f"{wins.mean():.1%} ahead, {gain}")
+            yield position, {name: column.tolist() for name, column in asdict(part).items()}
+
+    keys = [f"hands-{part.start + 1}-{part.stop}" for part in slices]
+    found = with_kept(kept, keys, try_missing, lambda index: skip(slices[index].stop - slices[index].start))
+    for index, columns in found:
+        parts[index] = TrialResults(**{name: np.array(column, np.float64) for name, column in columns.items()})
+    return make_report(experiment, TrialResults.join([parts[index] for index in range(len(slices))]))
 
 
 def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
@@ -288,8 +196,11 @@ def experiment_key(experiment: AdaptationExperiment) -> str:
 
     ValueError for an agent without nets.
     """
-    values = _identity(experiment) | {"num_hands": experiment.num_hands}
-    return f"adapt-{hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_KEY_DIGITS]}"
+    return f"adapt-{_digest(_identity(experiment) | {'num_hands': experiment.num_hands})}"
+
+
+def _digest(values: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_KEY_DIGITS]
 
 
 def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:
@@ -335,33 +246,32 @@ def _outcomes(results: TrialResults) -> tuple[np.ndarray, np.ndarray]:
     return (1 + np.sign(points)) / 2, points
 
 
-def _tasks(starts: Records, seats: I64, seeds: I64) -> list[_Task]:
-    """Return a few hands for each task."""
-    firsts = range(0, len(starts), _HANDS_AT_A_TIME)
-    parts = [slice(first, first + _HANDS_AT_A_TIME) for first in firsts]
-    return [(starts[part], seats[part], seeds[part]) for part in parts]
-
-
 def _try_all(
     experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None, tasks: Sequence[_Task]
-) -> Iterator[TrialResults]:
-    """Yield the results of each task, in order."""
+) -> Iterator[tuple[int, TrialResults]]:
+    """Yield the number of each task and its results, whatever ends first."""
     if experiment.workers == 1 or len(tasks) <= 1:
-        with torch_threads(1):
-            adapter = _adapter(experiment, agent, critic)
-            for task in tasks:
-                yield try_hands(adapter, *task, num_tests=experiment.num_tests)
+        yield from _hands_work(experiment, agent, critic)(iter(enumerate(tasks)), lambda amount: None)
         return
-    num_workers = min(experiment.workers, len(tasks))
-    with (
-        ProcessPoolExecutor(
-            num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment, critic)
-        ) as pool,
-        worker_deaths(_REMEDY),
-    ):
-        with starting_workers():
-            results = pool.map(_try_in_worker, tasks)
-        yield from results
+    with closing(ProcessPool(experiment.workers)) as pool:
+        yield from pool.run(tasks, start_hands, (experiment, critic), describe=lambda task: f"{len(task[0])} hands")
+
+
+def start_hands(experiment: AdaptationExperiment, critic: CriticNet | None) -> Work:
+    """Load the agent of an experiment; return what tries hands in a worker."""
+    return _hands_work(experiment, load_net_agent(experiment.agent), critic)
+
+
+def _hands_work(experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None) -> Work:
+    """Return what tries hands."""
+
+    def work(tasks: Iterator[tuple[int, _Task]], progress: Progress) -> Iterator[tuple[int, TrialResults]]:
+        with torch_threads(1):
+            adapter = Adapter(agent, experiment.config, reward=_reward(experiment), critic=critic)
+            for index, task in tasks:
+                yield index, try_hands(adapter, *task, num_tests=experiment.num_tests)
+
+    return work
 
 
 def _critic(experiment: AdaptationExperiment, agent: NetAgent, progress: Callable[[float], None]) -> CriticNet | None:
@@ -372,10 +282,6 @@ def _critic(experiment: AdaptationExperiment, agent: NetAgent, progress: Callabl
         return train_rollout_critic(
             agent, experiment.config, seed=experiment.seed % MAX_SEED, reward=_reward(experiment), progress=progress
         )
-
-
-def _adapter(experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None) -> Adapter:
-    return Adapter(agent, experiment.config, reward=_reward(experiment), critic=critic)
 
 
 def _reward(experiment: AdaptationExperiment) -> DealReward:
@@ -389,19 +295,3 @@ def _reward(experiment: AdaptationExperiment) -> DealReward:
         last_kyoku="paid",
     )
     return PredictedChange(prediction)
-
-
-_of_worker: list[tuple[Adapter, int]] = []
-
-
-def _start_worker(experiment: AdaptationExperiment, critic: CriticNet | None) -> None:
-    become_worker()
-    import torch
-
-    torch.set_num_threads(1)
-    _of_worker[:] = [(_adapter(experiment, load_net_agent(experiment.agent), critic), experiment.num_tests)]
-
-
-def _try_in_worker(task: _Task) -> TrialResults:
-    adapter, num_tests = _of_worker[0]
-    return try_hands(adapter, *task, num_tests=num_tests)

@@ -146,8 +146,11 @@ def fetch_stored(storage: Storage, name: str, folder: Path, game: str = DEFAULT_
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     files = (*checkpoint_names(game=game), *checkpoint_names(is_weak=True, game=game))
-    load = storage.load_best if name.rpartition("/")[2] == BEST else storage.load_newest
-    whole = load(name, folder, files=files) if name else None
+    if name.rpartition("/")[2] == BEST:
+        scored = [version for version in storage.versions(name) if version.score is not None]
+        whole = storage.load_first(sorted(scored, key=lambda version: version.score or 0.0)[::-1], folder, files=files)
+    else:
+        whole = storage.load_newest(name, folder, files=files) if name else None
     if whole is not None:
         return [whole]
     found = []

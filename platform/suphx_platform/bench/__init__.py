@@ -1,1 +1,1 @@
-"""Benchmarks of `suphx bench`. Start in timing.py."""
+"""Benchmarks of `suphx bench`: the rules, nets, self-play."""

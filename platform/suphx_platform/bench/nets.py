@@ -216,7 +216,7 @@ def bench_inference(case: NetCase, batches: Sequence[int], *, say: Callable[[str
             compilation=case.compilation,
             batch_sizes=(size,),
         )
-        return _Flow(InferenceNet(net, case.torch_device, config), samples, size).measure(case.seconds)
+        return _answer(InferenceNet(net, case.torch_device, config), samples, size, case.seconds)
 
     sizes = batches or ANSWER_BATCHES[case.torch_device.type]
     return case.describe(*_measured(case, sizes, measure, "inference", say), inference_flops(net))
@@ -245,99 +245,66 @@ def _measured(
     return rates, peak
 
 
-class _Flow:
-    """Consumes batches of rows in host memory; produces actions and log-probabilities there. Waits for: the device.
+def _answer(net: InferenceNet, samples: Samples, size: int, seconds: float) -> Rate:
+    """Answer batches for ``seconds``, from rows in host memory to actions and log-probabilities there."""
+    on_gpu = net.device.type == "cuda"
 
-    On a GPU rows come from page-locked memory on a stream of their own, while the batch before is computed.
-    """
+    def in_host_memory(array: object, part: int) -> Tensor:
+        tensor = torch.as_tensor(array)[part * size : (part + 1) * size].contiguous()
+        return tensor.pin_memory() if on_gpu else tensor
 
-    def __init__(self, net: InferenceNet, samples: Samples, size: int) -> None:
-        self._net = net
-        self._size = size
-        self._on_gpu = net.device.type == "cuda"
-        self._rows = [self._in_host_memory(samples.planes, part) for part in range(_BATCHES_OF_ROWS)]
-        self._masks = [self._in_host_memory(samples.masks, part) for part in range(_BATCHES_OF_ROWS)]
-        self._copies = torch.cuda.Stream(net.device) if self._on_gpu else None  # type: ignore[no-untyped-call]
+    batches = [
+        (in_host_memory(samples.planes, part), in_host_memory(samples.masks, part)) for part in range(_BATCHES_OF_ROWS)
+    ]
+    copies = torch.cuda.Stream(net.device) if on_gpu else None  # type: ignore[no-untyped-call]
 
-    def measure(self, seconds: float) -> Rate:
-        """Answer batches for ``seconds`` and count."""
-        self._run(0)
-        started = time.perf_counter()
-        count, busy = self._run(seconds)
-        elapsed = time.perf_counter() - started
-        return Rate(
-            batch=self._size,
-            observations_per_second=count * self._size / elapsed,
-            waiting_share=max(0.0, 1 - busy / elapsed),
-        )
-
-    def _run(self, seconds: float) -> tuple[int, float]:
+    def run(seconds: float) -> tuple[int, float]:
         """Return how many batches were answered, and the seconds in which the device computed."""
         end = time.perf_counter() + seconds
-        under_way: deque[_Answer] = deque()
+        under_way: deque[Callable[[], float]] = deque()
         count, busy = 0, 0.0
         while count < _NUM_AHEAD or time.perf_counter() < end:
-            under_way.append(self._ask(count % _BATCHES_OF_ROWS))
+            under_way.append(_ask(net, *batches[count % _BATCHES_OF_ROWS], copies))
             count += 1
             if len(under_way) == _NUM_AHEAD:
-                busy += under_way.popleft().fetch()
-        return count, busy + sum(answer.fetch() for answer in under_way)
+                busy += under_way.popleft()()
+        return count, busy + sum(fetch() for fetch in under_way)
 
-    @torch.inference_mode()
-    def _ask(self, part: int) -> _Answer:
-        """Give one batch to the device."""
-        rows, masks = self._rows[part], self._masks[part]
-        answer = _Answer(self._net.device)
-        if self._copies is not None:
-            with torch.cuda.stream(self._copies):
-                rows, masks = (tensor.to(self._net.device, non_blocking=True) for tensor in (rows, masks))
-            present = torch.cuda.current_stream(self._net.device)
-            present.wait_stream(self._copies)
-            for tensor in (rows, masks):
-                tensor.record_stream(present)
-        answer.begin()
-        uniforms = torch.rand(len(rows), device=self._net.device)
-        actions, log_probs = actions_at(self._net(rows), masks, uniforms)
-        answer.end(actions, log_probs)
-        return answer
-
-    def _in_host_memory(self, array: object, part: int) -> Tensor:
-        tensor = torch.as_tensor(array)[part * self._size : (part + 1) * self._size].contiguous()
-        return tensor.pin_memory() if self._on_gpu else tensor
+    run(0)
+    started = time.perf_counter()
+    count, busy = run(seconds)
+    elapsed = time.perf_counter() - started
+    return Rate(batch=size, observations_per_second=count * size / elapsed, waiting_share=max(0.0, 1 - busy / elapsed))
 
 
-class _Answer:
-    """Actions and log-probabilities of one batch, on their way to host memory, and the time that they took."""
+@torch.inference_mode()
+def _ask(net: InferenceNet, rows: Tensor, masks: Tensor, copies: torch.cuda.Stream | None) -> Callable[[], float]:
+    """Give a batch to the device; return what waits for its answer, and tells the seconds that the device took.
 
-    def __init__(self, device: torch.device) -> None:
-        self._on_gpu = device.type == "cuda"
-        self._begun = self._ended = 0.0
-        self._events: list[torch.cuda.Event] = []
-        if self._on_gpu:
-            self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
-        self._in_host_memory: list[Tensor] = []
+    On a GPU rows come from page-locked memory on the stream ``copies``, while the batch before is computed.
+    """
+    if copies is None:
+        started = time.perf_counter()
+        actions_at(net(rows), masks, torch.rand(len(rows)))
+        seconds = time.perf_counter() - started
+        return lambda: seconds
+    with torch.cuda.stream(copies):
+        rows, masks = (tensor.to(net.device, non_blocking=True) for tensor in (rows, masks))
+    present = torch.cuda.current_stream(net.device)
+    present.wait_stream(copies)
+    for tensor in (rows, masks):
+        tensor.record_stream(present)
+    begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+    begun.record()
+    for tensor in actions_at(net(rows), masks, torch.rand(len(rows), device=net.device)):
+        torch.empty_like(tensor, device="cpu", pin_memory=True).copy_(tensor, non_blocking=True)
+    ended.record()
 
-    def begin(self) -> None:
-        """Start the clock when the device comes to here."""
-        if self._on_gpu:
-            self._events[0].record()
-        self._begun = time.perf_counter()
+    def fetch() -> float:
+        ended.synchronize()
+        return float(begun.elapsed_time(ended)) / 1000
 
-    def end(self, actions: Tensor, log_probs: Tensor) -> None:
-        """Send the answer to host memory and stop the clock when the device comes to here."""
-        for tensor in (actions, log_probs):
-            target = torch.empty_like(tensor, device="cpu", pin_memory=self._on_gpu)
-            self._in_host_memory.append(target.copy_(tensor, non_blocking=True))
-        if self._on_gpu:
-            self._events[1].record()
-        self._ended = time.perf_counter()
-
-    def fetch(self) -> float:
-        """Wait for the answer; return the seconds that the device took for it."""
-        if not self._on_gpu:
-            return self._ended - self._begun
-        self._events[1].synchronize()
-        return float(self._events[0].elapsed_time(self._events[1])) / 1000
+    return fetch
 
 
 _ROWS_A_BLOCK = 64

@@ -1,75 +1,52 @@
-"""Self-play without learning, end to end: in threads of this process, over Ray, or one process a core."""
+"""Self-play without learning: end to end, as a run plays in one process or over Ray, and what its parts take alone."""
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from contextlib import ExitStack
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import partial
 from multiprocessing.synchronize import Barrier
 
-from suphx.experience.decisions import Decisions
-from suphx.games.riichi.names import DISCARD_HEAD
-from suphx.models.device import torch_threads
-from suphx.selfplay.agents.policy_set import PolicySet
+import numpy as np
+import torch
+
+from suphx.evaluation.stable_rank import TargetRewardConfig
+from suphx.games.learning import LearningConfig
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.table_group import TableGroup
+from suphx.models.device import find_device, torch_threads
+from suphx.models.inference import InferenceNet
+from suphx.models.net_config import DeviceName, NetConfig, RewardPredictorConfig, Size
+from suphx.models.reward_predictor import RewardPredictor, weights_of
+from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.buffer import ReplayBuffer
-from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
+from suphx.selfplay.config import InferenceEngineConfig, Nets, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.engine import InferenceEngine, LocalEngine
-from suphx.selfplay.requests import EnginePort
-from suphx.selfplay.simulator import SelfPlaySimulator
+from suphx.selfplay.requests import Request
+from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
+from suphx.training.config import RewardName
+from suphx.training.reward import GlobalReward, Prediction
 from suphx.worker_interrupt import become_worker, starting_workers
-from suphx_platform.bench.selfplay_alone import (
-    COUNTS,
-    FIRST_STEPS,
-    Alone,
-    SelfplayCase,
-    Together,
-    measure_alone,
-    take_turns,
-    together,
-)
 from suphx_platform.ray.process import peak_bytes
 
+FIRST_STEPS = 100  # then deals of all tables are at different points
+_NUM_REQUESTS = 32  # that are kept for the nets alone
+_WHOLE_GAMES = 48
 _START_SECONDS = 300.0
 _barrier: list[Barrier] = []  # of a worker process, set as it starts
 
 
-def all_cores_rate(case: SelfplayCase) -> float:
-    """Return the decisions a second of ``case.num_cores`` processes that play at a time and hand nothing over.
-
-    RuntimeError (BrokenBarrierError) if they have not all started within five minutes.
-    """
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(case.num_cores)
-    with ProcessPoolExecutor(case.num_cores, context, initializer=_begin, initargs=(barrier,)) as pool:
-        with starting_workers():
-            rates = pool.map(_play_alone, [case] * case.num_cores)
-        return sum(rates)
-
-
-def _begin(barrier: Barrier) -> None:
-    become_worker()
-    _barrier.append(barrier)
-
-
-def _play_alone(case: SelfplayCase) -> float:
-    """Return the decisions a second of one process."""
-    with torch_threads(1):
-        engine = case.engine(case.policy_set())
-        turns = take_turns(case, engine)
-        _barrier[0].wait(_START_SECONDS)
-        num_decisions, started = 0, time.monotonic()
-        while time.monotonic() - started < case.seconds:
-            group = next(turns)
-            num_decisions += group.step(engine.evaluate(group.observe())).num_decisions
-        return num_decisions / (time.monotonic() - started)
-
-
-def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:
-    """Return the JSON object of ``suphx bench selfplay``.
+def bench_selfplay(
+    case: SelfplayCase, play: Callable[[SelfplayCase, PolicySet], Together], *, say: Callable[[str], None]
+) -> dict[str, object]:
+    """Return the JSON object of ``suphx bench selfplay``; ``play``: ``play_here``, or ``play_over_ray``.
 
     ``ratio`` is the end-to-end rate over ``ideal_decisions_per_second``, what the cores could do if they did nothing
     but rules, planes and nets, each as fast as one that works alone; ``ratio_to_all_cores`` that over what the cores
@@ -80,117 +57,313 @@ def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[st
     all_cores = None
     if not alone.is_on_gpu:
         say("measuring rules, planes and nets alone on all cores")
-        all_cores = all_cores_rate(case)
+        all_cores = all_cores_rate(case, policy_set)
     say("measuring self-play end to end")
-    if not case.on_ray:
-        return describe(case, alone, all_cores, play_in_threads(case, policy_set))
-    # Ray takes seconds to import: only when it is needed.
-    from suphx_platform.bench.selfplay_ray import play_over_ray
-
-    return describe(case, alone, all_cores, play_over_ray(case, policy_set))
-
-
-def describe(case: SelfplayCase, alone: Alone, all_cores: float | None, together: Together) -> dict[str, object]:
-    """Return all measurements and how they compare."""
-    rate, ideal = together.decisions_per_second, alone.ideal(case.num_cores)
-    pipelined = alone.pipelined(case.num_cores, case.num_simulators, case.num_engines)
+    played = play(case, policy_set)
+    rate, ideal = played.decisions_per_second, alone.ideal(case.num_cores)
     return {
-        **asdict(together),
+        **asdict(played),
         "hanchans_per_second": rate / alone.decisions_per_hanchan,
         "ideal_decisions_per_second": ideal,
         "ratio": rate / ideal,
         "all_cores_decisions_per_second": all_cores,
         "ratio_to_all_cores": rate / all_cores if all_cores else None,
-        "pipelined_decisions_per_second": pipelined,
-        "ratio_to_pipelined": rate / pipelined,
         "alone": asdict(alone),
         "case": asdict(case),
     }
 
 
-def play_in_threads(case: SelfplayCase, policy_set: PolicySet) -> Together:
-    """Let every simulator play in a thread of its own and every engine answer in another."""
-    engines = [case.engine(policy_set) for _ in range(case.num_engines)]
-    buffer = _MeasuredBuffer()
-    with ExitStack() as stack:
-        local = [LocalEngine(engine) for engine in engines]
-        for engine in local:
-            stack.callback(engine.close)
-        simulators = [
-            _MeasuredSimulator(case, index, local[index % len(local)], buffer) for index in range(case.num_simulators)
-        ]
-        stop = threading.Event()
-        pool = stack.enter_context(ThreadPoolExecutor(len(simulators)))
-        wait([pool.submit(simulator.begin) for simulator in simulators])
-        playing = [pool.submit(simulator.play, stop) for simulator in simulators]
-        before = _count(simulators, engines, buffer)
-        wait(playing, case.seconds, FIRST_COMPLETED)  # they play until they are told to stop, or fail
-        after = _count(simulators, engines, buffer)
-        stop.set()
-        for future in playing:
-            future.result()
-    spent = {name: after[name] - before[name] for name in after}
+def all_cores_rate(case: SelfplayCase, policy_set: PolicySet) -> float:
+    """Return the decisions a second of ``case.num_cores`` processes that play at a time and hand nothing over.
+
+    RuntimeError (BrokenBarrierError) if they have not all started within five minutes.
+    """
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(case.num_cores)
+    with ProcessPoolExecutor(case.num_cores, context, initializer=_begin, initargs=(barrier,)) as pool:
+        with starting_workers():
+            rates = pool.map(partial(_play_alone, case), [policy_set] * case.num_cores)
+        return sum(rates)
+
+
+def _begin(barrier: Barrier) -> None:
+    become_worker()
+    _barrier.append(barrier)
+
+
+def _play_alone(case: SelfplayCase, policy_set: PolicySet) -> float:
+    """Return the decisions a second of one process."""
+    with torch_threads(1):
+        engine = case.engine(policy_set)
+        turns = take_turns(case, engine)
+        _barrier[0].wait(_START_SECONDS)
+        num_decisions, started = 0, time.monotonic()
+        while time.monotonic() - started < case.seconds:
+            group = next(turns)
+            num_decisions += group.step(engine.evaluate(group.observe())).num_decisions
+        return num_decisions / (time.monotonic() - started)
+
+
+def play_here(case: SelfplayCase, policy_set: PolicySet) -> Together:
+    """Play in this process as a run does; batches are taken from the buffer and dropped."""
+    engine, buffer = case.engine(policy_set), ReplayBuffer(ReplayBufferConfig(), (DISCARD_HEAD,))
+    with closing(LocalEngine(engine)) as local:
+        simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.context(), local)
+        simulator.play(FIRST_STEPS)
+        counts = asdict(engine.counts)
+        spent = dict.fromkeys(("fragments", "playing_seconds", "waited_seconds", "trajectory_bytes"), 0.0)
+        spent["buffer_seconds"] = 0.0
+        started, cpu = time.monotonic(), time.process_time()
+        while time.monotonic() - started < case.seconds:
+            played = simulator.play(case.rollout_fragment_length)
+            handed_over = time.monotonic()
+            while not buffer.add(played.decisions):
+                buffer.take(0)
+            while buffer.take(0) is not None:
+                pass
+            spent["buffer_seconds"] += time.monotonic() - handed_over
+            spent["fragments"] += 1
+            spent["playing_seconds"] += played.seconds
+            spent["waited_seconds"] += played.waited_seconds
+            spent["trajectory_bytes"] += sum(part.num_bytes for part in played.decisions)
+        seconds, cpu = time.monotonic() - started, time.process_time() - cpu
+    spent |= {name: value - counts[name] for name, value in asdict(engine.counts).items()}
     return together(
         case,
-        spent,
-        cores_used={"process": spent["cpu_seconds"] / spent["seconds"]},
+        {**spent, "seconds": seconds},
+        cores_used={"process": cpu / seconds},
         memory_peak_bytes={"process": peak_bytes()},
     )
 
 
-class _MeasuredBuffer:
-    """A replay buffer whose batches nobody learns from."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfplayCase:
+    """What is measured."""
 
-    def __init__(self) -> None:
-        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD_HEAD,))
-        self._lock = threading.Lock()
-        self.busy_seconds = 0.0
-        self.num_fragments = self.num_bytes = 0
+    encoder: str = "suphx"
+    size: Size = "tiny"
+    nets: Nets = "policy"
+    num_tables: int = 512
+    """Of each simulator."""
+    num_simulators: int
+    num_engines: int
+    num_cores: int
+    """That all of it may use."""
+    device: DeviceName
+    on_ray: bool = False
+    """Simulators, engines and a buffer are processes; else there is one of each in this process, as in a run."""
+    rollout_fragment_length: int = 16
+    """Decisions of every table between two additions to the buffer."""
+    seconds: float
+    """Of each of the two measurements."""
+    seed: int = 0
+    reward: RewardName = "round_score"
+    """What simulators pay; predictions are those of an untrained predictor of the default size."""
 
-    def add(self, parts: list[Decisions]) -> None:
-        with self._lock:
-            started = time.monotonic()
-            while not self._buffer.add(parts):
-                assert self._buffer.take(0) is not None, "what comes in at a time fits"
-            while self._buffer.take(0) is not None:
-                pass
-            self.busy_seconds += time.monotonic() - started
-            self.num_fragments += 1
-            self.num_bytes += sum(part.num_bytes for part in parts)
+    def prediction(self) -> Prediction | None:
+        """Return what rewards are differences of; None: they are round scores."""
+        if self.reward != "global_prediction":
+            return None
+        points = TargetRewardConfig().by_place()
+        weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
+        return Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
+
+    def context(self, index: int = 0) -> SimulatorContext:
+        """Return what tells a simulator from the others."""
+        prediction = self.prediction()
+        return SimulatorContext(
+            encoder=self.encoder,
+            heads=(DISCARD_HEAD,),
+            run_seed=self.seed,
+            index=index,
+            new_reward=None if prediction is None else partial(GlobalReward, prediction),
+        )
+
+    def policy_set(self) -> PolicySet:
+        """Return untrained nets."""
+        return random_policy_set(self.encoder, NetConfig(size=self.size), self.seed)
+
+    @property
+    def engine_config(self) -> InferenceEngineConfig:
+        """How engines answer."""
+        return InferenceEngineConfig(nets=self.nets, device=self.device)
+
+    def engine(self, policy_set: PolicySet) -> InferenceEngine:
+        """Return a new engine, in which only the nets of discards learn."""
+        return InferenceEngine(self.engine_config, policy_set, policy_set, heads=(DISCARD_HEAD,))
 
 
-class _MeasuredSimulator:
-    """A simulator that fills a buffer, and knows how long it waited."""
+@dataclass(frozen=True, slots=True)
+class HeadCost:
+    """What one net costs."""
 
-    def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
-        self._simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.context(index), engine)
-        self._steps = case.rollout_fragment_length
-        self._buffer = buffer
-        self.seconds = self.waited_seconds = 0.0
-
-    def begin(self) -> None:
-        """Play until the deals of all tables are at different points."""
-        self._simulator.play(FIRST_STEPS)
-
-    def play(self, stop: threading.Event) -> None:
-        while not stop.is_set():
-            played = self._simulator.play(self._steps)
-            self.seconds += played.seconds
-            self.waited_seconds += played.waited_seconds
-            self._buffer.add(played.decisions)
+    observations_per_decision: float
+    mean_batch: float
+    observations_per_second: float
+    """At the batches that really occur; 0 without nets."""
 
 
-def _count(
-    simulators: list[_MeasuredSimulator], engines: list[InferenceEngine], buffer: _MeasuredBuffer
-) -> dict[str, float]:
-    """Return what has come together since the beginning."""
-    return {
-        "seconds": time.monotonic(),
-        "cpu_seconds": time.process_time(),
-        **{name: sum(getattr(engine.counts, name) for engine in engines) for name in COUNTS},
-        "playing_seconds": sum(simulator.seconds for simulator in simulators),
-        "waited_seconds": sum(simulator.waited_seconds for simulator in simulators),
-        "trajectory_bytes": buffer.num_bytes,
-        "fragments": buffer.num_fragments,
-        "buffer_seconds": buffer.busy_seconds,
-    }
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Costs of a decision."""
+
+    simulator_seconds: float
+    """Of a core: rules and planes."""
+    forward_seconds: float
+    """Of a core, or of the GPU: all nets."""
+    heads: dict[str, HeadCost]
+    decisions_per_hanchan: float
+    is_on_gpu: bool
+
+    def ideal(self, num_cores: int) -> float:
+        """Return the decisions a second if all cores (and the GPU) did nothing else, all of the time."""
+        if self.is_on_gpu:
+            return min(num_cores / self.simulator_seconds, 1 / max(self.forward_seconds, 1e-12))
+        return num_cores / (self.simulator_seconds + self.forward_seconds)
+
+
+def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str], None]) -> Alone:
+    """Measure the parts of ``case`` one after another, in CPU time of one thread (a GPU: by the clock)."""
+    say("making the nets")
+    engine = case.engine(policy_set)
+    device = find_device(case.device)
+    with torch_threads(1):
+        say("playing whole games to measure their length")
+        per_hanchan = _decisions_per_hanchan(case, engine)
+        say("measuring rules and planes alone")
+        simulator_seconds, rows, requests = _simulate(case, engine)
+        say("measuring the nets alone")
+        heads = {}
+        for head, name in enumerate(HEAD_NAMES):
+            batches = [part.planes for request in requests for part in request if part.decision == head]
+            if batches:
+                rate = (
+                    0.0 if case.nets == "null" else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
+                )
+                heads[name] = HeadCost(rows[head], float(np.mean([len(batch) for batch in batches])), rate)
+    forward_seconds = sum(
+        cost.observations_per_decision / cost.observations_per_second for cost in heads.values() if case.nets != "null"
+    )
+    return Alone(simulator_seconds, forward_seconds, heads, per_hanchan, device.type == "cuda")
+
+
+def take_turns(case: SelfplayCase, engine: InferenceEngine) -> Iterator[TableGroup]:
+    """Return two halves of the tables by turns, as in a simulator; their deals are at different points."""
+    halves = [_new_group(case, case.num_tables // 2, FIRST_STEPS) for _ in range(2)]
+    for group in halves:
+        for _ in range(FIRST_STEPS):
+            group.step(engine.evaluate(group.observe()))
+    return itertools.cycle(halves)
+
+
+def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.ndarray, list[Request]]:
+    """Return CPU seconds of a decision for rules and planes, rows of a decision by head, and some requests.
+
+    Nothing is kept for learning; the answers between are outside the clock.
+    """
+    turns = take_turns(case, engine)
+    rows, num_decisions, spent = np.zeros(len(HEAD_NAMES)), 0, 0.0
+    requests: list[Request] = []
+    end = time.monotonic() + case.seconds
+    while time.monotonic() < end or not requests:
+        group = next(turns)
+        started = time.thread_time()
+        request = group.observe()
+        spent += time.thread_time() - started
+        outputs = engine.evaluate(request)
+        started = time.thread_time()
+        num_decisions += group.step(outputs).num_decisions
+        spent += time.thread_time() - started
+        for part in request:
+            rows[part.decision] += len(part.planes)
+        if len(requests) < _NUM_REQUESTS:
+            requests.append(request)
+    return spent / num_decisions, rows / num_decisions, requests
+
+
+def _decisions_per_hanchan(case: SelfplayCase, engine: InferenceEngine) -> float:
+    """Play the first games of some tables to their ends."""
+    group = _new_group(case, _WHOLE_GAMES, 1)
+    lengths: dict[int, int] = {}
+    num_steps = 0
+    while len(lengths) < _WHOLE_GAMES:
+        kyokus = group.step(engine.evaluate(group.observe())).ends
+        num_steps += 1
+        for table in kyokus.tables[kyokus.placements.any(axis=1)]:
+            lengths.setdefault(int(table), num_steps)
+    return float(np.mean(list(lengths.values())))
+
+
+def _new_group(case: SelfplayCase, num_tables: int, first_steps: int) -> TableGroup:
+    config = LearningConfig(num_tables=num_tables, learned=(), first_steps=first_steps)
+    return TableGroup(config, find_encoder(case.encoder), tenhou(), first_seed=(3 << 59) + (case.seed << 32))
+
+
+def _forward_rate(
+    policy_set: PolicySet, head: int, batches: Sequence[np.ndarray], device: torch.device, seconds: float
+) -> float:
+    """Return the rows a second of one net over ``batches``, again and again."""
+    net = InferenceNet(policy_set.net(head), device)
+    clock = time.perf_counter if device.type == "cuda" else time.thread_time
+    tensors = [torch.from_numpy(batch) for batch in batches]
+    for tensor in tensors:
+        net(tensor).cpu()
+    num_rows, started, end = 0, clock(), time.monotonic() + seconds
+    while time.monotonic() < end or not num_rows:
+        for tensor in tensors:
+            net(tensor).cpu()
+            num_rows += len(tensor)
+    return num_rows / (clock() - started)
+
+
+COUNTS = ("requests", "observations", "request_bytes", "reply_bytes", "busy_seconds")
+"""Of an engine: attributes of its counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """What was measured end to end."""
+
+    decisions_per_second: float
+    observations_per_second: float
+    messages_per_second: dict[str, float]
+    """Requests to engines, and fragments of decisions that simulators hand over."""
+    cpu_seconds: float
+    """Of a decision, over all threads and processes."""
+    cores_used: dict[str, float]
+    """By kind of process: CPU seconds in a second."""
+    waiting_shares: dict[str, float | None]
+    """Share of the time in which simulators, engines, buffer, driver, learner had nothing to do; null: not there."""
+    bytes_per_decision: dict[str, float]
+    memory_peak_bytes: dict[str, int]
+
+
+def together(
+    case: SelfplayCase,
+    spent: Mapping[str, float],
+    *,
+    cores_used: dict[str, float],
+    memory_peak_bytes: dict[str, int],
+) -> Together:
+    """Return what comes of sums ``spent`` over the measured time."""
+    num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
+    names = ("request", "reply", "trajectory")
+    seconds = spent["seconds"]
+    if not num_decisions:
+        raise ValueError(f"no decision was made in {seconds:.3g} s: measure longer, with --seconds")
+    return Together(
+        decisions_per_second=num_decisions / seconds,
+        observations_per_second=spent["observations"] / seconds,
+        messages_per_second={name: spent[name] / seconds for name in ("requests", "fragments")},
+        cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
+        cores_used=cores_used,
+        waiting_shares={
+            "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
+            "engines": 1 - spent["busy_seconds"] / (seconds * (case.num_engines or case.num_simulators)),
+            "buffer": 1 - spent["buffer_seconds"] / seconds,
+            "driver": 1 - spent["driver_seconds"] / seconds if "driver_seconds" in spent else None,
+            "learner": None,
+        },
+        bytes_per_decision={name: spent[f"{name}_bytes"] / num_decisions for name in names},
+        memory_peak_bytes=memory_peak_bytes,
+    )

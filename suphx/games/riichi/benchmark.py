@@ -1,49 +1,72 @@
-"""Positions of recorded games, and which of them ask a net: what benchmarks measure with."""
+"""What benchmarks measure with: positions that ask a net, and winning hands of our games."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 
+from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.features.samples import has_choice, list_claims
+from suphx.games.riichi.bots import choose_ukeire
+from suphx.games.riichi.ending import count_dora, count_red, count_ura, start_game
+from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.legal import dealer_of, score_win
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.records.decisions import KyokuWalk
-from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.rules import apply_rules, tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, asked_rows
-from suphx.games.riichi.table import (
-    CLAIM,
-    ROB_KAN,
-    TABLE,
-    Table,
-)
+from suphx.games.riichi.simulator import Simulator, deal_next, finish_kyoku
+from suphx.games.riichi.table import GAME_END, KYOKU_END, OWN_TURN, RON, TABLE, TSUMO
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import kind_of_face
+from suphx.games.riichi.yaku import base_points, pay_win
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I64, Records
+from suphx.kernel.record import I32, I64, Records
 
-_MAX_CANDIDATES = 40
+_TABLES_AT_A_TIME = 64
+
+
+def played_positions(num_positions: int, seed: int) -> Records:
+    """Return TABLE records of decisions of nets in games of ukeire, from many games side by side."""
+    return _first_asked(_played_positions(seed), num_positions)
 
 
 def recorded_positions(records: Path, num_positions: int) -> Records:
-    """Return TABLE records of the first decisions of the games in ``records``; ValueError if there are none."""
-    quarantine = Quarantine()
-    found = islice(_positions_of(iter_records([records], quarantine=quarantine)), num_positions)
-    tables = np.array(list(found), TABLE)
-    if not tables.size:
+    """Return TABLE records of the first decisions of nets in ``records``; ValueError if there are none."""
+    games = iter_records([records], quarantine=Quarantine())
+    walks = (KyokuWalk(game, index) for game in games for index in range(len(game.kyokus)))
+    found = _first_asked((np.array([walk.table.copy() for _ in walk], TABLE) for walk in walks), num_positions)
+    if not found.size:
         raise ValueError(f"{records} has no decision for a net: name a folder of game records")
-    return tables
+    return found
 
 
-def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
-    for game in games:
-        for index in range(len(game.kyokus)):
-            walk = KyokuWalk(game, index)
-            for _ in walk:
-                if _is_observed(walk.tables[0]):
-                    yield walk.table.copy()
+def _played_positions(seed: int) -> Iterable[Records]:
+    agent, simulator = ScriptedAgent("ukeire"), Simulator(_TABLES_AT_A_TIME, tenhou())
+    for first in count(seed, _TABLES_AT_A_TIME):
+        simulator.reset(range(first, first + _TABLES_AT_A_TIME))
+        while (waiting := simulator.waiting()).size:
+            yield simulator.tables[waiting]
+            simulator.advance(waiting, agent.act(simulator.tables, waiting))
+
+
+def _first_asked(positions: Iterable[Records], num_positions: int) -> Records:
+    """Return the first positions at which a net is asked."""
+    parts = [np.zeros(0, TABLE)]
+    for tables in positions:
+        parts.append(tables[asked_tables(tables)])
+        if sum(map(len, parts)) >= num_positions:
+            break
+    return np.concatenate(parts)[:num_positions]
+
+
+def asked_tables(tables: Records) -> I64:
+    """Return the indices of the tables at which a net is asked."""
+    return np.unique(np.concatenate([owners for owners, _ in observed_candidates(tables).values()]))
 
 
 def observed_candidates(tables: Records) -> dict[int, tuple[I64, I64]]:
@@ -57,23 +80,52 @@ def observed_candidates(tables: Records) -> dict[int, tuple[I64, I64]]:
     return {head: asked_rows(tables, indices, undecided, head) for head in heads}
 
 
-@jit
-def _is_observed(t: Table) -> bool:
-    """Tell whether any net is asked: about a claim, or about more than one discard."""
-    own = np.zeros(_MAX_CANDIDATES, np.int64)
-    if t.phase == CLAIM:
-        return list_claims(t, CHOW_HEAD, own) + list_claims(t, PONG_HEAD, own) + list_claims(t, KONG_HEAD, own) > 0
-    return t.phase != ROB_KAN and has_choice(t)
+def collect_wins(num_wins: int, *, seed: int = 0) -> Records:
+    """Return TABLE records of ukeire agents' games, each at the moment when its ``actor`` declares a win."""
+    wins, scratch = np.zeros(num_wins, TABLE), np.zeros(1, TABLE)
+    apply_rules(scratch, tenhou())
+    _collect(scratch, wins, load_suits(), seed, tenhou().start_points)
+    return wins
 
 
 @jit
-def _fill_observed(tables: Records, indices: I64, asked: I64) -> None:
-    for i in range(len(indices)):
-        asked[i] = _is_observed(tables[indices[i]])
+def _collect(tables: Records, wins: Records, suits: Suits, seed: int, start_points: int) -> None:
+    """Fill ``wins``; ``tables`` (1,) is scratch and comes from outside because ``t`` does not keep it alive."""
+    t = tables[0]
+    n = 0
+    while n < len(wins):
+        t.wall_seed = seed
+        seed += 1
+        start_game(t, start_points)
+        deal_next(t, suits)
+        while t.phase != GAME_END and n < len(wins):
+            action = choose_ukeire(t, suits)
+            if action in (TSUMO, RON):
+                wins[n] = t
+                n += 1
+            step(t, suits, action)
+            if t.phase == KYOKU_END:
+                finish_kyoku(t, suits)
 
 
-def observed_tables(tables: Records, indices: I64) -> I64:
-    """Return 1 for each of the tables ``indices`` at which a net is asked, else 0, int64 [n]."""
-    asked = np.zeros(len(indices), np.int64)
-    _fill_observed(tables, indices, asked)
-    return asked
+@jit
+def score_wins(wins: Records, scores: I32) -> None:
+    """Fill ``scores``, int32 (n, 3), with han, fu and points of every win: dora, yaku, fu and payment (0, 0 = yakuman).
+
+    Honba, riichi sticks and pao are not in the points.
+    """
+    deltas = np.zeros(4, np.int32)
+    for i in range(len(wins)):
+        t = wins[i]
+        seat = t.actor
+        is_tsumo = t.phase == OWN_TURN
+        face = t.drawn if is_tsumo else t.claimed_face
+        kind = kind_of_face(face)
+        dora = count_dora(t, seat, kind) + count_red(t, seat, face)
+        if t.riichi[seat]:
+            dora += count_ura(t, seat, kind)
+        _, han, fu, yakuman = score_win(t, seat, kind, dora)
+        scores[i, 0] = han
+        scores[i, 1] = fu
+        base = base_points(han, fu, yakuman, t.rule_flags)
+        scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base, deltas)

@@ -24,14 +24,6 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_people_get_the_names_and_the_nets_in_their_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["agents", "--runs", str(runs)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["agent", "what", "plays"]
-    assert [line.split("  ")[0] for line in lines[1 : len(AGENT_FORMS) + 1]] == [name for name, _ in AGENT_FORMS]
-    assert lines[-2:] == [f"  {runs}/laptop-1/supervised", f"  {runs}/laptop-2/supervised"]
-
-
 def test_scripts_get_both_as_lists(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["agents", "--runs", str(runs), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -45,11 +37,6 @@ def test_nets_of_other_games_are_listed_too(runs: Path, capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().out)["nets"][0] == str(own)
 
 
-def test_without_runs_the_list_says_how_to_get_nets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["agents", "--runs", str(tmp_path / "runs")]) == 0
-    assert "`suphx run laptop` trains some" in capsys.readouterr().out.splitlines()[-1]
-
-
 @pytest.mark.parametrize("name", [name for name, _ in AGENT_FORMS])
 def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: Path) -> None:
     examples = {"FOLDER": "NETS", "NETS": str(save_random(tmp_path)), "-K": "-256", "+Ts": "+0.5s", "PORT": "7001"}
@@ -60,11 +47,6 @@ def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: P
     page = (REPOSITORY / "docs" / "agents.md").read_text(encoding="utf-8")
     form = name.removeprefix("NETS:").replace("s3://BUCKET/PREFIX/RUN/STAGE", "s3://").replace("FOLDER", "folder")
     assert form in page
-
-
-def test_a_number_of_rollouts_that_deals_cannot_share_is_refused_before_the_nets_are_loaded(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"'adapt-100:.*num_rollouts is 100: use a multiple of rollouts_per_deal, 8"):
-        check_agent(f"adapt-100:{save_random(tmp_path)}")
 
 
 @pytest.mark.parametrize("opponent", ["models:/suphx@champion", "s3://b/x", "adapt:a/nets", "mjai:./bot", "a/nobody"])

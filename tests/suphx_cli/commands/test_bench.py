@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,10 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.peers import (
-    HAND_PEERS,
-    HandPeer,
-    PeerScore,
-    collect_wins,
-    describe_win,
-    load_hand_peer,
-    score_wins,
-)
 from suphx_cli import arguments, cli
+from suphx_platform.bench import selfplay
 from suphx_platform.bench.nets import collect_samples
-from suphx_platform.bench.selfplay_alone import Alone, HeadCost
-from suphx_platform.bench.timing import compare_rates
+from suphx_platform.bench.selfplay import Alone, HeadCost
 
 
 def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -32,50 +22,6 @@ def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]
     assert cli.main(["bench", *arguments, "--json"]) == 0, capsys.readouterr().err
     values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return values
-
-
-def test_decisions_of_nets_are_measured_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "simulator", "--game", "doudizhu", "--nets", "--tables", "2", "--seconds", "0")
-    assert values["nets"]["decisions_per_second"] > 0
-    assert values["nets"]["tables"] == 2
-
-
-@pytest.mark.slow
-def test_doudizhu_is_measured_beside_others(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--nets", "--tables", "8", "--seconds", "0", "--peer", "douzero,rlcard")
-    values = bench(capsys, "simulator", "--game", "doudizhu", *words)
-    assert list(values["peers"]) == list(values["ratios"]) == ["douzero", "rlcard"]
-    for name, peer in values["peers"].items():
-        assert values["ratios"][name] == pytest.approx(values["games_per_second"] / peer["games_per_second"])
-    nets = values["nets"]
-    assert list(nets["peers"]) == ["douzero"]  # RLCard has no nets of this size
-    rate = nets["peers"]["douzero"]["decisions_per_second"]
-    assert nets["ratios"]["douzero"] == pytest.approx(nets["decisions_per_second"] / rate)
-
-
-def test_an_unknown_peer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        bench(capsys, "simulator", "--game", "doudizhu", "--peer", "douzer")
-    assert "'douzer' is not an engine to compare with: did you mean 'douzero'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--peer", "rlcard"], "rlcard does not play riichi: use --peer riichienv"),
-        (["--game", "doudizhu", "--peer", "riichienv"], "riichienv does not play DouDizhu: use --peer douzero,rlcard"),
-        (["--game", "doudizhu", "--hanchans", "8"], "--hanchans has no meaning for DouDizhu: leave it out"),
-        (["--game", "doudizhu", "--skip-start"], "--skip-start has no meaning for DouDizhu: leave it out"),
-        (["--nets"], "--nets has no meaning for riichi: leave it out"),
-        (["--game", "doudizhu", "--tables", "8"], "--tables is the number of games of nets: use it with --nets"),
-    ],
-)
-def test_what_another_game_has_is_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "simulator", *words]) == 2
-    assert capsys.readouterr().err.splitlines()[-1] == f"suphx: {message}"
-
-
-NUM_WINS = 60
 
 
 def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,21 +36,7 @@ def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) 
     assert 0 < values["bytes_per_table"] < 10_000
     assert (values["threads"], values["hanchans"], values["seed"]) == (2, 8, 5)
     assert values["scaling"] > 0
-    for key in ("peer", "ratio", "cold_start_seconds", "warm_start_seconds"):
-        assert values[key] is None
-
-
-def test_simulator_is_compared_with_a_peer_that_plays_the_same_kind_of_game(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    values = bench(capsys, "simulator", "--hanchans", "2", "--skip-start", "--peer", "riichienv", "--seconds", "0")
-    peer = values["peer"]
-    assert peer["name"] == "riichienv"
-    assert peer["version"]
-    assert 300 < peer["decisions_per_hanchan"] < 3000
-    assert peer["decisions_per_second"] > peer["hanchans_per_second"] > 0
-    assert values["ratio"] == pytest.approx(values["hanchans_per_second"] / peer["hanchans_per_second"])
-    assert values["scaling"] is None  # one thread
+    assert values["cold_start_seconds"] is None
 
 
 @pytest.mark.slow
@@ -114,32 +46,14 @@ def test_a_first_game_starts_with_an_empty_and_with_a_full_cache(capsys: pytest.
     assert values["warm_start_seconds"] > 0
 
 
-def test_hands_reports_rates_and_the_same_results_as_its_peers(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "hands", "--hands", "40", "--seconds", "0", "--peer", "mahjong,riichienv")
-    assert values["scores_per_second"] > 0
-    assert values["shanten_per_second"] > 0
-    assert values["hands"] == 40
-    assert list(values["peers"]) == list(values["ratios"]) == ["mahjong", "riichienv"]
-    for name, peer in values["peers"].items():
-        ratios = values["ratios"][name]
-        assert ratios["scores"] == pytest.approx(values["scores_per_second"] / peer["scores_per_second"])
-        assert ratios["shanten"] == pytest.approx(values["shanten_per_second"] / peer["shanten_per_second"])
-    assert values["mismatches"] == 0
-
-
-def test_features_reports_rates_and_what_look_ahead_costs(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "features", "--decisions", "300", "--seconds", "0", "--threads", "2", "--peer", "riichienv")
-    assert values["decisions_per_second"] > 0
-    assert values["observations_per_second"] >= values["decisions_per_second"]
-    assert values["without_lookahead_per_second"] > 0
-    assert isinstance(values["lookahead_microseconds"], float)
+def test_hands_and_features_report_rates(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "hands", "--hands", "40", "--seconds", "0")
+    assert min(values["scores_per_second"], values["shanten_per_second"]) > 0
+    values = bench(capsys, "features", "--decisions", "300", "--seconds", "0", "--threads", "2")
+    assert values["observations_per_second"] >= values["decisions_per_second"] > 0
+    assert min(values["without_lookahead_per_second"], values["scaling"]) > 0
     assert (values["bytes_per_row"], values["bytes_per_claim_row"]) == (3562, 4072)
     assert (values["threads"], values["decisions"], values["seed"]) == (2, 300, 0)
-    assert values["observations"] >= 300
-    assert values["scaling"] > 0
-    assert values["peer"]["name"] == "riichienv"
-    assert values["peer"]["planes"] == 215
-    assert values["ratio"] > 0
 
 
 @pytest.mark.records
@@ -147,51 +61,7 @@ def test_features_takes_positions_of_real_games(capsys: pytest.CaptureFixture[st
     folder = records / "houou-tonpuu-2023-2024"
     values = bench(capsys, "features", "--decisions", "200", "--seconds", "0", "--records", str(folder))
     assert values["positions"] == "recorded games"
-    assert (values["decisions"], values["scaling"], values["peer"], values["ratio"]) == (200, None, None, None)
-
-
-@pytest.mark.parametrize("peer", [load_hand_peer(name) for name in HAND_PEERS], ids=HAND_PEERS)
-def test_a_wrong_score_is_found_by_every_peer(peer: HandPeer) -> None:
-    tables = collect_wins(NUM_WINS, seed=3)
-    scores = np.zeros((NUM_WINS, 3), np.int32)
-    score_wins(tables, scores)
-    wins = [describe_win(table) for table in tables]
-    theirs = [peer.read_score(result, win) for result, win in zip(peer.prepare_scores(wins)(), wins, strict=True)]
-    assert theirs == [PeerScore(*row) for row in scores.tolist()]
-    assert theirs != [PeerScore(han + 1, fu, points) for han, fu, points in scores.tolist()]
-
-
-def test_wins_are_described_tile_by_tile() -> None:
-    for table in collect_wins(NUM_WINS, seed=11):
-        win = describe_win(table)
-        tiles = win.concealed + [tile for _, tiles in win.melds for tile in tiles]
-        num_kans = sum(len(tiles) == 4 for _, tiles in win.melds)
-        assert len(tiles) == len(set(tiles)) == 14 + num_kans
-        assert win.win_tile in win.concealed
-        assert 1 <= len(win.dora_indicators) <= 5
-        seat = table["actor"]
-        reds = sum(tile in (16, 52, 88) for tile in tiles)
-        is_red_claimed = bool(win.win_tile in (16, 52, 88) and not win.circumstances & 1)
-        melded = int(table["meld_red"][seat, : table["num_melds"][seat]].sum())
-        assert reds == int(table["red"][seat]).bit_count() + melded + is_red_claimed
-
-
-def test_candidates_take_turns_and_work_at_least_once_a_round() -> None:
-    order: list[str] = []
-
-    def call(name: str) -> int:
-        order.append(name)
-        return 7
-
-    rates = compare_rates({"a": lambda: call("a"), "b": lambda: call("b")}, seconds=0, rounds=3)
-    assert order == ["a", "b"] * 3
-    assert set(rates) == {"a", "b"}
-
-
-def test_a_peer_that_is_not_installed_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mahjong.hand_calculating.hand", None)
-    with pytest.raises(ValueError, match=r"mahjong is not installed: run pip install mahjong, or leave it out"):
-        load_hand_peer("mahjong")
+    assert (values["decisions"], values["scaling"]) == (200, None)
 
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")
@@ -267,8 +137,9 @@ def test_a_gpu_is_measured_too(subject: str, capsys: pytest.CaptureFixture[str])
 SMALL = ("--encoder", "mini", "--tables", "32", "--seconds", "1", "--rollout-fragment-length", "4", "--threads", "2")
 
 
+@pytest.mark.slow
 def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "selfplay", *SMALL, "--simulators", "2", "--engines", "1")
+    values = bench(capsys, "selfplay", *SMALL)
     alone = values["alone"]
     assert values["ideal_decisions_per_second"] == pytest.approx(
         2 / (alone["simulator_seconds"] + alone["forward_seconds"])
@@ -308,18 +179,18 @@ def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[s
     assert values["memory_peak_bytes"]["simulator_private"] < 500e6
 
 
-def test_without_nets_the_ideal_is_the_simulator_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "selfplay", *SMALL, "--net", "null")
+def test_without_nets_the_ideal_is_the_simulator_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selfplay, "_WHOLE_GAMES", 2)
+    monkeypatch.setattr(selfplay, "all_cores_rate", lambda case, policy_set: 1.0)
+    values = bench(capsys, "selfplay", *SMALL, "--seconds", "0.2", "--net", "null")
     assert values["alone"]["forward_seconds"] == 0
     assert values["ideal_decisions_per_second"] == pytest.approx(2 / values["alone"]["simulator_seconds"])
 
 
-def test_the_ideal_shares_all_cores_and_a_pipeline_is_as_fast_as_its_slowest_kind() -> None:
+def test_the_ideal_shares_all_cores() -> None:
     heads = {"discard": HeadCost(1.0, 100.0, 100.0)}
-    on_cpu = Alone(0.001, 0.003, heads, 1000.0, is_on_gpu=False)
-    assert on_cpu.ideal(2) == pytest.approx(500)
-    assert on_cpu.pipelined(2, 1, 1) == pytest.approx(1 / 0.003)
-    assert on_cpu.pipelined(2, 1, 2) == pytest.approx(500)
-    on_gpu = Alone(0.001, 0.003, heads, 1000.0, is_on_gpu=True)
-    assert on_gpu.ideal(2) == pytest.approx(1 / 0.003)
+    assert Alone(0.001, 0.003, heads, 1000.0, is_on_gpu=False).ideal(2) == pytest.approx(500)
+    assert Alone(0.001, 0.003, heads, 1000.0, is_on_gpu=True).ideal(2) == pytest.approx(1 / 0.003)
     assert Alone(0.001, 0.0001, heads, 1000.0, is_on_gpu=True).ideal(2) == pytest.approx(2000)

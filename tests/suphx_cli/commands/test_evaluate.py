@@ -33,39 +33,6 @@ def test_the_champion_plays_under_its_name(
     assert (result["candidate"], result["opponent"]) == ("models:/suphx@champion:sampled", "tsumogiri")
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (
-            "nobody",
-            "'nobody' is no agent: use random, tsumogiri, ukeire or a folder of nets; `suphx agents` lists all names",
-        ),
-        ("models:/nobody@champion", "it has no models yet"),
-        ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
-        ("ukeire:weak,matched,sampled", "has two ways to select actions"),
-    ],
-)
-def test_an_unknown_agent_is_one_line_and_exit_code_1(
-    runs: Path, name: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert evaluate(runs, name) == 1
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("suphx: ")
-    assert message in last
-
-
-def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
-    runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = runs / "laptop-1"
-    for stage in ("reinforcement", "reinforcement/start"):
-        save_random(run / stage)
-    (run / "records").mkdir()
-    assert evaluate(runs, str(run)) == 1
-    told = f"name one of the folders in it, {run}/reinforcement, {run}/reinforcement/start"
-    assert capsys.readouterr().err.splitlines()[-1].endswith(told)
-
-
 def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     common = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--hanchans", "24"]
     common += ["--workers", "1", "--runs", str(tmp_path)]
@@ -87,25 +54,6 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
     assert "other seatings:" in output
     assert "2v2" in output
     assert "3v1" in output
-
-
-@pytest.mark.parametrize(
-    "options", [["--seating", "all"], ["--points", "90", "45", "0", "-135"], ["--keep-games", "games"]]
-)
-def test_options_of_whole_games_are_not_for_single_deals(
-    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", *options) == 2
-    assert f"{options[0]} is for whole games, and --deals plays single deals" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", [["--error", "0.05"], ["--decides", "points"]])
-def test_what_decides_is_only_for_matches_that_stop(
-    runs: Path, option: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), *option]
-    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 2
-    assert f"{option[0]} is for a match that stops once it is decided: add --sequential" in capsys.readouterr().err
 
 
 def test_the_progress_of_a_match_that_stops_early_ends_with_its_games_on_new_walls(
@@ -133,18 +81,3 @@ def test_deals_give_points_per_kyoku(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert low <= result["paired_difference"]["points_per_kyoku"] <= high
     assert 0.9 < result["changed_share"] <= 1
     assert {"deals", "seed", "seconds"} <= set(result)
-
-
-@pytest.mark.parametrize(
-    ("candidate", "deals", "message"),
-    [
-        ("mjai:python bot.py", "100", "'mjai:python bot.py' must follow whole games and cannot play single deals"),
-        ("ukeire", "12", "--deals is 12: use at least 20"),
-    ],
-)
-def test_what_cannot_be_compared_by_deals_is_refused(
-    tmp_path: Path, candidate: str, deals: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--candidate", candidate, "--opponent", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
-    assert cli.main(["evaluate", *arguments]) == 2
-    assert message in capsys.readouterr().err

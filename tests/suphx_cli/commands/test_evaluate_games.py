@@ -80,38 +80,49 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+RIICHI = ("--candidate", "ukeire", "--opponent", "tsumogiri", "--workers", "1")
+DOUDIZHU = ("--candidate", "rule", "--opponent", "random", "--game", "doudizhu")
+
+
 @pytest.mark.usefixtures("short_games")
 @pytest.mark.parametrize(
-    "options",
+    ("match", "options", "parts"),
     [
-        ["--hanchans", "16"],
-        ["--hanchans", "16", "--keep-games"],
-        ["--deals", "40"],
-        ["--sequential", "1", "--error", "0.3"],
+        (RIICHI, ["--hanchans", "16"], 2),
+        (RIICHI, ["--hanchans", "16", "--keep-games"], 2),
+        (RIICHI, ["--deals", "40"], 2),
+        (RIICHI, ["--sequential", "1", "--error", "0.3"], 2),
+        (DOUDIZHU, ["--decks", "600"], 1),
+        (DOUDIZHU, ["--decks", "600", "--keep-games"], 1),
+        (DOUDIZHU, ["--sequential", "0.2"], 1),
     ],
-    ids=" ".join,
 )
-def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
-    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_stopped_match_goes_on_with_its_finished_parts_and_ends_the_same(
+    match: tuple[str, ...],
+    options: list[str],
+    parts: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(game.Riichi, "scoring", RiichiScoring(deals_per_task=1))
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 1)
     monkeypatch.setattr(evaluate, "_FRESH_HANCHANS", 24)
+    monkeypatch.setattr(evaluate, "_FRESH_DECKS", 24)
     has_records = options[-1] == "--keep-games"
+    finished = f"{parts} finished part{'s' if parts > 1 else ''}"
     results, records = [], []
     for name, stops in (("whole", False), ("stopped", True)):
         runs, games = tmp_path / name, tmp_path / f"{name}-games"
-        command = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--workers", "1", *options]
-        command += [str(games)] if has_records else []
-        command += ["--runs", str(runs), "--json"]
+        command = ["evaluate", *match, *options, *([str(games)] if has_records else []), "--runs", str(runs), "--json"]
         if stops:
             with monkeypatch.context() as patch:
-                stop_after(2, patch)
+                stop_after(parts, patch)
                 assert cli.main(command) == 130
-            told = capsys.readouterr().err
-            assert "2 finished parts of the match saved. Continue with: " in told
+            assert f"{finished} of the match saved. Continue with: " in capsys.readouterr().err
+            assert not list(games.glob("*.jsonl")), "records of half a match look like those of a whole one"
             kept = games / ".match" if has_records else next((runs / ".matches").iterdir())
-            assert len(list((kept / "games").iterdir())) == 2
+            assert len(list((kept / "games").iterdir())) == parts
             if has_records:
                 assert cli.main([*command, "--seed", "1"]) == 1
                 assert "has games of another match (it differs in seed)" in capsys.readouterr().err
@@ -121,7 +132,7 @@ def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
                 games.with_suffix(".away").rename(kept / "match.json")
         assert cli.main(command) == 0
         printed = capsys.readouterr()
-        assert (f"match: continuing after 2 finished parts of it; remove {tmp_path}" in printed.err) == stops
+        assert (f"match: continuing after {finished} of it; remove {tmp_path}" in printed.err) == stops
         results.append(json.loads(printed.out.splitlines()[-1]) | {"seconds": 0})
         records.append(files_in(games))
         assert not list(runs.glob("*")), "nothing is left of a finished match"

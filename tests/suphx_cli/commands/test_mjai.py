@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import re
 import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -12,36 +10,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
-from suphx_cli.commands.mjai import tcp_address, websocket_address
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "code"),
-    [
-        (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?", 1),
-        (["--agent", "mjai:python bot.py"], "is a program that speaks mjai itself: start it without suphx", 1),
-        (["--agent", "ukeire", "--pack", "bot"], "--pack is bot: name a file that ends in .zip", 2),
-        (["--agent", "ukeire", "2", "--pack", "bot.zip"], "SEAT is 2, and --pack plays nothing: leave it out", 2),
-        (["--agent", "ukeire", "--meta", "--pack", "bot.zip"], "--meta has no effect on --pack", 2),
-        (["--agent", "ukeire", "--name", "A", "--pack", "bot.zip"], "--name has no effect on --pack", 2),
-        (["--agent", "ukeire", "--name", "A", "--websocket", "ws://host/x"], "--name has no effect on --websocket", 2),
-    ],
-)
-def test_a_mistake_is_one_line(
-    arguments: list[str], message: str, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["mjai", *arguments]) == code
-    assert message in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["--agent", "ukeire", "4"], ["--agent", "ukeire", "--tcp", "host:x"], ["--agent", "a", "--websocket", "host"]],
-)
-def test_wrong_usage_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as raised:
-        cli.main(["mjai", *arguments])
-    assert raised.value.code == 2
+from suphx_cli.commands.mjai import tcp_address
 
 
 @pytest.mark.parametrize(
@@ -54,16 +23,6 @@ def test_wrong_usage_is_refused(arguments: list[str]) -> None:
 )
 def test_servers_are_named_as_mjai_does(text: str, address: tuple[str, int, str]) -> None:
     assert tcp_address(text) == address
-
-
-def test_what_is_no_address_is_refused() -> None:
-    for text in ("http://host", ":80", "host:99999", "[host"):
-        with pytest.raises(argparse.ArgumentTypeError, match=re.escape(text)):
-            tcp_address(text)
-    for text in ("https://host/ws", "ws://host:99999/ws", "ws://[host/ws"):
-        with pytest.raises(argparse.ArgumentTypeError, match="use wss://HOST/PATH"):
-            websocket_address(text)
-    assert websocket_address("wss://host/ws") == "wss://host/ws"
 
 
 @pytest.mark.parametrize(("options", "name"), [(["--name", "Anna"], "Anna"), ([], "suphx")])

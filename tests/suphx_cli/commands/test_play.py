@@ -17,39 +17,6 @@ import pytest
 from suphx_cli import cli
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "code"),
-    [
-        (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?", 1),
-        (["--game", "doudizhu", "--agent", "ruel"], "'ruel' is no agent for doudizhu: did you mean 'rule'?", 1),
-        (["--game", "doudizhu", "--seat", "4"], "--seat is 4: use 1 to 3 (DouDizhu has landlord, ", 2),
-        (["--name", "a\x1b[31m"], "--name is 'a\\x1b[31m': use a name without control characters", 2),
-        (["--name", " ", "--game", "doudizhu"], "--name is ' ': use a name without control characters", 2),
-        (["--game", "doudizhu", "--agent", ""], "'' has no nets for doudizhu", 1),
-        (["--game", "doudizhu", "--seed", str(2**61)], f"--seed is {2**61}: use 0 to {2**61 - 1}", 2),
-        (["--game", "doudizhu", "--length", "tonpuu"], "--length has no meaning for DouDizhu: leave it out", 2),
-        (["--terminal", "--out", "/proc/games"], "nothing can be written into the folder /proc/games", 1),
-        (["--game", "doudizhu", "--out", "/proc/games"], "nothing can be written into the folder /proc/games", 1),
-        (["--game", "doudizhu", "--no-browser"], "--no-browser has no meaning for DouDizhu: leave it out", 2),
-    ],
-)
-def test_a_mistake_is_one_line(
-    arguments: list[str], message: str, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["play", *arguments]) == code
-    assert message in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--port", "70000"], ["--seed", str(2**62)], ["--seat", "5"], ["--language", "fr"], ["--length", "one"]],
-)
-def test_wrong_usage_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as raised:
-        cli.main(["play", *arguments])
-    assert raised.value.code == 2
-
-
 @pytest.mark.slow
 def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "suphx_cli.cli", "play", "--json", "--language", "de"]

@@ -128,29 +128,6 @@ def test_one_player_of_one_game_is_reviewed_with_a_scripted_agent(
     assert {each["agent_probability"] for each in values["decisions"]} == {None}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere", "--agent", "ukeire"], "nowhere does not exist"),
-        (["records", "--agent", "mjai:bot"], "must follow whole games"),
-        (["records", "--agent", "ukeire", "--trained-in", "laptop-1"], "--trained-in has no meaning for ukeire"),
-        (["records", "--agent", "ukeire", "--player", "Eve"], "records has no game of 'Eve': see suphx records verify"),
-    ],
-)
-@pytest.mark.usefixtures("records")
-def test_what_cannot_be_reviewed_is_one_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["review", *arguments]) in (1, 2)
-    assert message in capsys.readouterr().err.splitlines()[-1]
-    assert not (tmp_path / "review").exists()
-
-
 def test_games_against_the_rules_are_set_aside_before_the_agent_is_asked() -> None:
     game, quarantine = random_game(0), Quarantine()
     kyoku = dataclasses.replace(game.kyokus[0], moves=game.kyokus[0].moves[1:])
@@ -198,22 +175,6 @@ def test_the_reward_predictor_of_the_run_gives_costs_in_placement_points(
     assert isinstance(named, dict)
     assert beside["unit"] == named["unit"] == "placement points"
     assert beside["total"] == 0, "an untrained predictor values all games alike"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--cost", "1"], "--cost is 1: use 2 samples or more"),
-        (["--reward-predictor", "x"], "add --cost SAMPLES"),
-        (["--cost", "4", "--reward-predictor", "nowhere"], "--reward-predictor is nowhere, which is no file"),
-    ],
-)
-def test_wrong_settings_of_costs_are_refused(
-    records: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    code = 1 if "nowhere" in arguments else 2  # a file, or options alone
-    assert cli.main(["review", str(records), "--agent", "ukeire", *arguments]) == code
-    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 NUM_GAMES = 8

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +12,10 @@ from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import (
     CHIPS,
     DAMAGED,
-    MAX_SHOWN,
     NO_END,
-    RECORD_REMEDIES,
     THREE_PLAYERS,
-    Quarantine,
 )
 from suphx_cli import cli
-from suphx_cli.commands.riichi_records import quarantine_lines
 from tests.games.riichi.builders.games import NAMES, random_game
 
 SOUND = write_mjlog(random_game(1))
@@ -123,27 +117,6 @@ def test_convert_writes_one_file_in_the_format_of_its_name(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["out"], "out is a folder, or a name without a known ending: add --to mjlog, mjai or tenhou6"),
-        (["out.xml", "--to", "mjai"], "out.xml is the name of a file of mjlog, not mjai: choose another OUT or --to"),
-    ],
-)
-def test_convert_asks_for_a_format_before_it_reads(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.mjlog").write_text(SOUND)
-    assert cli.main(["records", "convert", "a.mjlog", *arguments]) == 1
-    assert message in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["a.mjlog"]
-
-
-@pytest.mark.parametrize(
     ("listed", "message"),
     [
         ("in/good.mjlog", "--list is in/good.mjlog, which is one of the records"),
@@ -181,47 +154,3 @@ def test_convert_fails_and_writes_nothing_when_nothing_can_be_read(
     assert (values["written"], values["quarantined_by_reason"]) == (0, {DAMAGED: 1})
     assert "nothing was written" in error
     assert [path.name for path in tmp_path.iterdir()] == ["only.mjlog"]
-
-
-@pytest.mark.parametrize(
-    "arguments", [("verify", "no"), ("statistics", "no", "--player", "A"), ("convert", "no", "out", "--to", "mjai")]
-)
-def test_a_missing_path_is_reported_before_numba_is_imported(arguments: tuple[str, ...]) -> None:
-    program = (
-        "import sys; from suphx_cli import cli; code = cli.main(['records', *sys.argv[1:]]); "
-        "sys.exit(code if 'numba' not in sys.modules else 99)"
-    )
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "no does not exist: give a record file or a folder of records" in done.stderr
-
-
-def filled(count: int) -> Quarantine:
-    quarantine = Quarantine()
-    for number in range(count):
-        quarantine.add(f"file{number}", "line 3" if number else "", "tile 3 appears a second time")
-    quarantine.add("chips.mjlog", "tag 7", "a game with chips", kind=CHIPS)
-    return quarantine
-
-
-def test_the_first_of_each_reason_are_named_and_a_file_has_all() -> None:
-    lines = quarantine_lines(filled(30), Path("aside.jsonl"))
-    assert "The first of each reason:" in lines
-    assert [line for line in lines if line.startswith("  file")] == ["  file0: tile 3 appears a second time"]
-    assert "  chips.mjlog, tag 7: a game with chips" in lines
-    assert lines[-1] == "All are listed in aside.jsonl"
-
-
-def test_the_json_has_counts_and_the_first_ten() -> None:
-    values = filled(30).to_json()
-    assert values["quarantined"] == 31
-    assert values["quarantined_by_reason"] == {DAMAGED: 30, CHIPS: 1}
-    entries = values["quarantine"]
-    assert isinstance(entries, list)
-    assert len(entries) == MAX_SHOWN
-    assert entries[1] == {
-        "file": "file1",
-        "position": "line 3",
-        "reason": "tile 3 appears a second time",
-        "remedy": RECORD_REMEDIES[DAMAGED],
-    }

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_cli.commands.run import next_commands, show
+from suphx_cli.commands.run import show
 from suphx_pipelines import pipeline
 from suphx_pipelines.pipeline import PipelineResult
 from suphx_pipelines.runs.run_summary import RunSummary
@@ -30,35 +30,12 @@ def finished(*warnings: str) -> PipelineResult:
     return PipelineResult(run=run, report=folder / "report" / "report.html")
 
 
-def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert show(finished(), Path("runs"), Console()) is None
-    assert capsys.readouterr().out.splitlines() == [
-        "The nets play better than the opponent ukeire.",
-        "Report: runs/laptop-1/report/report.html",
-        "All metrics and curves: suphx ui laptop-1",
-    ]
-
-
-def test_warnings_are_repeated_before_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    show(finished("the kong net has not learned"), Path("runs"), Console(verbosity="quiet"))
-    assert capsys.readouterr().out.splitlines() == [
-        "1 warning:",
-        "  the kong net has not learned",
-        "The nets play better than the opponent ukeire.",
-        "Report: runs/laptop-1/report/report.html",
-    ]
-
-
 def test_json_has_the_verdict_and_the_warnings(capsys: pytest.CaptureFixture[str]) -> None:
     values = show(finished("few games"), Path("runs"), Console(is_json=True))
     assert values is not None
     assert values["verdict"] == VERDICT.sentence
     assert values["warnings"] == ["few games"]
     assert capsys.readouterr().out == ""
-
-
-def test_another_folder_of_runs_is_part_of_the_next_command() -> None:
-    assert next_commands(finished(), Path("my runs"))[0].endswith("suphx ui laptop-1 --runs 'my runs'")
 
 
 @dataclass

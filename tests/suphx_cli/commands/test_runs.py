@@ -12,12 +12,10 @@ from typing import Any
 
 import pytest
 
-from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import candidate_game
-from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_platform.tracking.outbox import Outbox
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.games.doudizhu.builders import save_nets
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
@@ -77,11 +75,6 @@ def test_a_damaged_run_hides_no_other(runs: Path, capsys: pytest.CaptureFixture[
     assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted"] == ["laptop-1"]
 
 
-def test_an_empty_folder_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(tmp_path, capsys, "list") == {"runs": []}
-    assert lines(tmp_path, capsys, "list") == [f"no runs in {tmp_path} yet: `suphx run laptop` starts one"]
-
-
 def test_one_run_is_shown_with_its_stages_and_what_comes_next(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = answer(runs, capsys, "show", "laptop-2")
     assert shown["stages"]["records"] == {"status": "finished", "seconds": 12.5, "metrics": {"games": 40.0}}
@@ -105,10 +98,8 @@ def test_a_finished_run_with_nets_can_be_played_against(runs: Path, capsys: pyte
 
 
 def test_so_can_the_nets_of_a_game_of_two_sides(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    game = candidate_game("doudizhu")
     nets = runs / "laptop-1" / "learning"
-    nets.mkdir()
-    save_value_nets(nets, ValueNets(game, Rules(), new_nets(game, 1)))
+    save_nets(nets)
     assert answer(runs, capsys, "show", "laptop-1")["next"][1:] == [
         f"suphx play --agent {nets}",
         f"suphx evaluate --candidate {nets} --opponent rule",
@@ -137,32 +128,6 @@ def test_what_only_one_run_has_is_counted(runs: Path, capsys: pytest.CaptureFixt
     assert len(text) < 20
     assert ["net.size", "tiny", "small"] in [line.split() for line in text]
     assert len(lines(runs, capsys, "compare", "laptop-1", "night-1", "--verbose")) > 70
-
-
-@pytest.mark.parametrize(
-    ("key", "values", "shown"),
-    [
-        ("critic_learning_rate", ("0.001", "0.0002"), ["0.001", "0.0002"]),
-        ("exchange_rate", ("200.0", "1e-5"), ["200.0", "1e-05"]),
-        ("alpha", ("0.12345", "0.123456"), ["0.12345", "0.123456"]),
-        ("games", ("20000", "[100, 1000]"), ["20000", "[100,", "1000]"]),
-        ("is_final", ("true", "false"), ["true", "false"]),
-        ("opponent", ('""', '"ukeire"'), ['""', "ukeire"]),
-    ],
-)
-def test_settings_are_compared_as_a_recipe_writes_them(
-    key: str, values: tuple[str, str], shown: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, value in zip(("a", "b"), values, strict=True):
-        write_run(tmp_path, f"laptop-{name}", recipe=f'name = "laptop"\n[net]\n{key} = {value}\n')
-    table = [line.split() for line in lines(tmp_path, capsys, "compare", "laptop-a", "laptop-b")]
-    assert [f"net.{key}", *shown] in table
-
-
-@pytest.mark.parametrize("again", ["laptop-1", "laptop-1/"])
-def test_one_run_cannot_be_compared(runs: Path, again: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["runs", "compare", "laptop-1", again, "--runs", str(runs)]) == 2
-    assert "name two or more different runs" in capsys.readouterr().err
 
 
 def test_yes_deletes_runs_without_a_question(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

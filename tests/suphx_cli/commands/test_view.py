@@ -104,25 +104,6 @@ def test_an_agent_is_compared_with_the_players(tmp_path: Path, capsys: pytest.Ca
     assert shown["num_differences"] == round((1 - agreement) * decisions) > 0
 
 
-@pytest.mark.parametrize(
-    ("out", "message"),
-    [
-        (".", "--out is ., which is a folder: name a file in it"),
-        ("file/page.html", "nothing can be written into the folder file (a file is in its place): choose another with"),
-        ("file/deep/page.html", "nothing can be written into the folder file/deep (a file is in its place): choose"),
-    ],
-)
-def test_a_place_that_cannot_get_the_page_is_refused_before_the_record_is_read(
-    out: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("file").touch()
-    Path("broken.mjlog").write_text("<mjloggm><INIT/></mjloggm>", encoding="utf-8")
-    assert cli.main(["view", "broken.mjlog", "--agent", "ukeire", "--out", out]) == 1
-    assert message in capsys.readouterr().err.splitlines()[-1]
-    assert {path.name for path in tmp_path.iterdir()} == {"file", "broken.mjlog"}
-
-
 @pytest.mark.parametrize(("record", "out"), [("game.mjlog", "./game.mjlog"), (".", "game.mjlog")])
 def test_a_page_replaces_no_record(
     record: str, out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -135,35 +116,6 @@ def test_a_page_replaces_no_record(
     assert Path("game.mjlog").read_text(encoding="utf-8") == text
     for _ in range(2):  # a page beside the records may be made again
         view(capsys, ".", "--out", "page.html")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["no.mjlog"], "no.mjlog does not exist: give a record file or a folder of records"),
-        (["game.mjlog", "--game", "7"], "game.mjlog has no game '7': give the id of a game or a number from 1 to 1"),
-        (["game.mjlog", "--player", "Eve"], "--player is 'Eve': use one of Anna, ⓝBen, クレオ, D & <D>, or a seat"),
-        (
-            ["game.mjlog", "--agent", "mjai:bot"],
-            "'mjai:bot' must follow whole games and cannot",
-        ),
-        (["game.mjlog", "--agent", "ukeira"], "'ukeira' is no agent"),
-        (["broken.mjlog"], "broken.mjlog"),
-    ],
-)
-def test_what_cannot_be_shown_is_one_line(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("game.mjlog").write_text(write_mjlog(game()), encoding="utf-8")
-    Path("broken.mjlog").write_text("<mjloggm><INIT/></mjloggm>", encoding="utf-8")
-    assert cli.main(["view", *arguments]) == 1
-    assert message in capsys.readouterr().err.splitlines()[-1]
-    assert list(tmp_path.glob("*.html")) == []
 
 
 def test_no_name_or_id_of_a_record_controls_the_terminal(

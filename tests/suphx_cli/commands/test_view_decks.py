@@ -14,8 +14,8 @@ from suphx.games.doudizhu.selfplay import ScriptedPlayer
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
+from tests.games.doudizhu.builders import save_nets
 
 NUM_GAMES = 22
 
@@ -29,10 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = list(play_games(agents, seating, range(NUM_GAMES), Rules(), game="doudizhu", names=names))
     write_records(place / "games.jsonl", records)
     (place / "game.txt").write_text(record_text(records[2]), encoding="utf-8")
-    game = candidate_game("doudizhu")
     for name, rules in (("nets", Rules()), ("loose", Rules(douzero_kickers=True))):
-        (place / name).mkdir()
-        save_value_nets(place / name, ValueNets(game, rules, new_nets(game, 1)))
+        save_nets(place / name, rules)
     return place
 
 
@@ -93,30 +91,6 @@ def test_an_agent_is_compared_with_the_players(
     decisions = [each for step in shown["deals"][0]["steps"] for each in step["decisions"]]
     assert len(decisions) == result["decisions"]
     assert all((move["value"] is not None) == has_values for each in decisions for move in each["moves"])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--game", "23"], "games.jsonl has no game '23': give a number from 1 to 22"),
-        (
-            ["--player", "Eve"],
-            "--player is 'Eve': use one of Anna, Ben, Cleo, landlord, landlord_down, landlord_up, or",
-        ),
-        (["--agent", "ukeire"], "'ukeire' is no agent for doudizhu"),
-        (["--agent", "rule", "--cost", "8"], "--cost has no meaning for DouDizhu: leave it out"),
-        (["--agent", "LOOSE"], "learned rules with other moves than those of"),
-    ],
-)
-def test_what_cannot_be_shown_is_one_line(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    words = [str(folder / "loose") if word == "LOOSE" else word for word in arguments]
-    page = tmp_path / "page.html"
-    code = 2 if "--cost" in arguments else 1
-    assert cli.main(["view", str(folder / "games.jsonl"), *words, "--out", str(page)]) == code
-    assert message in capsys.readouterr().err.splitlines()[-1]
-    assert not page.exists()
 
 
 @pytest.mark.parametrize("agent", [[], ["--agent", "rule"]])

@@ -1,30 +1,37 @@
-"""Other people's engines, as fast as their own interfaces allow, and winning hands of our games to compare with them.
+"""How fast the rules are beside other people's engines, in turn in one process, each as fast as its interface allows.
 
-This is the only file that imports them; they are in the extra ``peers``. Whatever the timed functions need is made
-before the clock starts.
+``python benchmarks/engines.py simulator --peer riichienv``: random hanchans; ``features --peer riichienv``: encoded
+decisions; ``hands --peer mahjong riichienv``: scored wins and shanten, and how many results differ from ours;
+``doudizhu --peer douzero rlcard``: random games, and decisions of nets. Everything runs on one thread. Whatever the
+timed functions need is made before the clock starts. The engines are in the extra ``peers``.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import itertools
+import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.doudizhu.bots import play_scripted
+from suphx.games.doudizhu.selfplay import DouDizhuTables
+from suphx.games.doudizhu.table import Rules
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, meld_size
-from suphx.games.riichi.bots import choose_ukeire
-from suphx.games.riichi.ending import count_dora, count_red, count_ura, start_game
-from suphx.games.riichi.kyoku import step
-from suphx.games.riichi.legal import circumstances_of, dealer_of, score_win
-from suphx.games.riichi.rules import apply_rules, tenhou
-from suphx.games.riichi.simulator import deal_next, finish_kyoku
-from suphx.games.riichi.table import DORA_POSITIONS, GAME_END, KYOKU_END, OWN_TURN, RON, TABLE, TSUMO, URA_POSITIONS
+from suphx.games.registry import candidate_game
+from suphx.games.riichi.benchmark import collect_wins, played_positions, score_wins
+from suphx.games.riichi.bots import play_random
+from suphx.games.riichi.legal import circumstances_of
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.shanten import count_shanten
+from suphx.games.riichi.table import DORA_POSITIONS, OWN_TURN, URA_POSITIONS
 from suphx.games.riichi.tile import is_five, is_red, kind_of_face, num_red
 from suphx.games.riichi.yaku import (
     IS_CHANKAN,
@@ -35,11 +42,19 @@ from suphx.games.riichi.yaku import (
     IS_RIICHI,
     IS_RINSHAN,
     IS_TSUMO,
-    base_points,
-    pay_win,
 )
-from suphx.kernel.jit import jit
-from suphx.kernel.record import I32, Records
+from suphx.models.device import torch_threads
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.training.monte_carlo import new_nets
+from suphx_platform.bench.rules import FULL, compare_rates, encoding, random_hands
+
+OURS = "suphx"
+GAMES_A_CALL = 1_000
+STEPS_A_CALL = 20
+DECK = sorted([rank for rank in (*range(3, 15), 17) for _ in range(4)] + [20, 30])
+"""Cards as DouZero numbers them: 3 to 14, 17 = a two, 20 and 30 = the jokers."""
+Call = Callable[[], int]
+"""Does something and returns how often."""
 
 
 class WonHand(NamedTuple):
@@ -58,62 +73,6 @@ class WonHand(NamedTuple):
     seat_wind: int
     """Kind 27-30, as is ``round_wind``."""
     round_wind: int
-
-
-def collect_wins(count: int, *, seed: int = 0) -> Records:
-    """Return ``count`` TABLE records of ukeire agents' games, each at the moment when its ``actor`` declares a win."""
-    if count < 1:
-        raise ValueError(f"count is {count}: collect at least one win")
-    if not 0 <= seed <= 2**61:  # far from the largest seed of a wall: one game more for every few wins
-        raise ValueError(f"seed is {seed}: use a whole number in 0 … 2**61")
-    wins = np.zeros(count, TABLE)
-    scratch = np.zeros(1, TABLE)
-    apply_rules(scratch, tenhou())
-    _collect(scratch, wins, load_suits(), seed, tenhou().start_points)
-    return wins
-
-
-@jit
-def _collect(tables: Records, wins: Records, suits: Suits, seed: int, start_points: int) -> None:
-    """Fill ``wins``; ``tables`` (1,) is scratch and comes from outside because ``t`` does not keep it alive."""
-    t = tables[0]
-    n = 0
-    while n < len(wins):
-        t.wall_seed = seed
-        seed += 1
-        start_game(t, start_points)
-        deal_next(t, suits)
-        while t.phase != GAME_END and n < len(wins):
-            action = choose_ukeire(t, suits)
-            if action in (TSUMO, RON):
-                wins[n] = t
-                n += 1
-            step(t, suits, action)
-            if t.phase == KYOKU_END:
-                finish_kyoku(t, suits)
-
-
-@jit
-def score_wins(wins: Records, scores: I32) -> None:
-    """Fill ``scores``, int32 (n, 3), with han, fu and points of every win: dora, yaku, fu and payment (0, 0 = yakuman).
-
-    Honba, riichi sticks and pao are not in the points.
-    """
-    deltas = np.zeros(4, np.int32)
-    for i in range(len(wins)):
-        t = wins[i]
-        seat = t.actor
-        is_tsumo = t.phase == OWN_TURN
-        face = t.drawn if is_tsumo else t.claimed_face
-        kind = kind_of_face(face)
-        dora = count_dora(t, seat, kind) + count_red(t, seat, face)
-        if t.riichi[seat]:
-            dora += count_ura(t, seat, kind)
-        _, han, fu, yakuman = score_win(t, seat, kind, dora)
-        scores[i, 0] = han
-        scores[i, 1] = fu
-        base = base_points(han, fu, yakuman, t.rule_flags)
-        scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base, deltas)
 
 
 def describe_win(t: Any) -> WonHand:
@@ -184,12 +143,11 @@ class MahjongPeer:
     name = "mahjong"
 
     def __init__(self) -> None:
-        hand_calculating = _import("mahjong.hand_calculating.hand")
+        hand_calculating = importlib.import_module("mahjong.hand_calculating.hand")
         self._calculate = hand_calculating.HandCalculator.estimate_hand_value
-        self._config = _import("mahjong.hand_calculating.hand_config")
-        self._meld = _import("mahjong.meld").Meld
-        self._shanten = _import("mahjong.shanten").Shanten.calculate_shanten
-        self.version = version("mahjong")
+        self._config = importlib.import_module("mahjong.hand_calculating.hand_config")
+        self._meld = importlib.import_module("mahjong.meld").Meld
+        self._shanten = importlib.import_module("mahjong.shanten").Shanten.calculate_shanten
 
     def prepare_scores(self, wins: Sequence[WonHand]) -> Callable[[], list[Any]]:
         """Return a function that scores all of ``wins``."""
@@ -242,10 +200,9 @@ class RiichiEnvPeer:
     name = "riichienv"
 
     def __init__(self) -> None:
-        self._package = _import("riichienv")
+        self._package = importlib.import_module("riichienv")
         # The package's own wrapper converts the conditions again at every call: its compiled module is faster.
-        self._core = _import("riichienv._riichienv")
-        self.version = version("riichienv")
+        self._core = importlib.import_module("riichienv._riichienv")
 
     num_planes = 215
     """Planes of its full encoder, float32, without look-ahead."""
@@ -254,7 +211,7 @@ class RiichiEnvPeer:
         rule = self._package.GameRule.default_tenhou()
         return self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed, rule=rule)
 
-    def prepare_encoding(self, num_decisions: int, seed: int) -> Callable[[], int]:
+    def prepare_encoding(self, num_decisions: int, seed: int) -> Call:
         """Return a call that encodes observations of random games and returns their number."""
         observations: list[Any] = []
         choose = random.Random(seed).random
@@ -287,7 +244,7 @@ class RiichiEnvPeer:
                 asked = env.step(actions)
         return decisions
 
-    def prepare_steps(self, num_steps: int, seed: int, *, every_seat: bool = False) -> Callable[[], int]:
+    def prepare_steps(self, num_steps: int, seed: int, *, every_seat: bool = False) -> Call:
         """Return a call that steps one seat at least ``num_steps`` times, and returns how often; all play at random.
 
         At each step the seat's observation is encoded (74 planes, float32) and its mask made, as a learner needs them.
@@ -369,30 +326,223 @@ class RiichiEnvPeer:
         return win.concealed, melds, win.win_tile, win.dora_indicators, win.ura_indicators, conditions
 
 
-HandPeer: TypeAlias = MahjongPeer | RiichiEnvPeer
-"""An engine that scores winning hands and counts shanten."""
-_HAND_PEERS: dict[str, type[HandPeer]] = {peer.name: peer for peer in (MahjongPeer, RiichiEnvPeer)}
-HAND_PEERS = tuple(_HAND_PEERS)
-
-
-def load_hand_peer(name: str) -> HandPeer:
-    """Return the peer ``name``; ValueError for an unknown one or one that is not installed."""
-    if name not in _HAND_PEERS:
-        raise ValueError(f"{name!r} is not an engine to compare with: use one of {', '.join(HAND_PEERS)}")
-    return _HAND_PEERS[name]()
-
-
 def _random_actions(asked: Mapping[int, Any], choose: Callable[[], float]) -> dict[int, Any]:
     """Return by seat a legal action of riichienv's observation; ``choose``: numbers in [0, 1)."""
     legal = {seat: observation.legal_actions() for seat, observation in asked.items()}
     return {seat: actions[int(choose() * len(actions))] for seat, actions in legal.items()}
 
 
-def _import(module: str) -> Any:
-    package = module.partition(".")[0]
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != package:
-            raise
-        raise ValueError(f"{package} is not installed: run pip install {package}, or leave it out of --peer") from error
+class DouZeroPeer:
+    """PyPI ``douzero``: its game, and the loop of its actors with its nets, which have as many weights as ours."""
+
+    name = "douzero"
+
+    def __init__(self) -> None:
+        self._game = importlib.import_module("douzero.env.game")
+        self._agent = importlib.import_module("douzero.evaluation.random_agent")
+
+    def random_games(self, seed: int) -> Call:
+        """Return a call that plays a game of its random agents."""
+        names = ("landlord", "landlord_up", "landlord_down")
+        shuffle = random.Random(seed).shuffle
+
+        def play() -> int:
+            deck = list(DECK)
+            shuffle(deck)
+            game = self._game.GameEnv({name: self._agent.RandomAgent() for name in names})
+            hands = {"landlord": deck[:20], "landlord_up": deck[20:37], "landlord_down": deck[37:]}
+            sorted_hands = {name: sorted(hand) for name, hand in hands.items()}
+            game.card_play_init({**sorted_hands, "three_landlord_cards": sorted(deck[17:20])})
+            while not game.game_over:
+                game.step()
+            return 1
+
+        return play
+
+    def net_decisions(self, seed: int) -> Call:
+        """Return a call that plays some moves as its actors do: one table, the nets asked move by move."""
+        np.random.seed(seed)  # its decks come from numpy's own state
+        model = importlib.import_module("douzero.dmc.models").Model("cpu")
+        model.eval()
+        env = importlib.import_module("douzero.dmc.env_utils").Environment(
+            importlib.import_module("douzero.env").Env("wp"), "cpu"
+        )
+        state = env.initial()[:2]
+
+        def play() -> int:
+            nonlocal state
+            for _ in range(STEPS_A_CALL):
+                position, seen = state
+                with torch.no_grad():
+                    chosen = model.forward(position, seen["z_batch"], seen["x_batch"])["action"]
+                state = env.step(seen["legal_actions"][int(chosen)])[:2]
+            return STEPS_A_CALL
+
+        return play
+
+
+class RlCardPeer:
+    """PyPI ``rlcard``: its game, without its environment, which encodes what a net would see at every move."""
+
+    name = "rlcard"
+
+    def __init__(self) -> None:
+        self._game = importlib.import_module("rlcard.games.doudizhu")
+
+    def random_games(self, seed: int) -> Call:
+        """Return a call that plays a game in which one of the legal moves that it lists is played at random."""
+        game = self._game.Game()
+        game.np_random = np.random.RandomState(seed)
+        choice = random.Random(seed).choice
+
+        def play() -> int:
+            state, _ = game.init_game()
+            while not game.is_over():
+                state, _ = game.step(choice(state["actions"]))
+            return 1
+
+        return play
+
+    def net_decisions(self, seed: int) -> None:
+        """It has no nets of DouZero's size."""
+
+
+def random_games(seed: int) -> Call:
+    """Return a call that plays random games of DouDizhu."""
+
+    def play() -> int:
+        play_scripted(GAMES_A_CALL, Rules(), seed=seed)
+        return GAMES_A_CALL
+
+    return play
+
+
+def net_decisions(num_tables: int, seed: int) -> Call:
+    """Return a call that plays games of nets and returns the number of moves."""
+    tables, everything = DouDizhuTables(num_tables, Rules()), np.arange(num_tables)
+    game = candidate_game("doudizhu")
+    agent = NetAgent("nets", new_nets(game, seed).nets, game.learning.encoders[0], rules=Rules())
+
+    def play() -> int:
+        tables.begin(everything, range(seed, seed + num_tables))
+        while (waiting := tables.waiting()).size:
+            tables.advance(waiting, agent.act(tables, waiting))
+        return int(tables.tables["num_moves"].sum())
+
+    return play
+
+
+HAND_PEERS: dict[str, type[MahjongPeer | RiichiEnvPeer]] = {"mahjong": MahjongPeer, "riichienv": RiichiEnvPeer}
+
+
+def simulator_rates(args: argparse.Namespace) -> dict[str, Any]:
+    """Return random hanchans a second."""
+
+    def play_ours() -> int:
+        return len(play_random(args.number, tenhou(), seed=args.seed).decisions)
+
+    def play_peer() -> int:
+        peer.play(args.number, args.seed)
+        return args.number
+
+    calls = {OURS: play_ours}
+    if args.peer:
+        peer = RiichiEnvPeer()
+        calls[peer.name] = play_peer
+    return {"hanchans": compared(calls, args.seconds)}
+
+
+def features_rates(args: argparse.Namespace) -> dict[str, Any]:
+    """Return encoded decisions a second; the peer encodes observations of random games, without look-ahead."""
+    calls = {OURS: encoding(FULL, played_positions(args.number, args.seed), 1)}
+    if args.peer:
+        calls["riichienv"] = RiichiEnvPeer().prepare_encoding(args.number, args.seed)
+    return {"decisions": compared(calls, args.seconds)}
+
+
+def hands_rates(args: argparse.Namespace) -> dict[str, Any]:
+    """Return wins scored and shanten counted a second, and how many results of each peer differ from ours."""
+    tables, hands = collect_wins(args.number, seed=args.seed), random_hands(args.number, seed=args.seed)
+    results = np.zeros((args.number, 3), np.int32)
+
+    def score() -> int:
+        score_wins(tables, results)
+        return args.number
+
+    score()
+    scores = [PeerScore(*row) for row in results.tolist()]
+    shantens, wins = count_shanten(hands).tolist(), [describe_win(table) for table in tables]
+    scoring, counting = {OURS: score}, {OURS: lambda: len(count_shanten(hands))}
+    mismatches = {}
+    for name in args.peer:
+        peer = HAND_PEERS[name]()
+        score_theirs, count_theirs = peer.prepare_scores(wins), peer.prepare_shanten(hands)
+        read = [peer.read_score(result, win) for result, win in zip(score_theirs(), wins, strict=True)]
+        differ = zip([*scores, *shantens], [*read, *count_theirs()], strict=True)
+        mismatches[name] = sum(ours != theirs for ours, theirs in differ)
+        scoring[name], counting[name] = counted(score_theirs), counted(count_theirs)
+    return {
+        "scores": compared(scoring, args.seconds),
+        "shanten": compared(counting, args.seconds),
+        "mismatches": mismatches,
+    }
+
+
+def counted(call: Callable[[], Sequence[object]]) -> Call:
+    """Return a call that returns how many results ``call`` has."""
+    return lambda: len(call())
+
+
+def doudizhu_rates(args: argparse.Namespace) -> dict[str, Any]:
+    """Return random games a second, and decisions of three nets with their first weights."""
+    games, nets = {OURS: random_games(args.seed)}, {OURS: net_decisions(args.tables, args.seed)}
+    if "rlcard" in args.peer:  # it has no nets of DouZero's size
+        games["rlcard"] = RlCardPeer().random_games(args.seed)
+    if "douzero" in args.peer:
+        douzero = DouZeroPeer()
+        games["douzero"], nets["douzero"] = douzero.random_games(args.seed), douzero.net_decisions(args.seed)
+    return {"games": compared(games, args.seconds), "net_decisions": compared(nets, args.seconds)}
+
+
+def compared(calls: Mapping[str, Call], seconds: float) -> dict[str, dict[str, float]]:
+    """Return the rate of each engine, and ours over that of each peer."""
+    for warm_up in calls.values():
+        warm_up()
+    rates = compare_rates(calls, seconds=seconds)
+    return {
+        "per_second": rates,
+        "ratios": {name: rates[OURS] / rate for name, rate in rates.items() if name != OURS},
+    }
+
+
+PEERS = {
+    "simulator": (simulator_rates, ("riichienv",), 300),
+    "features": (features_rates, ("riichienv",), 20_000),
+    "hands": (hands_rates, tuple(HAND_PEERS), 5_000),
+    "doudizhu": (doudizhu_rates, ("douzero", "rlcard"), 0),
+}
+"""Subject -> what measures it, the engines that it can be compared with, and how much is done at a time."""
+
+
+def main() -> None:
+    """Measure and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("subject", choices=PEERS)
+    parser.add_argument("--peer", nargs="+", default=[], help="engines to compare with")
+    parser.add_argument("--number", type=int, help="hanchans, decisions or hands that are made at a time")
+    parser.add_argument("--tables", type=int, default=256, help="games of nets of DouDizhu at a time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each engine in each of 3 rounds")
+    args = parser.parse_args()
+    measure, peers, number = PEERS[args.subject]
+    args.number = args.number or number
+    if unknown := set(args.peer) - set(peers):
+        parser.error(f"{args.subject} is not compared with {', '.join(unknown)}: use {', '.join(peers)}")
+    with torch_threads(1):
+        values = measure(args)
+    versions = {name: version(name) for name in args.peer}
+    print(json.dumps({"subject": args.subject, "seed": args.seed, **values, "versions": versions}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
