@@ -1,11 +1,8 @@
-"""Ranges of the numbers in configs: declared with the type of a field, checked in ``__post_init__``.
+"""Ranges of the numbers in configs, and choices of words: declared with the type of a field, checked when one is made.
 
 >>> @dataclass(frozen=True)
-... class Config:
+... class Config(Checked):
 ...     batch_size: Annotated[int, Range(1, 65_536)] = 512
-...
-...     def __post_init__(self) -> None:
-...         check_ranges(self)
 >>> Config(batch_size=2**62)
 Traceback (most recent call last):
 ValueError: batch_size is 4611686018427387904: use 1 to 65,536
@@ -65,9 +62,24 @@ Positive: TypeAlias = Annotated[float, Range(0, 1_000_000, "right")]
 """A scale or a norm."""
 
 
+class Checked:
+    """A dataclass whose values are checked; one that checks more calls ``check_ranges`` in its ``__post_init__``."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
 def check_ranges(config: object) -> None:
-    """Raise ValueError if a number of a dataclass, also one in a tuple, is outside the range that its type declares."""
+    """Raise ValueError if a value of a dataclass is not one that its type declares.
+
+    That is a number outside its ``Range``, also one in a tuple, or a word that is none of a ``Literal``.
+    """
     cls: Any = type(config)
+    for name, words in _choices(cls).items():
+        if (value := getattr(config, name)) not in words:
+            raise ValueError(f"{name} is {value!r:.80}: use {', '.join(words[:-1])} or {words[-1]}")
     for name, (kind, allowed) in _ranges(cls).items():
         value = getattr(config, name)
         is_list = isinstance(value, tuple)
@@ -94,3 +106,12 @@ def _ranges(cls: type[Any]) -> dict[str, tuple[type[Any], Range]]:
             is_whole = int in (plain[field.name], *typing.get_args(plain[field.name]))
             found[field.name] = Integral if is_whole else Real, allowed
     return found
+
+
+@cache
+def _choices(cls: type[Any]) -> dict[str, tuple[str, ...]]:
+    """Return the words of each field that is a choice of at least two."""
+    hints = typing.get_type_hints(cls)
+    choices = {each.name: typing.get_args(hints[each.name]) for each in fields(cls)
+               if typing.get_origin(hints[each.name]) is Literal}  # fmt: skip
+    return {name: words for name, words in choices.items() if len(words) > 1}

@@ -19,6 +19,8 @@ from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
 from suphx.kernel.record import I16, I32, I64, U8
 
 BOOL = NDArray[np.bool_]
+COST_POINTS = 100
+"""The unit of ``Decisions.costs``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Decisions:
     masks: U8
     """uint8 [n, choices], or [n, 0]."""
     costs: I16
-    """int16 [n, choices]: what each choice costs at once (riichi: table_group.py), or [n, 0] if that is not used."""
+    """int16 [n, choices]: what each choice costs at once, in units of COST_POINTS, or [n, 0] if that is not used."""
     actions: I16
     """int16 [n]: the sampled actions: a choice, the place of a candidate in its list, or 1 = yes and 0 = no."""
     is_overruled: BOOL

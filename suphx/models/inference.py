@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,13 +27,10 @@ from suphx.games.mahjong.planes import NUM_COLUMNS, observation_bytes
 from suphx.kernel.record import U8
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.device import compared_algorithms, resolve_compilation, uses_bf16
-from suphx.models.net_config import (
-    Compilation,
-    Precision,
-    check_batch_sizes,
-)
+from suphx.models.net_config import Compilation, Precision, check_batch_sizes
 from suphx.models.packed import TurnedWeights, check_observations
 from suphx.models.policy import CallHead, ColumnHead, ConvNorm, PolicyNet, ResidualBlock, fold_batch_norm
+from suphx.number_range import check_ranges
 
 _STEP = NUM_COLUMNS + 1
 """Lines of a row among the columns of a batch: its own, and one of zeros that it shares with the next row."""
@@ -228,9 +225,7 @@ class InferenceConfig:
     """Rows of a batch, ascending; rows are padded to the next one. Empty: by device."""
 
     def __post_init__(self) -> None:
-        for name, allowed in (("precision", get_args(Precision)), ("compilation", get_args(Compilation))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
+        check_ranges(self)
         check_batch_sizes(self.batch_sizes)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from suphx.number_range import Range, check_ranges
+from suphx.number_range import Checked, Range, check_ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +43,13 @@ def check_batch_sizes(sizes: Sequence[int]) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewardPredictorConfig:
+class RewardPredictorConfig(Checked):
     """Sizes of the net."""
 
     gru_units: Annotated[int, Range(1, 4096)] = 64
     """Units of each of the two GRU layers."""
     hidden_units: Annotated[int, Range(1, 4096)] = 64
     """Units between the two fully connected layers."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 def checkpoint_name(decision: str, *, is_weak: bool = False) -> str:
@@ -62,7 +59,7 @@ def checkpoint_name(decision: str, *, is_weak: bool = False) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateNetConfig:
+class CandidateNetConfig(Checked):
     """Sizes of a net that values candidates; the defaults are DouZero's."""
 
     units: Annotated[int, Range(1, 4096)] = 128
@@ -71,9 +68,6 @@ class CandidateNetConfig:
     """Width of each fully connected layer."""
     layers: Annotated[int, Range(1, 1024)] = 5
     """Fully connected layers before the output."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 Normalization = Literal["batch", "none"]
@@ -117,11 +111,6 @@ class NetConfig:
     """Additional planes with hidden tiles (paper, section 3.3); 0 for every net that plays fairly."""
 
     def __post_init__(self) -> None:
-        if self.size not in _SIZES:
-            raise ValueError(f"net size is {self.size!r}: use one of {', '.join(_SIZES)}")
-        if self.normalization not in get_args(Normalization):
-            allowed = ", ".join(get_args(Normalization))
-            raise ValueError(f"net normalization is {self.normalization!r}: use one of {allowed}")
         check_ranges(self)
         channels, num_blocks, head_channels, hidden_1, hidden_2 = self._widths()
         num_weights = 6 * num_blocks * channels**2 + hidden_1 * (34 * head_channels + hidden_2)

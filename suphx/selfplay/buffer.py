@@ -200,6 +200,10 @@ class ReplayBuffer:
         return concatenate(taken)
 
 
+_KNOWN_ROUNDS = 4096
+"""Numbers of so many rounds are remembered: one that is played again comes soon."""
+
+
 class RoundBuffer:
     """Rounds of whole games, each a batch, in the order in which they were finished."""
 
@@ -208,14 +212,20 @@ class RoundBuffer:
         self.counts = BufferCounts()
         self._capacity = capacity
         self._rounds: deque[Any] = deque()
+        self._numbers: deque[int] = deque(maxlen=_KNOWN_ROUNDS)
 
     def add(self, parts: Sequence[Any]) -> bool:
-        """Take rounds in; False if there is no room: then none was added."""
-        if len(self._rounds) >= self._capacity:
+        """Take rounds in; False if there is no room: then none was added.
+
+        One that it had before is left out: it is played again if the answer of its simulator was lost.
+        """
+        parts = [part for part in parts if part.number not in self._numbers]
+        if parts and len(self._rounds) >= self._capacity:
             self.counts.refused += sum(map(len, parts))
             return False
         self.counts.added += sum(map(len, parts))
         self._rounds.extend(parts)
+        self._numbers.extend(part.number for part in parts)
         return True
 
     def take(self, version: int) -> Batch | None:

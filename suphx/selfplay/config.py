@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from suphx.experience.observation import OpponentConfig
 from suphx.models.net_config import ActionSelection, DeviceName, Precision, check_batch_sizes
-from suphx.number_range import Interval, Range, Share, Steps, Threads, check_ranges
+from suphx.number_range import Checked, Interval, Range, Share, Steps, Threads, check_ranges
 
 Nets = Literal["policy", "null"]
 
@@ -41,13 +41,10 @@ class InferenceEngineConfig:
     def __post_init__(self) -> None:
         check_ranges(self)
         check_batch_sizes(self.batch_sizes)
-        for name, allowed in (("nets", get_args(Nets)), ("action_selection", get_args(ActionSelection))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayBufferConfig:
+class ReplayBufferConfig(Checked):
     """Size of the buffer, and the age and reuse of its decisions."""
 
     batch_size: Annotated[int, Range(1, 262_144)] = 1024
@@ -59,9 +56,6 @@ class ReplayBufferConfig:
     """Decisions are dropped when their policy is more than this many versions old."""
     reuse: Annotated[int, Range(1, 1024)] = 1
     """Number of times that each decision is learned from."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +74,11 @@ class SimulatorConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterServerConfig:
+class ParameterServerConfig(Checked):
     """Which versions are kept."""
 
     older_every: Interval = 10
     """One in this many versions is kept for ``simulator.opponents.older``."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 RolloutPolicy = Literal["ukeire", "nets"]
@@ -95,7 +86,7 @@ RolloutPolicy = Literal["ukeire", "nets"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BranchConfig:
+class BranchConfig(Checked):
     """Which decisions of self-play are played out, and how the games go on."""
 
     num_tables: Annotated[int, Range(1, 65_536)] = 512
@@ -117,9 +108,3 @@ class BranchConfig:
     temperature: Annotated[float, Range(0, 100, "right")] = 0.5
     """Temperature at which the games sample their actions. Below 1 they choose the most probable actions more often, as
     in matches, so that positions are similar to those of matches."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.rollout_policy not in get_args(RolloutPolicy):
-            names = " or ".join(f'"{name}"' for name in get_args(RolloutPolicy))
-            raise ValueError(f'rollout_policy is "{self.rollout_policy}": use {names}')

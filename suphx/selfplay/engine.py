@@ -116,18 +116,11 @@ class InferenceEngine:
     def _load(self, policy: int, version: PolicyVersion) -> None:
         if self._versions[policy] == version.number:
             return
+        newer = self._policy_set.with_weights(version.weights)
         for head in self._heads:
             net = self._nets[head, policy]
-            net.use(net.prepared(self._net_of(head, version)))
+            net.use(net.prepared(newer.nets[head]))
         self._versions[policy] = version.number
-
-    def _net_of(self, head: int, version: PolicyVersion) -> Net:
-        template = self._policy_set.nets[head]
-        with torch.device("meta"):  # no weights are drawn
-            net = template.like()
-        weights = version.weights[template.kind.name]
-        net.load_state_dict({name: torch.from_numpy(np.array(v)) for name, v in weights.items()}, assign=True)
-        return net
 
     def _evaluate_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
         """Fill ``outputs`` [request][head]."""

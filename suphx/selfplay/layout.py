@@ -4,7 +4,7 @@ wait."""
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 from suphx.number_range import Interval, Range, check_ranges
 
@@ -53,8 +53,6 @@ class ProcessConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.pace not in get_args(Pace):
-            raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
         if self.hang_seconds > self.start_seconds:
             raise ValueError(
                 f"hang_seconds is {self.hang_seconds}, start_seconds {self.start_seconds}: use no more time for a hang "

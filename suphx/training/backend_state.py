@@ -1,4 +1,4 @@
-"""The saved state of self-play: all that a backend needs to resume, as tensors and plain values of a state file.
+"""Trainers whose work a backend does, and the saved state of one, as tensors and plain values of a state file.
 
 It has the learner's nets and optimizers, the versions of the weights, all counters and random states; and, in one
 process or over Ray in lockstep, every table with the decisions that wait for the end of their deal, the replay buffer,
@@ -7,7 +7,9 @@ and decisions for which it had no room.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,11 +21,57 @@ from torch import Tensor
 from suphx.experience.decisions import Decisions
 from suphx.games.registry import decision_names
 from suphx.models.tensor_file import read_tensors
-from suphx.selfplay.backend import BackendState, LearnerState
+from suphx.selfplay.backend import Backend, BackendState, LearnerState
 from suphx.selfplay.buffer import BufferCounts
 from suphx.selfplay.weights import PolicyVersion, Weights
-from suphx.training.training_state import below
-from suphx.training.update_control import new_stage
+from suphx.training.learner import new_stage
+from suphx.training.trainer import P, R, Trainer, TrainingProgress
+from suphx.training.training_state import below, damage, read_state, write_state
+
+
+class BackendTrainer(Trainer[P, R]):
+    """A trainer whose games and updates are made by a backend, for as long as the loop runs."""
+
+    state_path: Path
+    make_backend: Callable[[BackendState | None], Backend]
+    """Makes a backend that begins, or goes on from a state."""
+    _backend: Backend | None = None
+    _state: BackendState | None = None
+    """With which the backend goes on."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """Return all that must be the same for the training to resume, as JSON can hold it."""
+
+    @property
+    def parts(self) -> Backend:
+        """The backend, once the training is open."""
+        assert self._backend is not None
+        return self._backend
+
+    def open(self) -> None:
+        """Start the backend."""
+        with damage(self.state_path) if self._state else nullcontext():
+            self._backend = self.make_backend(self._state)
+        self._state = None  # large
+        self._backend.watch_stop(self.watch.is_stopping)
+
+    def close(self) -> None:
+        """End it."""
+        if self._backend is not None:
+            self._backend.close()
+
+    def read_state(self, kind: type[P]) -> tuple[P, dict[str, Tensor]]:
+        """Return the progress of the saved state, and its tensors; ValueError as of ``training_state.read_state``."""
+        tensors, progress, header = read_state(self.state_path, self.identity(), kind)
+        with damage(self.state_path, ValueError):
+            self._state = unpacked(tensors, header["backend"])
+        return progress, tensors
+
+    def write_backend(self, state: BackendState, progress: TrainingProgress, **more: Tensor) -> None:
+        """Write the state of the backend and the ``progress``; ``more``: other tensors by name."""
+        tensors, header = packed(state)
+        write_state(self.state_path, tensors | more, progress, self.identity(), backend=header)
 
 
 def load_learner_state(path: Path) -> LearnerState:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 from suphx.evaluation.match_config import HANCHANS_OR_NONE
 from suphx.games.registry import decision_numbers
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, head_index
 from suphx.models.net_config import Compilation, DeviceName, Precision
 from suphx.number_range import (
+    Checked,
     Interval,
     LearningRate,
     Minutes,
@@ -95,16 +96,9 @@ class SupervisedConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
-        self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
-        self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
         if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):
             names = "max_epochs, max_steps, max_minutes and total_minutes"
             raise ValueError(f"{names} are all 0: set one of them, or training never ends")
-
-    def _check(self, name: str, is_right: bool, remedy: str) -> None:
-        if not is_right:
-            raise ValueError(f"{name} is {getattr(self, name)}: {remedy}")
 
     def share_done(self, step: int, epochs: float, seconds: float) -> float:
         """Return how much of the run is done: 1 or more at its end."""
@@ -142,7 +136,7 @@ class SplitConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamConfig:
+class StreamConfig(Checked):
     """How samples are read. Only ``chunk_kyokus`` and ``buffer_bytes`` change the order of samples."""
 
     chunk_kyokus: Annotated[int, Range(1, 16_384)] = 64
@@ -156,12 +150,9 @@ class StreamConfig:
     FREE_KEYS: ClassVar = ("num_workers",)
     """What may differ when a training goes on: it does not change the numbers."""
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewardLearningConfig:
+class RewardLearningConfig(Checked):
     """How the predictor is trained. Training ends at the first of its limits."""
 
     batch_games: Annotated[int, Range(1, 65_536)] = 64
@@ -193,9 +184,6 @@ class RewardLearningConfig:
     FREE_KEYS: ClassVar = ("save_seconds", "threads", "device")
     """What may differ when a training goes on: it changes how fast it is, not what it gives, up to rounding."""
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
 
 RewardName = Literal["round_score", "global_prediction"]
 
@@ -203,7 +191,7 @@ LastKyoku = Literal["predicted", "paid"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GlobalRewardConfig:
+class GlobalRewardConfig(Checked):
     """How differences of predictions become rewards."""
 
     exchange_rate: Positive = 200.0
@@ -215,11 +203,6 @@ class GlobalRewardConfig:
     predictor: str = ""
     """Path of a ``reward_predictor.safetensors``, which predicts the reward that it was trained for, whatever
     ``reward_predictor.target`` is; empty: the one that this run trains (stage reward_predictor)."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.last_kyoku not in get_args(LastKyoku):
-            raise ValueError(f"last_kyoku is {self.last_kyoku!r}: use one of {', '.join(get_args(LastKyoku))}")
 
 
 MAX_COLLECTORS = 16
@@ -363,14 +346,8 @@ number of threads changes the order of sums, and so the last digits of the weigh
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.algorithm not in get_args(Algorithm):
-            raise ValueError(f"algorithm is {self.algorithm!r}: use {' or '.join(get_args(Algorithm))}")
         if self.imitates and self.algorithm != "monte_carlo":
             raise ValueError(f"imitates is {self.imitates!r}, which is supervised learning: leave algorithm out")
-        if self.device not in get_args(DeviceName):
-            raise ValueError(f"device is {self.device!r}: use auto, cpu or cuda")
-        if self.precision not in get_args(Precision):
-            raise ValueError(f"precision is {self.precision!r}: use auto, bf16 or fp32")
 
 
 def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:
@@ -430,8 +407,6 @@ class AdaptationConfig:
             raise ValueError(
                 f"num_rollouts is {self.num_rollouts}: use a multiple of rollouts_per_deal, {self.rollouts_per_deal}"
             )
-        if self.baseline not in get_args(RolloutBaseline):
-            raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(RolloutBaseline))}")
         if self.baseline == "deal" and self.rollouts_per_deal == 1:
             raise ValueError("baseline is 'deal', but a deal has one rollout: use more rollouts_per_deal, or 'mean'")
         if self.gae_lambda < 1 and self.baseline != "critic":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Annotated, get_args
+from typing import Annotated
 
 from suphx.games.learning import DecisionKind
 from suphx.models.net_config import DeviceName, NetConfig, Precision
 from suphx.number_range import (
+    Checked,
     Interval,
     LearningRate,
     Positive,
@@ -80,7 +81,7 @@ class OracleConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CriticWarmupConfig:
+class CriticWarmupConfig(Checked):
     """The first updates: games of the initial net, from which only the critic learns."""
 
     decisions: Steps = 0
@@ -89,21 +90,15 @@ class CriticWarmupConfig:
     batch_size: Annotated[int, Range(1, 65_536)] = 1024
     """Decisions per step of the critic during this time; later it makes one step per update."""
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistillationConfig:
+class DistillationConfig(Checked):
     """How closely a policy follows its teacher."""
 
     weight: Weight = 0.0
     """Weight in the loss of the distance above the bound; 0 = no teacher."""
     bound: Weight = 0.05
     """Mean KL(teacher || policy) over a batch, in nats, below which there is no loss."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +142,7 @@ class PolicyGradientConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrustRegionConfig:
+class TrustRegionConfig(Checked):
     """Limits of the policy's steps; PPO's clip is ``gradient.clip``."""
 
     kl_coeff: Weight = 0.0
@@ -159,9 +154,6 @@ class TrustRegionConfig:
     max_kl: Weight = 0.0
     """A batch whose estimated KL(policy that played || policy that learns) in nats is larger does not move the policy;
     the critic still learns. 0 = no limit."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def kl_coeff_after(self, num_updates: int) -> float:
         """Return the weight of the divergence from the initial net after ``num_updates`` updates of the policy."""
@@ -325,8 +317,6 @@ class LearnerConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.algorithm not in get_args(Algorithm):
-            raise ValueError(f"algorithm is {self.algorithm!r}: use one of {', '.join(get_args(Algorithm))}")
         if self.oracle_critic and not self.gradient.use_critic:
             raise ValueError(
                 "oracle_critic is true with gradient.use_critic false: there is no critic; set oracle_critic to false, "

@@ -1,90 +1,86 @@
-"""Rounds of whole games as samples, and nets that learn from them which candidate moves are good.
+"""Deep Monte-Carlo: rounds of whole games, and nets that learn from them which candidate moves are good.
 
-By Deep Monte-Carlo (DouZero, section 3.1): the returns of the moves that were played; by the policy gradient; or by the
-choices of a scripted agent.
+By the returns of the moves that were played (DouZero, section 3.1); by the policy gradient; or by the choices of a
+scripted agent.
+
+>>> backend = LocalRounds(config, "doudizhu", rules)
+>>> for event in backend.advance():  # again and again
+...     print(event)  # Played, then Learned
 """
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, Self, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import RMSprop
 
-from suphx.experience.observation import Candidates, Observations, joined_observations
+from suphx.experience.observation import F32, Candidates, Observations, joined_observations
 from suphx.experience.segments import segment_argmax, segment_rows, taken_segments
 from suphx.games.game import CandidateGame, CandidateTables
 from suphx.games.registry import candidate_game, decision_names
-from suphx.kernel.record import I32, I64, U8
+from suphx.kernel.record import I64, U8
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.device import find_device, uses_bf16
 from suphx.models.inference import CandidateInference
+from suphx.models.net_config import CandidateNetConfig
 from suphx.models.sampling import list_actions_at
-from suphx.selfplay.backend import Learned
-from suphx.selfplay.weights import Weights
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
+from suphx.selfplay.backend import BackendState, Event, Learned, Played, Progress
+from suphx.selfplay.buffer import BufferCounts
+from suphx.selfplay.rollouts.rollout import play_deals
+from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.config import MonteCarloConfig
+from suphx.training.local_backend import LocalParts
 from suphx.training.optimizer import make_step
-from suphx.training.policy_gradient import padded_lists, policy_loss
+from suphx.training.policy_gradient import critic_loss, padded_lists, policy_loss
 from suphx.training.training_state import restore_tensors, state_tensors
-from suphx.training.value_nets import move_features, new_nets, weights_of
 
 
-class Samples(Protocol):
-    """What one net learns from."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, indices: I64) -> Self:
-        """Return the samples at ``indices``."""
-        ...
-
-    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
-        """Return the mean loss of ``net``, which is on ``device``."""
-        ...
+def new_nets(game: CandidateGame, seed: int) -> PolicySet:
+    """Return one net for each kind of decision, whose weights follow from ``seed``."""
+    return random_policy_set(game.learning.encoders[0], CandidateNetConfig(), seed, game=game.name)
 
 
 @dataclass(frozen=True, slots=True)
-class ValueSamples:
-    """Moves of one kind of decision, and what their games were worth to who made them at their ends (gamma is 1)."""
+class Samples:
+    """Decisions of one kind, the candidates that their loss needs, and what their games were worth at their ends."""
 
     rows: U8
     """uint8 [n, columns]: what was seen."""
     candidates: U8
-    """uint8 [n, columns]: the move that was played."""
-    returns: NDArray[np.float32]
-    """float32 (n,)."""
+    """uint8 [m, columns]: of Deep Monte-Carlo the moves that were made, else the legal moves of all decisions."""
+    offsets: I64
+    """int64 (n + 1,): where the candidates of each decision begin, and the end of the last."""
+    chosen: I64
+    """int64 (n,): the row in ``candidates`` of the move that was made."""
+    log_probs: F32
+    """float32 (n,): of moves that were drawn, when they were made; else 0."""
+    returns: F32
+    """float32 (n,): to who made the move (gamma is 1)."""
 
     def __len__(self) -> int:
         return len(self.returns)
 
-    def take(self, indices: I64) -> Self:
-        """Return the samples at ``indices``."""
-        return type(self)(self.rows[indices], self.candidates[indices], self.returns[indices])
-
-    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
-        """Return the mean squared error of the values against the returns."""
-        arrays = (self.rows, self.candidates, np.arange(len(self)))
-        values = net_values(net, arrays, device, is_bf16=is_bf16)
-        return value_loss(values, torch.from_numpy(self.returns).to(device))
-
-
-def net_values(net: nn.Module, arrays: Sequence[NDArray[np.generic]], device: torch.device, *, is_bf16: bool) -> Tensor:
-    """Return float32 [m]: what ``net`` gives each candidate; ``arrays``: the inputs of its ``forward``."""
-    with torch.autocast(device.type, torch.bfloat16, enabled=is_bf16):
-        return cast(Tensor, net(*(torch.from_numpy(array).to(device) for array in arrays)))
-
-
-def value_loss(values: Tensor, returns: Tensor) -> Tensor:
-    """Return the mean squared error of ``values`` [n] against ``returns`` [n]."""
-    return (values - returns).square().mean()
+    def take(self, indices: I64) -> Samples:
+        """Return the decisions at ``indices`` with their candidates."""
+        offsets, rows = taken_segments(self.offsets, indices)
+        chosen = self.chosen[indices] - self.offsets[indices] + offsets[:-1]
+        return Samples(
+            rows=self.rows[indices],
+            candidates=self.candidates[rows],
+            offsets=offsets,
+            chosen=chosen,
+            log_probs=self.log_probs[indices],
+            returns=self.returns[indices],
+        )
 
 
 def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
@@ -93,43 +89,36 @@ def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
 
 
 def learn_samples(
-    net: nn.Module, optimizer: RMSprop, samples: Samples, max_grad_norm: float, *, is_bf16: bool = False
+    net: nn.Module, optimizer: RMSprop, samples: Samples, config: MonteCarloConfig, *, is_bf16: bool = False
 ) -> float:
     """Do one step of ``net`` alone, on its device; return its loss. DivergedError if loss or gradient is not finite.
 
     ``is_bf16``: the net is computed in bf16 (autocast); weights, loss and optimizer stay float32.
     """
-    loss = samples.loss(net, next(net.parameters()).device, is_bf16=is_bf16)
-    return make_step(net, optimizer, loss, max_grad_norm, "the values")
+    device = next(net.parameters()).device
+    arrays = (samples.rows, samples.candidates, segment_rows(samples.offsets))
+    with torch.autocast(device.type, torch.bfloat16, enabled=is_bf16):
+        values = cast(Tensor, net(*(torch.from_numpy(array).to(device) for array in arrays)))
+    return make_step(net, optimizer, samples_loss(values, samples, config), config.max_grad_norm, "the values")
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceSamples:
-    """Decisions of one kind with more than one legal move, all of their candidates, and which of them was made."""
+def samples_loss(values: Tensor, samples: Samples, config: MonteCarloConfig) -> Tensor:
+    """Return the loss, 0-d, of ``values`` [m]: what a net says of the candidates.
 
-    rows: U8
-    """uint8 [n, columns]: what was seen."""
-    candidates: U8
-    """uint8 [m, columns]: the legal moves of all decisions."""
-    offsets: I64
-    """int64 (n + 1,): where the candidates of each decision begin, and the end of the last."""
-    chosen: I64
-    """int64 (n,): the row in ``candidates`` of the move that was made."""
-
-    def __len__(self) -> int:
-        return len(self.chosen)
-
-    def take(self, indices: I64) -> Self:
-        """Return the decisions at ``indices`` with their candidates."""
-        offsets, rows = taken_segments(self.offsets, indices)
-        chosen = self.chosen[indices] - self.offsets[indices] + offsets[:-1]
-        return type(self)(self.rows[indices], self.candidates[rows], offsets, chosen)
-
-    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
-        """Return the mean over decisions of ``choice_loss``."""
-        arrays = (self.rows, self.candidates, segment_rows(self.offsets))
-        values = net_values(net, arrays, device, is_bf16=is_bf16)
-        return choice_loss(values, self.offsets, self.chosen)
+    Deep Monte-Carlo: the mean squared error against the returns. Policy gradient: with the mean return as baseline.
+    """
+    if config.imitates:
+        return choice_loss(values, samples.offsets, samples.chosen)
+    returns = torch.from_numpy(samples.returns).to(values.device)
+    if config.algorithm == "monte_carlo":
+        return critic_loss(values, returns)
+    logits, masks = padded_lists(values, samples.offsets)
+    places, log_probs = (
+        torch.from_numpy(array).to(values.device)
+        for array in (samples.chosen - samples.offsets[:-1], samples.log_probs)
+    )
+    advantages = returns - returns.mean()
+    return policy_loss(logits, masks, places, log_probs, advantages, alpha=config.entropy, max_ratio=_MAX_RATIO).loss
 
 
 def choice_loss(values: Tensor, offsets: I64, chosen: I64) -> Tensor:
@@ -148,47 +137,10 @@ def choice_loss(values: Tensor, offsets: I64, chosen: I64) -> Tensor:
     return costs / len(chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class PolicySamples:
-    """Decisions whose moves were drawn, and what their games were worth to who made them at their ends."""
-
-    choices: ChoiceSamples
-    log_probs: NDArray[np.float32]
-    """float32 (n,): of the moves that were made, when they were made."""
-    returns: NDArray[np.float32]
-    """float32 (n,)."""
-    entropy: float
-    """Weight of the entropy in the loss."""
-
-    def __len__(self) -> int:
-        return len(self.returns)
-
-    def take(self, indices: I64) -> Self:
-        """Return the decisions at ``indices`` with their candidates."""
-        choices = self.choices.take(indices)
-        return type(self)(choices, self.log_probs[indices], self.returns[indices], self.entropy)
-
-    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
-        """Return the loss of the policy gradient; the mean return is the baseline."""
-        choices = self.choices
-        arrays = (choices.rows, choices.candidates, segment_rows(choices.offsets))
-        logits, masks = padded_lists(net_values(net, arrays, device, is_bf16=is_bf16), choices.offsets)
-        actions, log_probs, returns = (
-            torch.from_numpy(array).to(device)
-            for array in (choices.chosen - choices.offsets[:-1], self.log_probs, self.returns)
-        )
-        advantages = returns - returns.mean()
-        return policy_loss(logits, masks, actions, log_probs, advantages, alpha=self.entropy, max_ratio=_MAX_RATIO).loss
-
-
 _MAX_RATIO = 2.0
 """Larger importance ratios count as this much."""
 _FIRST_SEED = 2**40  # of the deals to learn from; those of evaluations begin at 0
 _PLAY, _LEARN = 0, 1  # two streams of random numbers in each round
-
-
-Choose = Callable[[Observations, CandidateTables, I64], I64]
-"""(what is seen of one kind, all tables, those of the rows) -> the place of a move in each list."""
 
 
 class RoundPlayer:
@@ -200,75 +152,53 @@ class RoundPlayer:
     def __init__(self, config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList) -> None:
         """``nets``, one for each kind, play; whoever has them may change their weights between two rounds."""
         self._config, self._game, self._rules, self._nets = config, game, rules, nets
-        self._features = move_features(game, rules)
+        features = game.learning.candidate_features(game.learning.encoders[0], rules)
+        assert features is not None
+        self._features = features
+        self._teacher = game.scripted_agent(config.imitates) if config.imitates else None
         device = next(nets.parameters()).device
         self._inference = [
-            CandidateInference(net, device, self._features, config.precision)
-            for net in nets
-            if isinstance(net, CandidateNet)
+            CandidateInference(net, device, features, config.precision) for net in nets if isinstance(net, CandidateNet)
         ]
 
     def play(self, number: int) -> list[Samples]:
         """Play round ``number`` to the end of all its games; return the samples of each kind of decision."""
-        config = self._config
-        first_seed = _FIRST_SEED * (1 + config.seed) + config.games * number
-        seeds = range(first_seed, first_seed + config.games)
-        if config.imitates:
-            return self._imitate(seeds)
-        rng = np.random.default_rng([config.seed, number, _PLAY])
+        config, learning = self._config, self._game.learning
         for inference, net in zip(self._inference, self._nets, strict=True):
             inference.use(inference.prepared(net))
+        rng = np.random.default_rng([config.seed, number, _PLAY])
+        first_seed = _FIRST_SEED * (1 + config.seed) + config.games * number
         tables = self._game.open_tables(config.games, self._rules)
-        if config.algorithm == "policy_gradient":
-            return self._draw(tables, seeds, rng)
-        played: list[list[tuple[U8, I32, I64, I64]]] = [[] for _ in self._nets]
-
-        def explore(seen: Observations, tables: CandidateTables, own: I64) -> I64:
-            places = self._best(seen)
-            if config.epsilon:
-                explores = rng.random(len(own)) < config.epsilon
-                at_random = (rng.random(len(own)) * np.diff(_lists(seen).offsets)).astype(np.int64)
-                places[explores] = at_random[explores]
-            played[seen.decision].append((seen.planes, seen.chosen_moves(places), own, tables.actors(own)))
-            return places
-
-        self._play(tables, seeds, explore)
-        scores, samples = tables.scores(), list[Samples]()
-        for own in played:
-            rows, moves, places, seats = map(np.concatenate, zip(*own, strict=True))
-            samples.append(ValueSamples(rows, self._features[moves], scores[places, seats]))
-        return samples
-
-    def _draw(self, tables: CandidateTables, seeds: Sequence[int], rng: np.random.Generator) -> list[Samples]:
-        """Return the decisions with more than one legal move of nets whose values are logits."""
-        drawn: list[list[tuple[Observations, I64, NDArray[np.float32], I64, I64]]] = [[] for _ in self._nets]
-
-        def draw(seen: Observations, tables: CandidateTables, own: I64) -> I64:
-            lists = _lists(seen)
-            logits = self._inference[seen.decision](seen.planes, lists)
-            places, log_probs = list_actions_at(logits, lists.offsets, rng.random(len(own), np.float32))
-            asked = np.flatnonzero(np.diff(lists.offsets) > 1)
-            seats = tables.actors(own)
-            drawn[seen.decision].append((seen.take(asked), places[asked], log_probs[asked], own[asked], seats[asked]))
-            return places
-
-        self._play(tables, seeds, draw)
-        scores, samples = tables.scores(), list[Samples]()
-        for parts in drawn:
-            log_probs, own, seats = (np.concatenate([part[column] for part in parts]) for column in (2, 3, 4))
-            choices = self._choices([(seen, places) for seen, places, *_ in parts])
-            samples.append(PolicySamples(choices, log_probs, scores[own, seats], self._config.entropy))
-        return samples
-
-    def _play(self, tables: CandidateTables, seeds: Sequence[int], choose: Choose) -> None:
-        """Play a game for each seed to its end."""
-        learning = self._game.learning
-        tables.begin(np.arange(len(seeds)), seeds)
+        tables.begin(np.arange(config.games), range(first_seed, first_seed + config.games))
+        made: list[list[_Made]] = [[] for _ in self._nets]
         while (waiting := tables.waiting()).size:
             moves = np.zeros(len(waiting), np.int64)
-            for places, seen in learning.observe(tables.state, waiting, learning.encoders[0]):
-                moves[places] = seen.chosen_moves(choose(seen, tables, waiting[places]))
+            for rows, seen in learning.observe(tables.state, waiting, learning.encoders[0]):
+                own = waiting[rows]
+                places, log_probs = self._choose(seen, tables, own, rng)
+                moves[rows] = seen.chosen_moves(places)
+                made[seen.decision].append(self._learned(seen, places, log_probs, own, tables.actors(own)))
             tables.advance(waiting, moves)
+        scores = tables.scores()
+        return [self._samples(parts, scores) for parts in made]
+
+    def _choose(
+        self, seen: Observations, tables: CandidateTables, own: I64, rng: np.random.Generator
+    ) -> tuple[I64, F32]:
+        """Return the place of the move to make in each list, and the log-probabilities of moves that are drawn."""
+        config, lists = self._config, _lists(seen)
+        if self._teacher is not None:
+            taught = np.repeat(self._teacher.act(tables.state, own), np.diff(lists.offsets))
+            return np.flatnonzero(lists.moves == taught) - lists.offsets[:-1], np.zeros(len(own), np.float32)
+        if config.algorithm == "policy_gradient":
+            logits = self._inference[seen.decision](seen.planes, lists)
+            return list_actions_at(logits, lists.offsets, rng.random(len(own), np.float32))
+        places = self._best(seen)
+        if config.epsilon:
+            explores = rng.random(len(own)) < config.epsilon
+            at_random = (rng.random(len(own)) * np.diff(lists.offsets)).astype(np.int64)
+            places[explores] = at_random[explores]
+        return places, np.zeros(len(own), np.float32)
 
     def _best(self, seen: Observations) -> I64:
         """Return the place of the highest value in each list; nets are not asked where only one move is legal."""
@@ -281,27 +211,42 @@ class RoundPlayer:
             places[asked] = segment_argmax(values.cpu().numpy(), lists.offsets) - lists.offsets[:-1]
         return places
 
-    def _imitate(self, seeds: Sequence[int]) -> list[Samples]:
-        """Return the decisions with more than one legal move of the scripted agent in games against itself."""
-        teacher = self._game.scripted_agent(self._config.imitates)
-        observed: list[list[tuple[Observations, I64]]] = [[] for _ in self._nets]
+    def _learned(self, seen: Observations, places: I64, log_probs: F32, tables: I64, seats: I64) -> _Made:
+        """Return what is learned from: the value of each move that was made, or the choices among several."""
+        lists = _lists(seen)
+        if self._teacher is not None or self._config.algorithm == "policy_gradient":
+            rows = np.flatnonzero(np.diff(lists.offsets) > 1)
+            return _Made(seen.take(rows), places[rows], log_probs[rows], tables[rows], seats[rows])
+        only = Candidates(np.arange(len(lists) + 1), seen.chosen_moves(places))
+        return _Made(replace(seen, candidates=only), np.zeros_like(places), log_probs, tables, seats)
 
-        def imitate(seen: Observations, tables: CandidateTables, own: I64) -> I64:
-            lists = _lists(seen)
-            moves = np.repeat(teacher.act(tables.state, own), np.diff(lists.offsets))
-            places: I64 = np.flatnonzero(lists.moves == moves) - lists.offsets[:-1]
-            asked = np.flatnonzero(np.diff(lists.offsets) > 1)
-            observed[seen.decision].append((seen.take(asked), places[asked]))
-            return places
+    def _samples(self, made: Sequence[_Made], scores: F32) -> Samples:
+        """Return the decisions of one kind; ``scores`` [tables, seats]."""
+        seen = joined_observations([part.seen for part in made])
+        places, log_probs, tables, seats = (
+            np.concatenate(column)
+            for column in zip(*((part.places, part.log_probs, part.tables, part.seats) for part in made), strict=True)
+        )
+        lists = _lists(seen)
+        return Samples(
+            rows=seen.planes,
+            candidates=self._features[lists.moves],
+            offsets=lists.offsets,
+            chosen=lists.offsets[:-1] + places,
+            log_probs=log_probs,
+            returns=scores[tables, seats],
+        )
 
-        self._play(self._game.open_tables(len(seeds), self._rules), seeds, imitate)
-        return [self._choices(own) for own in observed]
 
-    def _choices(self, observed: Sequence[tuple[Observations, I64]]) -> ChoiceSamples:
-        """Return the decisions of one kind, with the places of the moves that were made."""
-        seen = joined_observations([each for each, _ in observed])
-        lists, places = _lists(seen), np.concatenate([each for _, each in observed])
-        return ChoiceSamples(seen.planes, self._features[lists.moves], lists.offsets, lists.offsets[:-1] + places)
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Moves that were made at some tables."""
+
+    seen: Observations
+    places: I64
+    log_probs: F32
+    tables: I64
+    seats: I64
 
 
 def _lists(seen: Observations) -> Candidates:
@@ -317,7 +262,7 @@ class RoundLearner:
         self._config, self._kinds = config, decision_names(game)
         self.device = find_device(config.device)
         self.is_bf16 = uses_bf16(config.precision, self.device)
-        self.nets = new_nets(candidate_game(game), config.seed).to(self.device)
+        self.nets = nn.ModuleList(new_nets(candidate_game(game), config.seed).nets).to(self.device)
         self.optimizer = new_value_optimizer(self.nets, config)
         self.num_updates = 0
         """Rounds that were learned from."""
@@ -334,8 +279,7 @@ class RoundLearner:
             for indices in np.array_split(rng.permutation(len(own)), config.batches):
                 if not len(indices):  # fewer samples than batches
                     continue
-                part = own.take(indices)
-                loss = learn_samples(net, self.optimizer, part, config.max_grad_norm, is_bf16=self.is_bf16)
+                loss = learn_samples(net, self.optimizer, own.take(indices), config, is_bf16=self.is_bf16)
                 loss_sum += loss * len(indices)
         self.num_updates += 1
         self._average()
@@ -345,15 +289,17 @@ class RoundLearner:
 
     def weights(self) -> Weights:
         """Return copies of the weights that play, by kind."""
-        return weights_of(self.nets)
+        return self._copies(lambda parameter: parameter)
 
     def match_weights(self) -> Weights:
         """Return copies of the weights, by kind; averaged if ``average_rounds`` wants them."""
-        nets = copy.deepcopy(self.nets)
-        with torch.no_grad():
-            for averaged, parameter in zip(nets.parameters(), self.nets.parameters(), strict=True):
-                averaged.copy_(self.optimizer.state[parameter].get(_AVERAGE, parameter))
-        return weights_of(nets)
+        return self._copies(lambda parameter: self.optimizer.state[parameter].get(_AVERAGE, parameter))
+
+    def _copies(self, value: Callable[[Tensor], Tensor]) -> Weights:
+        return {
+            kind: {name: value(own).detach().cpu().numpy().copy() for name, own in net.named_parameters()}
+            for kind, net in zip(self._kinds, self.nets, strict=True)
+        }
 
     def _average(self) -> None:
         """Move the averages towards the weights as they are now; in the first rounds, they are means of fewer."""
@@ -376,8 +322,11 @@ class RoundLearner:
         return copies, {"num_updates": self.num_updates}
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
-        """Go on from a ``state``."""
-        restore_tensors(tensors, self.nets, self.optimizer)
+        """Go on from a ``state``; TypeError for that of other nets."""
+        try:
+            restore_tensors(tensors, self.nets, self.optimizer)
+        except RuntimeError as error:
+            raise TypeError(str(error)) from error
         self.num_updates = values["num_updates"]
         if not self._config.average_rounds:
             for state in self.optimizer.state.values():
@@ -392,3 +341,149 @@ def rate_of_round(config: MonteCarloConfig, number: int) -> float:
 
 _AVERAGE = "average"
 """Name of averaged weights in the optimizer's state, with which they are saved and restored."""
+
+
+Figures = dict[str, dict[str, float]]
+"""Opponent -> ``wp_<side>``, ``adp_<side>`` and the standard error of each, ``…_error``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMatch:
+    """A small match of nets against the scripted ``opponents`` of a config."""
+
+    config: MonteCarloConfig
+    game: str
+    """Its name."""
+    rules: Any
+    weights: Weights
+    keeps_games: bool = False
+
+    def play(self, progress: Progress | None = None) -> Figures:
+        """Play ``evaluate_decks`` deals against each opponent, with the nets on each side, on the config's device."""
+        config, game = self.config, candidate_game(self.game)
+        nets = new_nets(game, config.seed).with_weights(self.weights)
+        player = NetAgent(
+            "nets",
+            nets.nets,
+            game.learning.encoders[0],
+            device=find_device(config.device).type,
+            rules=self.rules,
+            precision=config.precision,
+        )
+        found: Figures = {}
+        for opponent in config.opponents:
+            scripted = game.scripted_agent(opponent)
+            played = play_deals(game, self.rules, player, scripted, range(config.evaluate_decks))
+            points = game.scoring.side_points(np.array([each.points for each in played]))
+            found[opponent] = {}
+            for side, own in points.items():
+                for measure, values in (("wp", (own > 0).astype(np.float64)), ("adp", own)):
+                    found[opponent][f"{measure}_{side}"] = float(values.mean())
+                    found[opponent][f"{measure}_{side}_error"] = float(values.std() / np.sqrt(len(values)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRound:
+    """The samples of each kind, on their way to a learner."""
+
+    samples: Sequence[Samples]
+    version: int
+    """Of the weights that played."""
+    number: int
+
+    def __len__(self) -> int:
+        return sum(map(len, self.samples))
+
+    def copied(self) -> PlayedRound:
+        """Return a copy in memory of its own."""
+        return replace(self, samples=[part.take(np.arange(len(part))) for part in self.samples])
+
+
+class RoundSimulator:
+    """Plays rounds, over Ray on the CPU with nets of its own."""
+
+    def __init__(self, config: MonteCarloConfig, game: str, rules: Any, nets: nn.ModuleList | None = None) -> None:
+        """``nets``: None for its own."""
+        found = candidate_game(game)
+        if nets is None and config.threads:  # without a number they are the CPUs that Ray reserves for the process
+            torch.set_num_threads(config.threads)
+        self._nets = nn.ModuleList(new_nets(found, config.seed).nets) if nets is None else nets
+        self._player, self._num_games = RoundPlayer(config, found, rules, self._nets), config.games
+        self._kinds = decision_names(game)
+        self.version = -1
+        """Of the weights."""
+        self.has_older = False
+
+    def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
+        """Play with these weights from now on."""
+        for kind, net in zip(self._kinds, self._nets, strict=True):
+            own = version.weights[kind]
+            net.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+        self.version = version.number
+
+    def play(self, order: int, *, version: int = 0, drains: bool = True) -> Played:
+        """Play the round ``order``."""
+        started = time.monotonic()
+        played: Any = PlayedRound(self._player.play(order), self.version, order)
+        games = self._num_games
+        return Played([played], games, games, len(played), time.monotonic() - started, 0.0)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return nothing: a round depends on its number and the weights only."""
+        return {}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Change nothing."""
+
+
+class LocalRounds(LocalParts):
+    """Consumes and produces: its own rounds, one after another, so that equal seeds give equal numbers."""
+
+    gauges: ClassVar[Mapping[str, float]] = {}
+    """Nothing is measured."""
+
+    def __init__(self, config: MonteCarloConfig, game: str, rules: Any, state: BackendState | None = None) -> None:
+        """``game``: its name. Go on from ``state``; ValueError if that is of other nets."""
+        self._learner = RoundLearner(config, game)
+        if state is not None:
+            self._learner.restore(*state.learner)
+        self._simulator = RoundSimulator(config, game, rules, self._learner.nets)
+        self._dealt = 0 if state is None else state.next_simulator
+        self.counts = BufferCounts() if state is None else state.counts
+        """Samples that were learned from."""
+
+    @property
+    def version(self) -> int:
+        """Rounds that were learned from."""
+        return self._learner.num_updates
+
+    def advance(self) -> list[Event]:
+        """Play the next round and learn from it, however long that takes."""
+        played = self._simulator.play(self._dealt)
+        self._dealt += 1
+        batch: Any = played.decisions[0]
+        learned = self._learner.learn(batch.samples)
+        self.counts.added += played.num_decisions
+        self.counts.learned += played.num_decisions
+        return [replace(played, decisions=[]), learned]
+
+    def newest(self) -> PolicyVersion:
+        """Return the nets as they are."""
+        return PolicyVersion(self.version, self._learner.weights())
+
+    def weights(self) -> Weights:
+        """Return averaged weights by kind (``MonteCarloConfig.average_rounds``)."""
+        return self._learner.match_weights()
+
+    def state(self) -> BackendState:
+        """Return all that a new backend needs to go on with the same numbers."""
+        return BackendState(
+            learner=self._learner.state(),
+            latest=self.newest(),
+            counts=self.counts,
+            next_simulator=self._dealt,
+        )
+
+    def close(self) -> None:
+        """Do nothing."""

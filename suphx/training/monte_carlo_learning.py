@@ -2,37 +2,39 @@
 
 >>> game = candidate_game("doudizhu")
 >>> trainer = ValueTrainer(MonteCarloConfig(max_minutes=30), game, Rules(), Path("runs/doudizhu"))
->>> trained, progress = trainer.run()
+>>> nets, progress = trainer.run()
 >>> progress.history[-1]["random"]["wp_landlord"]
 
-The folder then has ``metrics.json`` (the curve) and the state from which a training that was killed resumes and ends
-with the same numbers. Who plays and learns is a ``Backend``: ``LocalRounds`` in this process, or the parts over Ray.
+The folder then has the best nets, ``metrics.json`` (the curve) and the state from which a training that was killed
+resumes and ends with the same numbers. Who plays and learns is a ``Backend``: ``LocalRounds`` in this process, or the
+parts over Ray.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Unpack
 
-from suphx.atomic_file import write_atomically
+from torch import Tensor
+
 from suphx.games.game import CandidateGame
 from suphx.games.registry import decision_names
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.selfplay.backend import Backend, BackendState, Event, Learned
 from suphx.selfplay.weights import Weights
-from suphx.training.backend_state import from_arrays, packed, to_arrays, unpacked
+from suphx.training.backend_state import BackendTrainer, from_arrays, to_arrays
 from suphx.training.config import MonteCarloConfig, check_imitates, check_opponents
-from suphx.training.local_rounds import LocalRounds, ValueMatch
-from suphx.training.trainer import METRICS_FILE, Keep, Report, Trainer, TrainingProgress, TrainingWatch
-from suphx.training.training_state import below, damage, read_state, write_state
-from suphx.training.value_nets import Figures, ValueNets, load_weights, new_nets
+from suphx.training.monte_carlo import Figures, LocalRounds, ValueMatch, new_nets
+from suphx.training.trainer import Hooks, TrainingProgress
+from suphx.training.training_state import below, damage
 
 STATE_FILE = "training_state.safetensors"
 _WAIT_SECONDS = 1.0  # between two looks at whether to stop
@@ -52,11 +54,15 @@ class _Pending:
     weights: Weights
     """Those that play."""
     figures: Future[Figures]
-    sums: tuple[float, int, float, int]
+    sums: dict[str, float]
     """Of the progress, that are in the entry."""
 
 
-class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]):
+_SUMS = {"loss_sum": 0.0, "loss_samples": 0, "staleness_sum": 0.0, "staleness_rounds": 0}
+"""Of the progress: they begin again with each entry of the curve."""
+
+
+class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingProgress]]):
     """Consumes: rounds that its backend learned from. Produces: states and a curve. Waits for: its backend.
 
     A step of the loop is a round; ``progress.step`` counts ``batches`` optimizer steps a round. ``run`` returns the
@@ -72,11 +78,11 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         folder: Path,
         *,
         new_backend: NewBackend | None = None,
-        report: Report | None = None,
-        keep: Keep | None = None,
-        watch: TrainingWatch | None = None,
+        extra: Mapping[str, Any] = MappingProxyType({}),
+        **hooks: Unpack[Hooks],
     ) -> None:
         """Load the state in ``folder``, if there is one. ``new_backend``: who plays and learns (None: this process).
+        ``extra`` goes into the headers of the nets.
 
         ``report`` gets each new entry of ``progress.history``: "step", "samples", "games", "seconds", "loss" and
         "staleness" (means since the entry before), and for each opponent the share of games won ("wp") and the mean
@@ -86,46 +92,27 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         """
         check_opponents(config.opponents, game.agents)
         check_imitates(config.imitates, game.agents)
-        super().__init__(
-            TrainingProgress(),
-            folder,
-            save_seconds=config.save_seconds,
-            threads=config.threads,
-            report=report,
-            keep=keep,
-            watch=watch,
-        )
-        self._config, self._game, self._rules = config, game, rules
+        super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
+        self._config, self._game, self._rules, self._extra = config, game, rules, extra
         # other processes play matches on the CPU
         self._match_config = config if new_backend is None else replace(config, device="cpu")
-        self._new_backend = new_backend or partial(LocalRounds, config, game.name, rules)
-        self._backend: Backend | None = None
-        self._state: BackendState | None = None
+        self.make_backend = new_backend or partial(LocalRounds, config, game.name, rules)
+        self.state_path = folder / STATE_FILE
         self._best: Weights = {}
         self._pending: _Pending | None = None
         self._checked_round = 0
         """The last one after which it was clear whether to evaluate."""
-        path = folder / STATE_FILE
-        if path.is_file():
-            tensors, progress, header = read_state(path, self._identity(), TrainingProgress)
-            with damage(path, ValueError):
-                self._state = unpacked(tensors, header["backend"])
+        if self.state_path.is_file():
+            progress, tensors = self.read_state(TrainingProgress)
+            with damage(self.state_path, ValueError):
                 self._best = {kind: to_arrays(below(tensors, f"best/{kind}/")) for kind in decision_names(game.name)}
                 self._checked_round = (int(progress.history[-1]["step"]) if progress.history else 0) // config.batches
             self.resume(progress)  # an evaluation that is owed is made up for
 
     def open(self) -> None:
-        """Start who plays and learns."""
-        if self.is_finished:
-            return
-        with damage(self.folder / STATE_FILE, RuntimeError) if self._state else nullcontext():
-            self._backend = self._new_backend(self._state)
-        self._backend.watch_stop(self.watch.is_stopping)
-
-    def close(self) -> None:
-        """End them."""
-        if self._backend is not None:
-            self._backend.close()
+        """Start who plays and learns, unless all is done."""
+        if not self.is_finished:
+            super().open()
 
     @property
     def _round(self) -> int:
@@ -154,7 +141,7 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
     def step(self, share_done: float) -> None:
         """Have the backend play and learn, unless an evaluation comes first."""
         if not self._owes_evaluation:
-            self._count(self._parts.advance())
+            self._count(self.parts.advance())
 
     def _count(self, events: Sequence[Event]) -> None:
         progress, has_learned = self.progress, False
@@ -170,7 +157,7 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
                 has_learned = True
         if has_learned:  # time is counted nowhere else, so that a training never ends without an evaluation
             self.clock.tick()
-        elif self._parts.is_waiting_for_parts:
+        elif self.parts.is_waiting_for_parts:
             self.clock.skip()
 
     def is_evaluation_due(self, before: float, share_done: float) -> bool:
@@ -195,14 +182,13 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
         progress = self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
         entry |= {"games": self._round * self._config.games, "loss": progress.mean_loss}
-        entry |= {"staleness": progress.staleness_sum / max(1, progress.staleness_rounds), **self._parts.gauges}
-        sums = (progress.loss_sum, progress.loss_samples, progress.staleness_sum, progress.staleness_rounds)
-        weights = self._parts.weights()
+        entry |= {"staleness": progress.staleness_sum / max(1, progress.staleness_rounds), **self.parts.gauges}
+        sums = {name: getattr(progress, name) for name in _SUMS}
+        weights = self.parts.weights()
         order = ValueMatch(self._match_config, self._game.name, self._rules, weights)
-        figures = self._parts.play_match(order, lambda games, is_kept: None)
+        figures = self.parts.play_match(order, lambda games, is_kept: None)
         self._pending = _Pending(entry, weights, figures, sums)
-        progress.loss_sum, progress.loss_samples = 0.0, 0
-        progress.staleness_sum, progress.staleness_rounds = 0.0, 0
+        self._set_sums(_SUMS)
 
     def _end_evaluation(self, *, waits: bool) -> None:
         """Add an entry to the curve if a small match has ended; ``waits``: wait for its end, or until a stop."""
@@ -222,8 +208,7 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
             self._best = pending.weights
         entry["seconds"] = self.progress.seconds + self.clock.since_tick
         self.progress.history.append(entry)
-        metrics = {"best_step": self.progress.best_step, "curve": self.progress.history}
-        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1).encode()])
+        self.write_metrics({"best_step": self.progress.best_step, "curve": self.progress.history})
         self.send(entry)
 
     def _await_match(self, pending: _Pending) -> bool:
@@ -244,47 +229,41 @@ class ValueTrainer(Trainer[TrainingProgress, tuple[ValueNets, TrainingProgress]]
     def _lose_evaluation(self, pending: _Pending, error: ChildProcessError) -> None:
         """Go on without a match that was lost; at the end of the training save the state, and raise the error."""
         step = pending.entry["step"]
-        self.progress, self._pending = self._owing_progress(), None
+        self._set_sums(self._owed_sums())
+        self._pending = None
         if self.share_done >= 1 and step == self.progress.step:
             self.save()
             raise ChildProcessError(f"{error}; the training is saved, and the same command plays the match") from error
         _logger.warning("the match after step %s was lost, the training goes on: %s", f"{step:,}", error)
 
-    def _owing_progress(self) -> TrainingProgress:
-        """Return the progress as if no match were under way: a training that resumes owes it."""
-        if self._pending is None:
-            return self.progress
-        loss_sum, loss_samples, staleness_sum, staleness_rounds = self._pending.sums
-        return replace(
-            self.progress,
-            loss_sum=self.progress.loss_sum + loss_sum,
-            loss_samples=self.progress.loss_samples + loss_samples,
-            staleness_sum=self.progress.staleness_sum + staleness_sum,
-            staleness_rounds=self.progress.staleness_rounds + staleness_rounds,
-        )
+    def _owed_sums(self) -> dict[str, Any]:
+        """Return the sums as if no match were under way: a training that resumes owes it."""
+        sums = self._pending.sums if self._pending else {}
+        return {name: getattr(self.progress, name) + own for name, own in sums.items()}
+
+    def _set_sums(self, sums: Mapping[str, float]) -> None:
+        """Change the progress in place: the clock adds to it."""
+        for name, value in sums.items():
+            setattr(self.progress, name, value)
 
     def write_state(self) -> None:
         """Write the state after all rounds that learning from has begun."""
-        self._count(self._parts.settle())
-        tensors, header = packed(self._parts.state())
+        self._count(self.parts.settle())
+        best: dict[str, Tensor] = {}
         for kind, weights in self._best.items():
-            tensors |= from_arrays(f"best/{kind}", weights)
+            best |= from_arrays(f"best/{kind}", weights)
         seconds = self.progress.seconds + self.clock.since_tick  # an evaluation may have followed the round
-        progress = replace(self._owing_progress(), seconds=seconds)
-        write_state(self.folder / STATE_FILE, tensors, progress, self._identity(), backend=header)
+        progress = replace(self.progress, seconds=seconds, **self._owed_sums())
+        self.write_backend(self.parts.state(), progress, **best)
 
-    def finish(self) -> tuple[ValueNets, TrainingProgress]:
-        """Return the best nets and the progress."""
-        nets = new_nets(self._game, self._config.seed)
-        load_weights(nets, self._best)
-        return ValueNets(self._game, self._rules, nets.eval()), self.progress
+    def finish(self) -> tuple[PolicySet, TrainingProgress]:
+        """Write the best nets: the folder is an agent then. Return them and the progress."""
+        nets, step = new_nets(self._game, self._config.seed).with_weights(self._best), self.progress.best_step
+        rules, encoder = self._game.rules_values(self._rules), self._game.learning.encoders[0]
+        save_policy_set(self.folder, nets, encoder, rules=rules, extra={**self._extra, "step": step})
+        return nets, self.progress
 
-    @property
-    def _parts(self) -> Backend:
-        assert self._backend is not None
-        return self._backend
-
-    def _identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return all that must be the same for the training to resume, as JSON can hold it."""
         settings = asdict(self._config) | {"opponents": list(self._config.opponents), "game": self._game.name}
         kept: dict[str, Any] = {k: value for k, value in settings.items() if k not in self._config.FREE_KEYS}

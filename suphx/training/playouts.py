@@ -16,14 +16,13 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from suphx.atomic_file import write_atomically
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx.games.riichi.rules import tenhou
@@ -40,7 +39,7 @@ from suphx.selfplay.branches import BranchCollector, Branches, Net, join
 from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
 from suphx.training.optimizer import make_step, new_optimizer
 from suphx.training.policy_gradient import divergences_of
-from suphx.training.trainer import METRICS_FILE, Keep, Report, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.trainer import Hooks, Trainer, TrainingProgress
 from suphx.training.training_state import below, damage, read_state, restore_tensors, state_tensors, write_state
 
 
@@ -287,25 +286,14 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self,
         job: PlayoutJob,
         folder: Path,
-        *,
-        report: Report | None = None,
-        keep: Keep | None = None,
-        watch: TrainingWatch | None = None,
+        **hooks: Unpack[Hooks],
     ) -> None:
         """Deal the first games, or go on from the state in ``folder``; ValueError if it belongs to another training.
 
         ``report`` gets a point of the curves every ``report_every`` rounds.
         """
         config = job.config
-        super().__init__(
-            TrainingProgress(),
-            folder,
-            save_seconds=config.save_seconds,
-            threads=config.threads,
-            report=report,
-            keep=keep,
-            watch=watch,
-        )
+        super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._job, self._config = job, config
         self._since_report: dict[str, BranchSums] = {}
         heads, device = config.head_numbers, find_device(config.device)
@@ -438,7 +426,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             "heads": list(self._config.heads),
             "history": self.progress.history,
         }
-        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        self.write_metrics(metrics)
         return metrics
 
 

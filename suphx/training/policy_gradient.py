@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.selfplay.table_group import COST_POINTS
+from suphx.experience.decisions import COST_POINTS
 from suphx.kernel.record import I64
 from suphx.models.sampling import masked_logits
 from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
@@ -339,7 +339,13 @@ def _advantages(
     expected = None if cost is None else cost.expected
     is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
     return generalised_advantages(
-        *(values, targets, decisions["is_last"], ratios, config.gae_lambda, expected, is_joint),
+        values,
+        targets,
+        decisions["is_last"],
+        ratios,
+        config.gae_lambda,
+        expected,
+        is_joint,
         max_ratio=config.max_trace_ratio,
     )
 

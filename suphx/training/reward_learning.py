@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import torch
@@ -43,7 +43,7 @@ from suphx.models.reward_predictor import (
 )
 from suphx.training.config import RewardLearningConfig
 from suphx.training.optimizer import make_step, new_optimizer, set_learning_rate
-from suphx.training.trainer import Keep, Now, Report, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.trainer import Hooks, Now, Trainer, TrainingProgress
 from suphx.training.training_state import load_training_state, save_training_state
 
 
@@ -194,25 +194,14 @@ class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingPro
         self,
         learning: RewardLearning,
         folder: Path,
-        *,
-        report: Report | None = None,
-        keep: Keep | None = None,
-        watch: TrainingWatch | None = None,
+        **hooks: Unpack[Hooks],
     ) -> None:
         """Make a net, or load the state in ``folder``; ValueError if that belongs to another training.
 
         ``report`` gets the entry of each validation: after an epoch, and when time is up.
         """
         config = learning.config
-        super().__init__(
-            TrainingProgress(),
-            folder,
-            save_seconds=config.save_seconds,
-            threads=config.threads,
-            report=report,
-            keep=keep,
-            watch=watch,
-        )
+        super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._learning, self._config = learning, config
         self._device = find_device(self._config.device)
         with first_weights(self._config.seed):

@@ -14,11 +14,10 @@ Several workers (worker_group.py) run the same loop side by side, each on its ow
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -26,7 +25,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from suphx.atomic_file import write_atomically
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
 from suphx.models.device import compared_algorithms, find_device, first_weights, uses_bf16
 from suphx.models.inference import CompiledNet, compiled
@@ -53,16 +51,7 @@ from suphx.training.optimizer import (
     predict,
     set_learning_rate,
 )
-from suphx.training.trainer import (
-    METRICS_FILE,
-    DivergedError,
-    Keep,
-    Now,
-    Report,
-    Trainer,
-    TrainingProgress,
-    TrainingWatch,
-)
+from suphx.training.trainer import DivergedError, Hooks, Now, Trainer, TrainingProgress
 from suphx.training.training_state import load_training_state, save_training_state
 from suphx.training.worker_group import ONE_WORKER, WorkerGroup
 
@@ -213,10 +202,8 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         folder: Path,
         group: WorkerGroup = ONE_WORKER,
         *,
-        report: Report | None = None,
-        keep: Keep | None = None,
-        watch: TrainingWatch | None = None,
         kept_in: str = "",
+        **hooks: Unpack[Hooks],
     ) -> None:
         """Count the samples and make the net, or load the state in ``folder``.
 
@@ -225,15 +212,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         in ``folder`` belongs to another training.
         """
         data, config = job.data, job.config
-        super().__init__(
-            TrainingProgress(),
-            folder,
-            save_seconds=config.save_seconds,
-            threads=config.threads,
-            report=report,
-            keep=keep,
-            watch=watch,
-        )
+        super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._job, self._group, self._kept_in = job, group, kept_in
         if config.batch_size % group.size:
             raise ValueError(f"batch_size is {config.batch_size}: use a multiple of the {group.size} workers")
@@ -452,7 +431,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             "test": test,
             "calibrated": None if calibration is None else calibrated_report(logits, labels, calibration),
         }
-        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        self.write_metrics(metrics)
         return metrics
 
     def _test_logits(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:

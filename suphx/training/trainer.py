@@ -18,6 +18,7 @@ No torch here: the stages of a recipe are read without it.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from abc import ABC, abstractmethod
@@ -26,7 +27,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypedDict, TypeVar, Unpack
+
+from suphx.atomic_file import write_atomically
 
 if TYPE_CHECKING:
     from suphx.training.dataset import StreamPosition
@@ -197,6 +200,14 @@ Report = Callable[[Mapping[str, Any]], None]
 """Gets a point of the curves: figures by name."""
 
 
+class Hooks(TypedDict, total=False):
+    """What whoever starts a training hears of it."""
+
+    report: Report | None
+    keep: Keep | None
+    watch: TrainingWatch | None
+
+
 P = TypeVar("P", bound=TrainingProgress)
 R = TypeVar("R")
 
@@ -218,9 +229,7 @@ class Trainer(ABC, Generic[P, R]):
         *,
         save_seconds: float,
         threads: int = 0,
-        report: Report | None = None,
-        keep: Keep | None = None,
-        watch: TrainingWatch | None = None,
+        **hooks: Unpack[Hooks],
     ) -> None:
         """``progress``: of a training that begins; ``folder`` is created; ``threads`` of torch, 0: as many as it has.
 
@@ -228,13 +237,13 @@ class Trainer(ABC, Generic[P, R]):
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.send: Report = report or (lambda point: None)
-        self.watch = watch or TrainingWatch()
+        self.send: Report = hooks.get("report") or (lambda point: None)
+        self.watch = hooks.get("watch") or TrainingWatch()
         self.progress = progress
         self.clock = Clock(self.progress)
         self.saved_at = time.monotonic()
         self.saved_step = 0
-        self._save_seconds, self._threads, self._keep = save_seconds, threads, keep
+        self._save_seconds, self._threads, self._keep = save_seconds, threads, hooks.get("keep")
 
     def run(self) -> R:
         """Train to the end, and return what the training leaves.
@@ -328,6 +337,10 @@ class Trainer(ABC, Generic[P, R]):
     @abstractmethod
     def write_state(self) -> None:
         """Write all from which the training resumes, whole or not at all."""
+
+    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Write ``metrics.json``, whole or not at all."""
+        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
 
     def save(self) -> None:
         """Write the state, and pass it on."""

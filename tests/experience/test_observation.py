@@ -16,19 +16,6 @@ def test_each_policy_has_its_part_of_the_shares() -> None:
     np.testing.assert_allclose(config.borders(), [0.5, 0.7, 0.8, 0.9, 1.0])  # older versions share theirs
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"latest": 0.0}, "use a share above 0 for one of them"),
-        ({"weak": -0.1}, "use 0 to 10,000"),
-        ({"num_older": 0}, "num_older is 0: use 1 to 64"),
-    ],
-)
-def test_wrong_shares_are_refused(fields: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        OpponentConfig(**fields)  # type: ignore[arg-type]
-
-
 def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:
     uniforms = np.array([uniform_of(2**60 + game, decision, 0) for game in range(50) for decision in range(200)])
     assert abs(uniforms.mean() - 0.5) < 0.01

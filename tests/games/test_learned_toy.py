@@ -13,9 +13,9 @@ from suphx.evaluation.match import MatchSetup, play_match
 from suphx.games.game import Agent
 from suphx.games.registry import GAMES
 from suphx.models.net_config import CandidateNetConfig
+from suphx.selfplay.agents.agent import NetAgent
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import RoundLearner, RoundPlayer
-from suphx.training.value_nets import ValueNets
 from tests.games.learned_toy import ENTRY, GAME, NAME
 from tests.games.learning_contract import check_learning_tables
 from tests.games.toy_game import ToyAgent, ToyRules
@@ -48,13 +48,13 @@ def test_its_learning_tables_keep_their_contract() -> None:
 )
 def test_it_is_learned(settings: dict[str, Any], rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     small = partial(CandidateNetConfig, units=16, hidden=64, layers=2)
-    monkeypatch.setattr("suphx.training.value_nets.CandidateNetConfig", small)
+    monkeypatch.setattr("suphx.training.monte_carlo.CandidateNetConfig", small)
     config = MonteCarloConfig(games=256, learning_rate=2e-3, threads=1, precision="fp32", **settings)
     learner = RoundLearner(config, NAME)
     player = RoundPlayer(config, GAME, ToyRules(), learner.nets)  # type: ignore[arg-type]
     for number in range(rounds):
         learner.learn(player.play(number))
-    nets = ValueNets(GAME, ToyRules(), learner.nets).player("fp32")  # type: ignore[arg-type]
+    nets = NetAgent("nets", list(learner.nets), NAME, rules=ToyRules(), precision="fp32")  # type: ignore[arg-type]
     agents: dict[str, Agent] = {"nets": nets, "random": ToyAgent("random")}
     setup = MatchSetup("nets", "random", seed=1, game=NAME)
     report = play_match(setup, 2000, runner=GameRunner(load=agents.__getitem__))

@@ -65,8 +65,3 @@ def test_in_bf16_the_values_are_nearly_the_same_and_still_float32() -> None:
         values = net(*ones, rows)
     assert values.dtype == torch.float32
     torch.testing.assert_close(values, net(*ones, rows), rtol=0.02, atol=0.02)
-
-
-def test_a_width_of_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="hidden is 0: use 1 to 4,096"):
-        CandidateNetConfig(hidden=0)

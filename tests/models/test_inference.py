@@ -79,20 +79,6 @@ def test_rows_are_cut_into_batch_sizes_that_waste_little(num_rows: int, plan: li
     assert plan_batches(num_rows, (8, 32, 128)) == plan
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"precision": "fp8"}, "precision is 'fp8': use one of auto, bf16, fp32"),
-        ({"compilation": "all"}, "compilation is 'all': use one of auto, none, default, max-autotune"),
-        ({"batch_sizes": (4, 2)}, "different numbers of at least 1, ascending"),
-        ({"batch_sizes": (0, 2)}, "different numbers of at least 1, ascending"),
-    ],
-)
-def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        InferenceConfig(**fields)  # type: ignore[arg-type]
-
-
 @pytest.mark.slow
 def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
     config = InferenceConfig(precision="fp32", compilation="default", batch_sizes=(1, 2, 4, 8, 16))

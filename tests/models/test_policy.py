@@ -89,20 +89,6 @@ def test_size_gives_the_widths_that_are_not_set() -> None:
     assert config == config.resolved()
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"size": "huge"}, "'huge': use one of tiny, small, medium, paper"),
-        ({"normalization": "layer"}, "'layer': use one of batch, none"),
-        ({"channels": -1}, "channels is -1: use 0"),
-        ({"num_oracle_planes": -1}, "num_oracle_planes is -1: use 0 "),
-    ],
-)
-def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        NetConfig(**fields)  # type: ignore[arg-type]
-
-
 def test_a_decision_with_candidates_is_refused() -> None:
     with pytest.raises(ValueError, match="the decision landlord has candidates: use a CandidateNet"):
         PolicyNet(find_decisions("doudizhu")[0], 7, TINY)

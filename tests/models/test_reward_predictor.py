@@ -49,8 +49,3 @@ def test_an_untrained_predictor_expects_the_mean_of_all_places() -> None:
 def test_points_that_cannot_be_predicted_are_refused(points: Points, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         RewardPredictor(RewardPredictorConfig(), points)
-
-
-def test_sizes_below_one_are_refused() -> None:
-    with pytest.raises(ValueError, match="gru_units is 0"):
-        RewardPredictorConfig(gru_units=0)

@@ -219,20 +219,3 @@ def test_nets_play_on_where_the_recipe_says_so_and_other_points_come_out() -> No
         assert (branches.points != scripted[head].points).any()
         assert (branches.points % 100 == 0).all()
     assert_equal(with_nets, collector(rollout_policy="nets").collect(NETS, 100))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("num_tables", 0),
-        ("max_branches", 1),
-        ("min_probability", 0.5),
-        ("discard_share", 1.1),
-        ("num_walls", 0),
-        ("temperature", 0.0),
-        ("rollout_policy", "greedy"),
-    ],
-)
-def test_a_wrong_setting_is_refused(name: str, value: float | str) -> None:
-    with pytest.raises(ValueError, match=f'{name} is "?{value}"?: use'):
-        collector(**{name: value})

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
-from suphx.selfplay.buffer import ReplayBuffer
+from suphx.selfplay.buffer import ReplayBuffer, RoundBuffer
 from suphx.selfplay.config import ReplayBufferConfig
+from suphx.training.monte_carlo import PlayedRound
 
 OBSERVATION_BYTES = 1000
 
@@ -205,6 +205,13 @@ def test_a_restored_buffer_gives_the_same_batches() -> None:
     assert other.counts == buffer.counts
 
 
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="capacity_bytes is 5: use 1,048,576 to 549,755,813,888"):
-        ReplayBufferConfig(capacity_bytes=5)
+def test_a_round_that_is_played_again_is_learned_from_once() -> None:
+    buffer = RoundBuffer(1)
+    one, other = PlayedRound([], 0, number=1), PlayedRound([], 0, number=2)
+    assert buffer.add([one])
+    assert buffer.add([one]), "its simulator died before it could tell that the round was taken"
+    assert not buffer.add([other])
+    assert buffer.take(0) is not None
+    assert buffer.add([one])
+    assert buffer.take(0) is None
+    assert buffer.add([other])

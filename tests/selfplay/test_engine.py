@@ -161,23 +161,6 @@ def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
     engine.close()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"max_batch_size": 0},
-        {"wait_seconds": -1.0},
-        {"action_selection": "maybe"},
-        {"nets": "no"},
-        {"batch_sizes": (64, 32, -1)},
-        {"batch_sizes": (0,)},
-        {"batch_sizes": (1, 1)},
-    ],
-)
-def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):
-        InferenceEngineConfig(**wrong)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("heads", [(DISCARD_HEAD,), tuple(range(len(HEAD_NAMES)))])
 def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tuple[int, ...]) -> None:
     encoder, policy_set = find_encoder("mini"), keeper(1.0)

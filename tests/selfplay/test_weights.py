@@ -69,8 +69,3 @@ def test_versions_never_go_back() -> None:
         server.restore(PolicyVersion(6, weights(6)), [])
     server.restore(PolicyVersion(9, weights(9)), [PolicyVersion(5, weights(5))])
     assert server.publish(weights(10)) == 10
-
-
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="older_every is 0: use 1"):
-        ParameterServerConfig(older_every=0)

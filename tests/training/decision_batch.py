@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_planes import SparsePlanes
@@ -22,6 +24,7 @@ from suphx.training.learner_config import (
     PolicyGradientConfig,
     TrustRegionConfig,
 )
+from suphx.training.policy_gradient import LossColumns
 from tests.selfplay.small_policy_set import SMALL_PLAIN, small_policy_set
 
 CONFIG = LearnerConfig(
@@ -83,3 +86,25 @@ BATCHES: tuple[Mapping[int, Decisions], ...] = (
         CHOW_HEAD: decisions(CHOW_HEAD, n=9, length=9),
     },  # whole trajectories
 )
+
+
+def loss_columns(
+    *,
+    masks: Tensor,
+    actions: Tensor,
+    log_probs: Tensor,
+    rewards: Tensor,
+    costs: Tensor | None = None,
+    is_last: Tensor | None = None,
+) -> LossColumns[Tensor]:
+    """Return n decisions; by default discards cost nothing at once, and each decision is a trajectory."""
+    n = len(actions)
+    return {
+        "masks": masks,
+        "costs": torch.zeros((n, 0), dtype=torch.int16) if costs is None else costs,
+        "actions": actions,
+        "is_joint": torch.zeros(n, dtype=torch.bool),
+        "log_probs": log_probs,
+        "rewards": rewards,
+        "is_last": torch.ones(n, dtype=torch.bool) if is_last is None else is_last,
+    }

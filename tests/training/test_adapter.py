@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
 from suphx.evaluation.deal_match import play_branches
 from suphx.games.game import Agent
+from suphx.games.riichi.hidden import determinise
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.rollouts.deal_play import draw_starts
+from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.adapter import Adapted, Adapter, AdaptiveAgent, MoveConfig
+from suphx.training.adapter import Adapted, Adapter, AdaptiveAgent, MoveConfig, TrialResults, play_either_way, try_hands
 from suphx.training.config import AdaptationConfig
 from tests.selfplay.agents.small_agent import small_agent
 
@@ -70,14 +69,6 @@ def test_with_time_for_each_move_it_goes_on_adapting() -> None:
     assert any(goes_on for _, _, goes_on in adapter.asked)  # how often is a matter of the clock
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"), [({"seconds": -1}, "seconds is -1"), ({"num_rollouts": 0}, "num_rollouts is 0")]
-)
-def test_move_configs_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MoveConfig(**settings)
-
-
 CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8, learning_rate=1e-3)
 
 
@@ -130,3 +121,44 @@ def test_adapting_goes_on_from_given_nets() -> None:
     second = adapter.with_rollouts(8).adapt(tables, seats, np.array([25, 26]), first).nets
     for before, after in zip(first, second, strict=True):
         assert any(not torch.equal(value, after.state_dict()[name]) for name, value in before.state_dict().items())
+
+
+STARTS = draw_starts(ScriptedAgent("tsumogiri"), 3, seed=0)
+SEATS, SEEDS = np.array([0, 1, 2]), np.array([5, 6, 7])
+
+
+def trial(config: AdaptationConfig, part: slice = slice(3)) -> TrialResults:
+    adapter = Adapter(small_agent(), config)
+    return try_hands(adapter, STARTS[part], SEATS[part], SEEDS[part], num_tests=30)
+
+
+def test_a_single_rollout_has_nothing_to_teach_so_both_sides_get_the_same() -> None:
+    results = trial(AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean"))
+    np.testing.assert_array_equal(results.base_points, results.adapted_points)
+    np.testing.assert_array_equal(results.base_win_rates, results.adapted_win_rates)
+    assert not results.changed_shares.any()
+    assert (results.rollout_seconds > 0).all()
+    assert np.abs(results.base_points).max() > 0
+
+
+def test_hands_are_tried_alike_alone_and_together() -> None:
+    config = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, learning_rate=0.3)
+    whole = trial(config)
+    assert whole.changed_shares.max() > 0.1
+    assert (whole.base_points != whole.adapted_points).any()
+    parts = TrialResults.join([trial(config, slice(0, 1)), trial(config, slice(1, 3))])
+    np.testing.assert_allclose(whole.base_points, parts.base_points)
+    np.testing.assert_allclose(whole.adapted_points, parts.adapted_points)
+
+
+def test_only_deals_that_change_are_played_again() -> None:
+    agent, net = small_agent(), small_agent(1).discard_net
+    deals = determinise(STARTS[[0] * 40], 1, np.arange(40))
+    seats, nets = np.full(40, 1), np.zeros(40, np.int64)
+    base, played, is_changed = play_either_way(agent, deals, seats, [net], nets)
+    whole = deals.copy()
+    play_deals(whole, seats, agent, nets=[net], net_of_deal=nets)
+    np.testing.assert_array_equal(played["scores"], whole["scores"])
+    np.testing.assert_array_equal(played["river"], whole["river"])
+    assert is_changed.sum() > 20
+    np.testing.assert_array_equal(base["river"][~is_changed], played["river"][~is_changed])

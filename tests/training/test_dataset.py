@@ -72,20 +72,6 @@ def test_games_that_are_not_there_are_refused(count: int) -> None:
         first_games(sides.train, game_of_kyoku, ids(300), count)
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"test_fraction": 0.0}, "test_fraction is 0.0"),
-        ({"validation_fraction": 1.5}, "validation_fraction is 1.5"),
-        ({"validation_fraction": 0.5, "test_fraction": 0.5}, "leave games for training"),
-        ({"max_test_samples": 0}, "max_test_samples is 0: use 1 to 1,000,000"),
-    ],
-)
-def test_a_wrong_split_is_refused(fields: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        SplitConfig(**fields)  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True)
 class NumberedSamples:
     """Encodes kyoku k as ``k % most`` samples (4 bytes: kyoku and place), so that every row tells where it is from."""

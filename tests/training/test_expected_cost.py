@@ -12,7 +12,7 @@ import torch
 
 from suphx.training.learner_config import PolicyGradientConfig
 from suphx.training.policy_gradient import LossColumns, decision_loss, expected_cost
-from tests.training.loss_columns import loss_columns
+from tests.training.decision_batch import loss_columns
 from tests.training.twins import expected_cost_twin as twin
 from tests.training.twins import policy_gradient_twin
 from tests.training.twins.policy_gradient_twin import F64

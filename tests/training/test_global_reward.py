@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
-import pytest
 
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
@@ -12,7 +10,6 @@ from suphx.games.riichi.features.game_progress import GameProgress, encode_game_
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
-from suphx.training.config import GlobalRewardConfig
 from suphx.training.reward import GlobalReward
 from tests.models import gru_twin
 from tests.models.random_nets import EXPERT_8_DAN, PREDICTION, PREDICTOR
@@ -104,12 +101,3 @@ def test_the_digest_changes_with_the_weights_and_with_what_the_places_are_worth(
     others = [replace(PREDICTION, weights=weights), replace(PREDICTION, points=(90.0, 45.0, 0.0, -180.0))]
     assert len({one.digest for one in [PREDICTION, *others]}) == 3
     assert PREDICTION.digest == replace(PREDICTION).digest
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"exchange_rate": 0}, "exchange_rate is 0"), ({"last_kyoku": "real"}, "last_kyoku is 'real'")],
-)
-def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        GlobalRewardConfig(**settings)

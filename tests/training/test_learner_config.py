@@ -7,7 +7,7 @@ from suphx.training.learner_config import (
     EntropyConfig,
     EntropyControl,
     LearnerConfig,
-    PolicyGradientConfig,
+    OracleConfig,
     TrustRegionConfig,
     next_alpha,
 )
@@ -94,31 +94,32 @@ def test_a_policy_that_answers_late_settles_at_the_target() -> None:
     assert max(abs(entropy - 1.0) for entropy in last) < 0.05
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"rate": -1.0}, "rate is -1.0: use 0"),
-        ({"gain": -0.1}, "gain is -0.1: use 0"),
-        ({"alpha": 0.9}, "at most max_alpha"),
-        ({"memory": 1.0}, "memory is"),
-        ({"target": 3.53}, "target is 3.53: use 0 to 3.52636"),
-    ],
-)
-def test_wrong_settings_of_the_entropy_are_refused(wrong: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        EntropyConfig(**wrong)  # type: ignore[arg-type]
-
-
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"learning_rate is 3\.0: use"):
-        LearnerConfig(learning_rate=3.0)
-    with pytest.raises(ValueError, match="num_learners is 0: use 1 to 1,024"):
-        LearnerConfig(num_learners=0)
-    with pytest.raises(ValueError, match=r"oracle_critic is true with gradient\.use_critic false: there is no critic"):
-        LearnerConfig(oracle_critic=True, gradient=PolicyGradientConfig(use_critic=False))
-
-
 def test_the_learning_rate_of_the_policy_rises_and_then_falls_to_its_last_share() -> None:
     config = LearnerConfig(warmup_updates=2, decay_updates=4, last_rate_share=0.2)
     shares = [config.rate_share_after(updates) for updates in (0, 1, 2, 4, 9)]
     assert shares == pytest.approx([0.5, 0.8, 0.6, 0.2, 0.2])
+
+
+def test_keep_probability_falls_in_equal_steps_from_the_first_one_to_0() -> None:
+    config = OracleConfig(policy=True, steps=4, updates_per_step=10)
+    assert [config.keep_probability_after(n) for n in (0, 9, 10, 19, 20, 29, 30, 39)] == [
+        *(0.75, 0.75, 0.5, 0.5, 0.25, 0.25, 0.0, 0.0)
+    ]
+    assert config.keep_probability_after(10_000) == 0.0
+    assert config.num_updates == 40
+    assert [n for n in range(50) if config.ends_step(n)] == [10, 20, 30, 40]
+    assert [config.keep_probability_of_update(n) for n in (0, 1, 10, 11, 40)] == [1.0, 0.75, 0.75, 0.5, 0.0]
+
+
+def test_keep_probability_falls_in_equal_ratios_and_ends_at_0() -> None:
+    config = OracleConfig(policy=True, steps=4, ratio=0.5, updates_per_step=10)
+    assert [config.keep_probability_after(n) for n in (0, 9, 10, 20, 29, 30, 10_000)] == [
+        0.5,
+        0.5,
+        0.25,
+        0.125,
+        0.125,
+        0.0,
+        0.0,
+    ]
+    assert [config.keep_probability_of_update(n) for n in (0, 1, 11, 31)] == [1.0, 0.5, 0.25, 0.0]

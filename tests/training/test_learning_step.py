@@ -28,8 +28,7 @@ from suphx.training.learning_step import (
 )
 from suphx.training.policy_gradient import decision_loss
 from tests.selfplay.small_policy_set import SMALL
-from tests.training.decision_batch import CONFIG, decisions, small_net
-from tests.training.loss_columns import loss_columns
+from tests.training.decision_batch import CONFIG, decisions, loss_columns, small_net
 
 
 def test_the_first_weights_of_the_critic_depend_on_the_head_only() -> None:

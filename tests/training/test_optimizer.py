@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import torch
 
+from suphx.games.mahjong.planes import Samples, observation_bytes
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
-from suphx.training.optimizer import learning_rate_factor, new_optimizer
+from suphx.training.optimizer import LossWatch, StepLoss, learning_rate_factor, new_optimizer, predict
 
 
 def test_the_rate_warms_up_linearly() -> None:
@@ -32,3 +35,33 @@ def test_biases_and_normalisation_do_not_decay() -> None:
     for name, parameter in net.named_parameters():
         is_plain = name.endswith("bias") or ".norm." in name
         assert decay[id(parameter)] == (0.0 if is_plain else 0.1), name
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_the_newest_step_is_not_waited_for() -> None:
+    device = torch.device("cuda")
+    watch = LossWatch(device)
+    for step in (1, 2, 3):
+        watch.add(step, 8, torch.tensor(float(step), device=device), torch.tensor(1.0, device=device))
+    assert [loss.step for loss in watch.take()] == [1, 2]
+    assert watch.take(waits=True) == [StepLoss(3, 8, 3.0, 1.0)]
+
+
+def samples(count: int) -> Samples:
+    random = np.random.default_rng(1)
+    rows = random.integers(0, 256, (count, observation_bytes(4)), np.uint8)
+    masks = (random.random((count, 34)) < 0.5).astype(np.uint8)
+    return Samples(rows, masks, np.zeros(count, np.int8))
+
+
+def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 4, NetConfig(size="tiny"))
+    many = samples(2100)
+    few = Samples(many.planes[2090:], many.masks[2090:], many.labels[2090:])
+    np.testing.assert_allclose(predict(net, many, bf16=False)[2090:], predict(net, few, bf16=False), atol=1e-5)
+
+
+def test_illegal_outputs_are_predicted_as_impossible() -> None:
+    some = samples(10)
+    logits = predict(PolicyNet(DECISIONS[DISCARD_HEAD], 4, NetConfig(size="tiny")), some, bf16=False)
+    assert np.array_equal(np.isneginf(logits), some.masks == 0)

@@ -22,9 +22,7 @@ from suphx.selfplay.weights import PolicyVersion
 from suphx.training.config import MonteCarloConfig
 from suphx.training.learner import Learner
 from suphx.training.learner_config import LearnerConfig, PolicyGradientConfig
-from suphx.training.monte_carlo import PolicySamples, RoundPlayer
 from suphx.training.monte_carlo_learning import ValueTrainer
-from suphx.training.value_nets import new_nets
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import run_recipe
 from suphx_platform.console.console import Console
@@ -69,24 +67,6 @@ def test_values_of_discards_learn_what_is_paid() -> None:
     engine.load(PolicyVersion(1, learner.weights()))
     (after,) = simulator.play(100).decisions
     assert honours(after) > honours(batch)
-
-
-def test_moves_are_drawn_and_their_samples_are_what_a_net_says_of_them() -> None:
-    nets = new_nets(GAME, 1)
-    samples = RoundPlayer(ROUNDS, GAME, Rules(), nets).play(0)
-    for net, own in zip(nets, samples, strict=True):
-        assert isinstance(own, PolicySamples)
-        assert set(np.unique(own.returns)) <= {-1.0, 1.0}
-        part = own.take(np.arange(5))
-        counts = np.diff(part.choices.offsets)
-        assert counts.min() > 1
-        with torch.no_grad():
-            arrays = (part.choices.rows, part.choices.candidates, np.repeat(np.arange(5), counts))
-            values = net(*(torch.from_numpy(array) for array in arrays))
-        logits = torch.split(values, counts.tolist())
-        places = part.choices.chosen - part.choices.offsets[:-1]
-        expected = [row.log_softmax(0)[place].item() for row, place in zip(logits, places, strict=True)]
-        assert part.log_probs.tolist() == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.slow

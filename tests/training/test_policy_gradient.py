@@ -15,7 +15,7 @@ from suphx.training.policy_gradient import (
     loss_figures,
     policy_loss,
 )
-from tests.training.loss_columns import loss_columns
+from tests.training.decision_batch import loss_columns
 from tests.training.twins import advantage_twin
 from tests.training.twins import policy_gradient_twin as twin
 from tests.training.twins.policy_gradient_twin import F64, probabilities
@@ -270,27 +270,6 @@ def test_the_ratio_of_calls_at_the_same_time_is_truncated_as_one() -> None:
     _, figures = decision_loss(torch.zeros(3, 2), torch.from_numpy(values).float(), decisions, 0.0, config)
     advantages = advantage_twin.joint_advantages(values, np.ones(3), is_last, ratios, 0.5, is_joint, 1.0)
     assert figures["policy_loss"].item() == pytest.approx(-math.log(0.5) * (ratios * advantages).mean(), rel=1e-5)
-
-
-WRONG: list[dict[str, object]] = [
-    {"gae_lambda": 1.5},
-    {"rest_weight": 0.0},
-    {"rest_weight": 0.5},
-    {"max_trace_ratio": -1.0},
-    {"reward_unit": 0.0},
-    {"max_ratio": -1.0},
-    {"reject_ratio": -2.0},
-    {"reject_ratio": 0.5},
-    {"reject_ratio": 1.0},
-    {"clip": -0.1},
-]
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_settings_are_refused_with_what_was_given(wrong: dict[str, object]) -> None:
-    name, value = next(iter(wrong.items()))
-    with pytest.raises(ValueError, match=f"{name} is '?{value}'?: use"):
-        PolicyGradientConfig(**wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("keeps_overruled", "is_exact"), [(True, True), (False, False)])

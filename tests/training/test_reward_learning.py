@@ -240,14 +240,3 @@ def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHist
     load_reward_predictor(path, rules_version="tenhou-1")
     with pytest.raises(ValueError, match=r"trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
         load_reward_predictor(path, rules_version="tonpuu")
-
-
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="max_epochs is 0: use 1 to 1,000,000"):
-        RewardLearningConfig(max_epochs=0)
-    with pytest.raises(ValueError, match="learning_rate is 2"):
-        RewardLearningConfig(learning_rate=2)
-    with pytest.raises(ValueError, match="batch_games is -1: use 1 to 65,536"):
-        RewardLearningConfig(batch_games=-1)
-    with pytest.raises(ValueError, match="threads is -1: use 0 to 1,024"):
-        RewardLearningConfig(threads=-1)

@@ -220,16 +220,6 @@ def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_we
     assert load_header(tmp_path / "discard.safetensors").step == 5
 
 
-def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    diverge(monkeypatch, after=0)
-    with pytest.raises(DivergedError, match=r"step 1 .*; no weights were validated yet"):
-        train(tmp_path)
-    with pytest.raises(DivergedError, match="weights that were stored are in the checkpoints in s3://nets/workers"):
-        HeadTrainer(job(), tmp_path, kept_in="s3://nets/workers").run()
-
-
 def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path) -> None:
     metrics = train(tmp_path, data=head_data(num_validation=0, num_test=0))
     assert metrics["best_step"] == 60
@@ -303,16 +293,3 @@ def test_a_training_that_is_asked_to_stop_saves_and_continues_with_the_same_numb
     assert step == 31
     assert share == pytest.approx(31 / 60)
     assert without_seconds(continued) == without_seconds(whole)
-
-
-def test_every_part_of_a_training_is_announced(tmp_path: Path) -> None:
-    watch = Watch()
-    HeadTrainer(job(), tmp_path, watch=watch).run()
-    assert watch.phases == [
-        "counting samples",
-        "encoding validation samples",
-        "encoding the first samples",
-        *["validation"] * 3,
-        "test",
-    ]
-    assert watch.share == 1.0

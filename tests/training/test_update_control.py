@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD
+from suphx.training.learner import UpdateControl, mean_figures, new_stage
 from suphx.training.learner_config import CriticWarmupConfig, EntropyConfig, LearnerConfig
 from suphx.training.learning_step import Figures, Step
-from suphx.training.update_control import UpdateControl, mean_figures, new_stage
 from tests.training.decision_batch import BATCHES, CONFIG, GUARDED, decisions
 
 KINDS = (DECISIONS[DISCARD_HEAD], DECISIONS[CHOW_HEAD])

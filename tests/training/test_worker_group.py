@@ -90,16 +90,3 @@ def test_two_workers_learn_what_one_learns_from_their_samples_together(
 
 def test_workers_agree(tmp_path: Path) -> None:
     in_two_processes(agree, tmp_path)
-
-
-def test_one_worker_alone_needs_nobody() -> None:
-    group = WorkerGroup()
-    net = new_net()
-    assert group.join(net, shares_statistics=True) is net
-    assert group.from_first([1.0]) == [1.0]
-    assert group.gather("a") == ["a"]
-
-
-def test_a_rank_outside_of_the_group_is_refused() -> None:
-    with pytest.raises(ValueError, match="worker 2 of 2"):
-        WorkerGroup(rank=2, size=2)

@@ -15,10 +15,10 @@ from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
 from suphx.games.game import Agent, CandidateGame
-from suphx.games.registry import game_modules
+from suphx.games.registry import candidate_game, game_modules
+from suphx.selfplay.agents.agent import NetAgent, load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_deals
-from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
@@ -46,14 +46,13 @@ def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
 def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play all decks against each opponent and return the figures."""
     config = context.recipe.match
-    trained = load_value_nets(context.upstream[MONTE_CARLO_STAGE])
-    game, player = trained.game, trained.player(context.recipe.learning.precision)
+    game, player = candidate_game(context.recipe.game), _load_nets(context)
     found: dict[str, SideReport] = {}
     with context.console.progress("decks", config.decks * len(config.opponents), name=MATCH) as progress:
         for opponent in config.opponents:
             agents = {"nets": player, opponent: game.scripted_agent(opponent)}
             setup = MatchSetup(
-                *agents, seed=0, game=game.name, rules=trained.rules, first_deal=first_deal(context.recipe)
+                *agents, seed=0, game=game.name, rules=player.rules, first_deal=first_deal(context.recipe)
             )
             runner = GameRunner(
                 load=agents.__getitem__,
@@ -76,6 +75,11 @@ def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
         for name, figure in report.figures.items()
         for end, value in (("", figure.mean), ("_low", figure.interval.low), ("_high", figure.interval.high))
     }
+
+
+def _load_nets(context: StageContext[MonteCarloRecipe]) -> NetAgent:
+    recipe = context.recipe
+    return load_nets(context.upstream[MONTE_CARLO_STAGE], game=recipe.game, precision=recipe.learning.precision)
 
 
 def first_deal(recipe: MonteCarloRecipe) -> int:
@@ -101,13 +105,10 @@ def sample_game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
 
 def _play_sample_game(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play the deck and write its page."""
-    trained, opponent = load_value_nets(context.upstream[MONTE_CARLO_STAGE]), context.recipe.match.opponents[-1]
-    agents = (
-        ("nets", trained.player(context.recipe.learning.precision)),
-        (opponent, trained.game.scripted_agent(opponent)),
-    )
+    game, nets, opponent = candidate_game(context.recipe.game), _load_nets(context), context.recipe.match.opponents[-1]
+    agents = (("nets", nets), (opponent, game.scripted_agent(opponent)))
     title = f"{context.recipe.name}: the nets against {opponent}"
-    page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context.recipe), title=title).encode()
+    page = deck_page(game, nets.rules, agents, seed=first_deal(context.recipe), title=title).encode()
     write_atomically(context.folder / PAGE_FILE, [page])
     return {"bytes": len(page)}
 

@@ -1,7 +1,7 @@
 """The learning stage: nets play against themselves and learn the returns of their moves.
 
-Leaves what ``suphx.training.monte_carlo_learning`` writes (``metrics.json`` and the state from which a
-killed stage continues), and the best nets as one file for each seat.
+Leaves what ``suphx.training.monte_carlo_learning`` writes: the best nets, ``metrics.json``, and the state from which
+a killed stage continues.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.config import MAX_SEED, MonteCarloConfig
 from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, ValueTrainer
 from suphx.training.trainer import METRICS_FILE, StoppedError
-from suphx.training.value_nets import save_value_nets
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
@@ -48,11 +47,12 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             watch.note = _note(entry, recipe)
 
         try:
-            trained, done = ValueTrainer(
+            _, done = ValueTrainer(
                 config,
                 game,
                 recipe.rules,
                 context.folder,
+                extra={"recipe": recipe.name},
                 report=report,
                 keep=context.keep,
                 watch=watch,
@@ -62,7 +62,6 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             if not (context.folder / STATE_FILE).is_file():
                 raise KeyboardInterrupt from stopped
             raise Interrupted(f"step {stopped.step:,} of {MONTE_CARLO_STAGE}") from stopped
-    save_value_nets(context.folder, trained, {"recipe": recipe.name, "step": done.best_step})
     last = done.history[-1]
     context.console.say(f"{MONTE_CARLO_STAGE}: {last['games']:,} games, the nets of step {done.best_step:,} won most")
     figures = {name: last[name] for name in ("step", "games", "samples", "seconds", "loss")}

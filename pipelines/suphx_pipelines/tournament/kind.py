@@ -30,8 +30,8 @@ from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, Side
 from suphx.models.checkpoint import load_header
 from suphx.models.device import uses_bf16
 from suphx.models.net_config import Precision
+from suphx.selfplay.agents.agent import load_nets
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
-from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.charts.comparison_charts import placement_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.json_file import read_json
@@ -198,7 +198,7 @@ class Kind:
             load_entrant(self.game, entrant.address_in(folder))
             if is_candidate and any(getattr(load_header(file).net, "num_oracle_planes", 0) for file in files):
                 raise ValueError("it sees what is hidden from players")
-        elif not have_same_moves(self._game, load_value_nets(copy).rules, self.rules(recipe)):
+        elif not have_same_moves(self._game, load_nets(copy, game=self.game).rules, self.rules(recipe)):
             advice = ", or name another registry.model" if name == recipe.registry.address else ""
             raise ValueError(
                 f"{name} learned rules with other moves than those of the recipe: change its table rules{advice}"

@@ -25,11 +25,10 @@ from suphx.evaluation.game_runner import LoadAgent
 from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
-from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.agent import NetAgent, load_agent, load_nets
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.suggestion import did_you_mean
 from suphx.training.adapter import Adapter, AdaptiveAgent, MoveConfig
-from suphx.training.value_nets import load_value_nets, move_features
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,
@@ -137,9 +136,9 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path, source: Age
     place = find_side_nets(address, game, folder, source)
     if place is None:
         return SideAgent(address, game.scripted_agent(address), None)
-    trained = load_value_nets(place)
+    nets = load_nets(place, game=game.name)
     files = tuple(place / name for name in checkpoint_names(game=game.name))
-    return SideAgent(address, trained.player(), trained.rules, files)
+    return SideAgent(address, nets, nets.rules, files)
 
 
 def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> Agent:
@@ -147,7 +146,7 @@ def load_side_player(game_name: str, address: str, *, precision: Precision = "au
     game = candidate_game(game_name)
     if address in game.agents:
         return game.scripted_agent(address)
-    return load_value_nets(_checked(address, Path(address), game)).player(precision)
+    return load_nets(_checked(address, Path(address), game), game=game_name, precision=precision)
 
 
 def find_side_nets(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> Path | None:
@@ -195,7 +194,7 @@ def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
 
 def have_same_moves(game: CandidateGame, *rules: Any) -> bool:
     """Tell whether all ``rules`` of ``game`` have the same moves, so that a net of one knows those of the others."""
-    return len({len(move_features(game, each)) for each in set(rules)}) <= 1
+    return len({game.open_tables(1, each).num_moves for each in set(rules)}) <= 1
 
 
 def load_match_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:

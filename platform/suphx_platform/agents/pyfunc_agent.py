@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suphx.games.game import CandidateOpinion
-from suphx.games.registry import game_of_files, has_candidates
+from suphx.games.registry import candidate_game, game_of_files, has_candidates
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
+from suphx.selfplay.agents.agent import load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
-from suphx.training.value_nets import load_value_nets
 from suphx_platform.agents.agent_loading import have_same_moves, load_net_agent
 from suphx_platform.agents.mjai.mjai_arena import decision_after, move_of, moves_of
 from suphx_platform.agents.mjai.programs import Event
@@ -99,10 +99,9 @@ def _decision(row: int, text: object) -> Records | None:
 class PyfuncSideAgent:
     """Consumes: games so far. Produces: the agent's next move in each, and the values of all legal moves."""
 
-    def __init__(self, folder: Path) -> None:
-        """``folder`` has the nets of all seats; FileNotFoundError and ValueError as for ``load_value_nets``."""
-        self._trained = load_value_nets(folder)
-        self._player = self._trained.player()
+    def __init__(self, folder: Path, game: str) -> None:
+        """``folder`` has the nets of ``game``; errors as for ``load_nets``."""
+        self._game, self._player = candidate_game(game), load_nets(folder, game=game)
 
     def predict(self, model_input: pd.DataFrame, params: dict[str, Any] | None = None) -> pd.DataFrame:
         """Return the columns ``move`` and ``values`` (JSON) of the games in the column ``record``.
@@ -118,12 +117,11 @@ class PyfuncSideAgent:
         return pd.DataFrame(columns, index=column.index)
 
     def _answer(self, row: int, text: object) -> tuple[str, str]:
-        game = self._trained.game
         try:
-            record = game.read_record(str(text))
-            if not have_same_moves(game, self._trained.rules, record.rules):
+            record = self._game.read_record(str(text))
+            if not have_same_moves(self._game, self._player.rules, record.rules):
                 raise ValueError("its rules have other moves than those that the nets learned")
-            tables = game.next_decision(record)
+            tables = self._game.next_decision(record)
         except ValueError as error:
             raise ValueError(f"row {row} of the column {RECORD}: {error}") from error
         if not tables.waiting().size:
@@ -132,7 +130,7 @@ class PyfuncSideAgent:
         return self._text(record.rules, opinion)
 
     def _text(self, rules: Any, opinion: CandidateOpinion) -> tuple[str, str]:
-        moves = [self._trained.game.recorded_move(rules, move) for move in opinion.candidates.tolist()]
+        moves = [self._game.recorded_move(rules, move) for move in opinion.candidates.tolist()]
         values = [] if opinion.values is None or len(moves) < 2 else opinion.values.tolist()
         ranked = sorted(zip(moves, values, strict=False), key=lambda each: -each[1])
         told = [{"move": move, "value": round(value, 4)} for move, value in ranked]
@@ -143,5 +141,6 @@ def _load_pyfunc(path: str) -> PyfuncAgent | PyfuncSideAgent:
     """Return the model with the nets in ``path``; called by MLflow. ValueError names nets that are not as recorded."""
     check_nets(Path(path))
     game = game_of_files(file.name for file in Path(path).glob("*.safetensors"))
-    has_values = game is not None and has_candidates(game)
-    return PyfuncSideAgent(Path(path)) if has_values else PyfuncAgent(Path(path))
+    if game is not None and has_candidates(game):
+        return PyfuncSideAgent(Path(path), game)
+    return PyfuncAgent(Path(path))

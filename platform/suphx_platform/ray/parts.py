@@ -107,8 +107,7 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
     """Return the parts of Deep Monte-Carlo: each simulator has nets of its own, and one buffer keeps whole rounds."""
     from suphx.games.registry import candidate_game
     from suphx.selfplay.buffer import RoundBuffer
-    from suphx.training.local_rounds import RoundSimulator
-    from suphx.training.value_nets import new_nets, weights_of
+    from suphx.training.monte_carlo import RoundSimulator, new_nets
 
     found = candidate_game(game)
     waiting = max(1, (layout.rounds_per_simulator - 1) * layout.num_simulators)
@@ -119,7 +118,7 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
         new_engine=new_engine,
         new_buffer=partial(RoundBuffer, waiting),
         new_learner=partial(_new_round_learner, pickle.dumps((config, game))),
-        first_weights=weights_of(new_nets(found, config.seed)),
+        first_weights=new_nets(found, config.seed).weights(range(len(found.decisions))),
         publish_every=layout.weight_sync_rounds,
         stops=(config.evaluate_rounds,),
         max_updates=config.max_rounds,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,21 +19,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from suphx.selfplay.agents.policy_set import seeing_hidden
 from suphx.selfplay.backend import Backend, BackendState, Event, Learned, Played
-from suphx.training.backend_state import first_state, packed, unpacked
+from suphx.training.backend_state import BackendTrainer, first_state
 from suphx.training.learner import DivergedBatchError
 from suphx.training.local_backend import LocalBackend, SelfPlay
-from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx.training.trainer import (
     DivergedError,
     Now,
     PartAwayError,
     Report,
     StoppedError,
-    Trainer,
     TrainingProgress,
     TrainingWatch,
 )
-from suphx.training.training_state import damage, read_state, write_state
+from suphx.training.training_state import damage
 from suphx_platform.console.stop_request import SignalWatch
 from suphx_platform.console.table_text import count_text
 from suphx_platform.selfplay.run_folder import KeepBest, MeasuredNets, RunFolder
@@ -157,7 +155,7 @@ _STALE_SHARE = 0.05
 """Of all decisions: if more were dropped as stale, a warning tells it."""
 
 
-class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
+class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
     """Consumes: the events of a backend. Produces: nets, curves, matches, states. Waits for: the backend.
 
     A step of the loop is what the backend does in about a second: games, or an update.
@@ -194,11 +192,10 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         if config.oracle.policy:
             play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
         self._config, self._play, self._files = config, play, RunFolder(folder, config, play)
-        self._new_backend, self._metrics = new_backend, metrics
+        self.state_path, self._metrics = folder / STATE_FILE, metrics
+        self.make_backend = partial(new_backend, config, play)
         self._keep_state, self._show_progress = keep, progress
-        self._backend: Backend | None = None
-        self._state: BackendState | None = None
-        if self._files.state_path.is_file():
+        if self.state_path.is_file():
             self._load()
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
@@ -222,24 +219,23 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
             self.watch.resumed(self.reached, self.time_share)
 
     def _load(self) -> None:
-        path = self._files.state_path
-        tensors, self.progress, header = read_state(path, self._files.identity(), SelfPlayProgress)
-        with damage(path, ValueError):
+        self.progress, _ = self.read_state(SelfPlayProgress)
+        with damage(self.state_path):
             for match in self.progress.matches:
                 if type(match["hanchans"]) is not int:
                     raise TypeError(f"a match has {match['hanchans']!r:.80} hanchans")
-            self._state = unpacked(tensors, header["backend"])
         self.saved_step = self.reached
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that must not change when a run resumes, as JSON values."""
+        return self._files.identity()
 
     def open(self) -> None:
         """Begin to export metrics, build all parts, write the nets of the start."""
         if self._metrics is not None:
             counts = asdict(self._state.counts) if self._state else {}
             self._metrics.open(done_share=min(1.0, self.share_done), decisions=counts)
-        with damage(self._files.state_path) if self._state else nullcontext():
-            self._backend = self._new_backend(self._config, self._play, self._state)
-        self._state = None  # large
-        self._backend.watch_stop(self.watch.is_stopping)
+        super().open()
         self._files.write_start()
 
     def close(self) -> None:
@@ -248,8 +244,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
             if self._metrics is not None:
                 self._metrics.close()
         finally:  # also after another Ctrl-C while Prometheus is waited for
-            if self._backend is not None:
-                self._backend.close()
+            super().close()
 
     @property
     def share_done(self) -> float:
@@ -272,7 +267,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         if begins and self._owes_match:
             self._begin_match()
         elif share_done < 1:
-            self._process(self._parts.advance())
+            self._process(self.parts.advance())
 
     def is_evaluation_due(self, before: float, share_done: float) -> bool:
         """Always: a match may have ended."""
@@ -281,7 +276,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
     def evaluate(self) -> None:
         """Add the matches that have ended; at the end also what was learned since the last report."""
         if self.is_finished:
-            self._process(self._parts.settle())
+            self._process(self.parts.settle())
             if self.progress.since_report:
                 self._add_point()  # the run may end between two reports
             if self._metrics is not None:
@@ -300,13 +295,12 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
 
     def write_state(self) -> None:
         """Write the nets and the state after all updates that have begun."""
-        self._process(self._parts.settle())
-        weights, state = self._parts.weights(), self._parts.state()
+        self._process(self.parts.settle())
+        weights, state = self.parts.weights(), self.parts.state()
         self.progress.match_seconds = self._times.match_seconds
         self._moved = state.learner[1]["policy_updates"]
-        tensors, header = packed(state)
         self._files.write_nets(weights, self.reached)
-        write_state(self._files.state_path, tensors, self.progress, self._files.identity(), backend=header)
+        self.write_backend(state, self.progress)
 
     def save(self) -> None:
         """Write the state, and pass it on with what to call when it is kept."""
@@ -321,7 +315,7 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         """Save the state, and end; say which matches are lost."""
         if self._metrics is not None:
             self._metrics.note_stopping()
-        self._process(self._parts.settle())
+        self._process(self.parts.settle())
         _logger.info("stopping: saving the state after %s", count_text(self.reached, "update"))
         self._add_matches()
         self.save()
@@ -351,21 +345,16 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         self._show_note("")
         metrics = {
             **{name: getattr(self.progress, name) for name in (*COUNTS, "faults", "history", "matches")},
-            "version": self._parts.version,
+            "version": self.parts.version,
             "heads": list(self._config.heads),
-            "decisions_of_buffer": asdict(self._parts.counts),
+            "decisions_of_buffer": asdict(self.parts.counts),
         }
-        self._files.write_metrics(metrics)
+        self.write_metrics(metrics)
         return metrics
-
-    @property
-    def _parts(self) -> Backend:
-        assert self._backend is not None
-        return self._backend
 
     def _process(self, events: Sequence[Event]) -> None:
         """Count the events of the backend, and the time that they took."""
-        if self._parts.is_waiting_for_parts:  # for nodes, perhaps for hours: max_minutes is not for that
+        if self.parts.is_waiting_for_parts:  # for nodes, perhaps for hours: max_minutes is not for that
             self.clock.skip()
         else:
             self.clock.tick()
@@ -405,12 +394,12 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
         if config.evaluate_every and progress.step % config.evaluate_every == 0 and not self.is_finished:
             self._begin_match_unless_behind()
         if config.oracle.policy and config.oracle.ends_step(progress.step):
-            self._files.write_nets_of_step(self._parts.newest().weights, progress.step)
+            self._files.write_nets_of_step(self.parts.newest().weights, progress.step)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""
         progress = self.progress
-        point = new_point(progress, self._config, self._parts)
+        point = new_point(progress, self._config, self.parts)
         progress.since_report = []
         progress.history.append(point)
         if len(progress.history) > _MAX_POINTS:
@@ -467,12 +456,12 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
     def _begin_match(self, *, is_final: bool = False) -> None:
         """Begin the matches of the newest weights."""
         self._show_note(f"match after {count_text(self.reached, 'update')}")
-        self._files.write_nets(self._parts.weights(), self.reached)
+        self._files.write_nets(self.parts.weights(), self.reached)
         if self._measured is not None:
             self._measured.note(self.reached)
         self._times.begin_match()
         earlier = self.progress.matches  # the first ones may be all that a stopped run has done
-        self._matches.begin(self._parts, self.reached, is_final=is_final, tell=self._show_match, earlier=earlier)
+        self._matches.begin(self.parts, self.reached, is_final=is_final, tell=self._show_match, earlier=earlier)
         self.clock.skip()  # what a match takes here is no time of the run
 
     def _add_matches(self, *, waits: bool = False) -> None:
@@ -495,20 +484,21 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
                 "buffer.batch_size",
                 ", ".join(names),
             )
-        counts = self._parts.counts
+        counts = self.parts.counts
         if counts.stale > _STALE_SHARE * counts.added:
             _logger.warning(
                 "%.0f %% of the decisions were dropped because their policy was more than %d versions old, often "
                 "the first ones of a kyoku: raise buffer.max_staleness or weight_sync_interval, or lower "
                 "simulator.num_tables",
-                *(100 * counts.stale / counts.added, self._config.buffer.max_staleness),
+                100 * counts.stale / counts.added,
+                self._config.buffer.max_staleness,
             )
 
     def note_divergence(self, error: DivergedError) -> None:
         """Write the batch and the last good weights; raise the error that names the files."""
         if not isinstance(error, DivergedBatchError):
             return
-        self._files.write_nets(self._parts.newest().weights, self.reached)
+        self._files.write_nets(self.parts.newest().weights, self.reached)
         path = self._files.write_diverged(error, self.reached)
         if self._keep_state is not None:
             try:  # the folder still has this state, which is no newer than before, and now the batch too
@@ -517,6 +507,6 @@ class PolicyTrainer(Trainer[SelfPlayProgress, dict[str, Any]]):
                 _logger.warning("the batch is only on this machine, because the storage has failed: %s", failed)
         raise DivergedError(
             f"self-play diverged at update {self.reached + 1} ({error}); the batch is in {path}, the weights "
-            f"of version {self._parts.version} in {self._files.path}: lower learner.learning_rate "
+            f"of version {self.parts.version} in {self._files.path}: lower learner.learning_rate "
             f"(now {self._config.learner.learning_rate}) or learner.gradient.max_ratio"
         ) from error

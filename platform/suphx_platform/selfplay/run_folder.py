@@ -3,7 +3,6 @@ batch."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from suphx.atomic_file import write_atomically
 from suphx.games.registry import decision_names
 from suphx.models.net_config import Calibration
 from suphx.models.tensor_file import write_tensors
@@ -23,8 +21,7 @@ from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import DivergedBatchError
 from suphx.training.local_backend import SelfPlay
-from suphx.training.reinforcement_config import FREE_KEYS, STATE_FILE, ReinforcementConfig
-from suphx.training.trainer import METRICS_FILE
+from suphx.training.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.selfplay.self_play_match import START_FOLDER
 from suphx_platform.storage.upload_queue import copy_linked
 
@@ -90,11 +87,6 @@ class RunFolder:
         self.path = path
         self._config, self._play = config, play
 
-    @property
-    def state_path(self) -> Path:
-        """The file of the state."""
-        return self.path / STATE_FILE
-
     def write_start(self) -> None:
         """Write the nets that matches are against: the first ones, and the weak ones.
 
@@ -125,19 +117,9 @@ class RunFolder:
         write_tensors(path, tensors, {"kind": "diverged batch", "updates": updates})
         return path
 
-    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """Write ``metrics.json``."""
-        write_atomically(self.path / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
-
     def _policy_set(self, weights: Weights) -> PolicySet:
         """Return the nets that learn with ``weights``, and all others as they were at first."""
-        nets = list(self._play.start.nets)
-        for head in self._config.head_numbers:
-            net = nets[head].like()
-            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[net.kind.name].items()}
-            net.load_state_dict(own)
-            nets[head] = net.eval()
-        return self._uncalibrated(replace(self._play.start, nets=tuple(nets)))
+        return self._uncalibrated(self._play.start.with_weights(weights))
 
     def _uncalibrated(self, policy_set: PolicySet) -> PolicySet:
         """Return the same nets, those that learn without a calibration."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from suphx.games.registry import agent_names
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx.selfplay.backend import Backend
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.console.table_text import count_text
 
@@ -120,14 +121,6 @@ class MatchOrder:
         return whole.hexdigest()[:16]
 
 
-class MatchPlayer(Protocol):
-    """Plays matches, in this process or elsewhere."""
-
-    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
-        """Play the match, at once or while other work goes on."""
-        ...
-
-
 class SelfPlayMatches:
     """Consumes: checkpoints in a folder. Produces: entries for ``matches`` of
     metrics.json. Waits for: matches, if asked.
@@ -148,7 +141,7 @@ class SelfPlayMatches:
 
     def begin(
         self,
-        player: MatchPlayer,
+        player: Backend,
         updates: int,
         *,
         tell: Tell,

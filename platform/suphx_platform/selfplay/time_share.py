@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from suphx.evaluation.deal_match import hanchans_of
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_platform.console.progress import RateWindow
 
 _HANCHANS_PER_DECISION = 60 / 8192
 """Hanchans of a match that take as long as learning from a decision, about; used until both have been measured."""
@@ -60,19 +59,14 @@ class TimeShare:
         self._starts_with_match = starts_with_match
         self._clock = clock
         self._counted_at = clock()
-        self._seconds_before = match_seconds
-        self._seconds = self._measured = 0.0
-        self._matches, self._updates = RateWindow(), RateWindow()
-        self._matches.add(0.0, 0.0)
-        self._newest = -1
-        self._has_first_update = False
-        self._ended_before = self._ended = self._open = 0.0
-        self._skipped = 0
-
-    @property
-    def match_seconds(self) -> float:
+        self.match_seconds = match_seconds
         """What matches have taken, over all sittings."""
-        return self._seconds_before + self._seconds
+        self._measured = self._ended = self._open = 0.0
+        """Hanchans: those that took these seconds, those of matches that are over, and of one that is not."""
+        self._skipped = 0
+        self._newest, self._changes = -1, 0
+        self._since: tuple[float, int] | None = None
+        """Seconds and updates from which on the speed of updates counts."""
 
     def begin_match(self) -> None:
         """Take the time: matches begin."""
@@ -83,9 +77,8 @@ class TimeShare:
         now = self._clock()
         self._open += hanchans
         if not is_kept:
-            self._seconds += now - self._counted_at
+            self.match_seconds += now - self._counted_at
             self._measured += hanchans
-            self._matches.add(self._seconds, self._measured)
         self._counted_at = now
 
     def skip_match(self) -> None:
@@ -100,7 +93,7 @@ class TimeShare:
         hanchans = entry["hanchans"] + (hanchans_of(self._config.evaluation_deals) if "deals" in entry else 0)
         self._ended += hanchans
         if is_earlier:
-            self._ended_before += hanchans
+            self._measured += hanchans
         else:
             self._open = max(0.0, self._open - hanchans)
 
@@ -110,9 +103,8 @@ class TimeShare:
         Before the first update, ``seconds`` are those in which the critic learned. They tell nothing about an update.
         """
         done = min(1.0, self._config.share_done(updates, seconds))
-        rate = self._update_rate(updates, seconds)
-        per_update = 1 / rate if rate else seconds / updates if updates else None
-        per_hanchan = self._seconds_per_hanchan()
+        per_update, is_known = self._seconds_per_update(updates, seconds)
+        per_hanchan = self.match_seconds / self._measured if self.match_seconds and self._measured else None
         ratio = _HANCHANS_PER_DECISION * self._config.buffer.batch_size
         if per_update is None:
             per_update = 0.0 if per_hanchan is None else per_hanchan * ratio
@@ -123,33 +115,23 @@ class TimeShare:
         over = learned + played * per_hanchan
         left = learning + max(0.0, self._hanchans(done, updates) - played) * per_hanchan
         share = over / (over + left) if over + left else done
-        is_known = self._is_speed_known(seconds) or not learning or not self._config.max_updates
-        return RunTime(share, left if is_known else None)
+        return RunTime(share, left if is_known or not learning or not self._config.max_updates else None)
 
-    def _is_speed_known(self, seconds: float) -> bool:
-        window = self._updates
-        return self._has_first_update and (len(window) >= _KNOWN_UPDATES or window.seconds(seconds) >= _KNOWN_SECONDS)
+    def _seconds_per_update(self, updates: int, seconds: float) -> tuple[float | None, bool]:
+        """Return what an update takes, by this process if it has made some, and whether that is known well.
 
-    def _update_rate(self, updates: int, seconds: float) -> float | None:
-        """Return the updates in a second of this process; None if they are unknown."""
-        window = self._updates
-        if not updates:  # the critic learns
-            window = self._updates = RateWindow()
-            window.add(seconds, updates)
-        elif updates > self._newest:
-            window.add(seconds, updates)
-            if len(window) == 3 and not self._has_first_update:  # which had to wait for the first games
-                window.forget_first()
-                self._has_first_update = True
-        self._newest = updates
-        return window.rate(seconds, updates)
-
-    def _seconds_per_hanchan(self) -> float | None:
-        """Return what a hanchan of a match takes: in this process, else in earlier ones; None if it is unknown."""
-        rate = self._matches.rate(self._seconds, self._measured)
-        if rate:
-            return 1 / rate
-        return self._seconds_before / self._ended_before if self._seconds_before and self._ended_before else None
+        The first update had to wait for the first games.
+        """
+        if updates > self._newest or not updates:
+            self._newest, self._changes = updates, self._changes + 1 if updates else 1
+            if self._changes == 2:
+                self._since = (seconds, updates)
+        first_seconds, first_updates = self._since or (0.0, 0)
+        made, took = updates - first_updates, seconds - first_seconds
+        is_known = self._since is not None and (made >= _KNOWN_UPDATES or took >= _KNOWN_SECONDS)
+        if not made:
+            return (seconds / updates if updates else None), False
+        return took / made, is_known
 
     def _learning(self, updates: int, seconds: float, per_update: float) -> tuple[float, float]:
         """Return how long the updates that are left take, and how long those that are done take at the same speed."""

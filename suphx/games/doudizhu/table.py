@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.kernel.record import I8, I32, I64, Records, field, record_dtype
+from suphx.number_range import check_ranges
 
 if TYPE_CHECKING:
     from suphx.games.doudizhu.moves import Moves
@@ -69,9 +70,7 @@ class Rules:
     """Use the looser kickers of DouZero's move generator (29,984 sets of cards), for comparisons with DouZero only."""
 
     def __post_init__(self) -> None:
-        if self.scoring not in get_args(Scoring):
-            choices = ", ".join(map(repr, get_args(Scoring)))
-            raise ValueError(f"scoring is {self.scoring!r}: use one of {choices}")
+        check_ranges(self)
         for name in ("bidding", "douzero_kickers"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use true or false")

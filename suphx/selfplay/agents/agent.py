@@ -20,7 +20,15 @@ from suphx.experience.segments import segment_argmax
 from suphx.games.game import Agent
 from suphx.games.learning import Forward, KindOutputs
 from suphx.games.mahjong.planes import NUM_COLUMNS
-from suphx.games.registry import DEFAULT_GAME, agent_names, decision_names, find_decisions, find_learning, load_game
+from suphx.games.registry import (
+    DEFAULT_GAME,
+    agent_names,
+    decision_names,
+    find_decisions,
+    find_learning,
+    has_candidates,
+    load_game,
+)
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.selfplay.decision import move_probabilities
 from suphx.games.riichi.table import NUM_ACTIONS
@@ -31,7 +39,8 @@ from suphx.models.inference import CandidateInference, PackedNet
 from suphx.models.net_config import ActionSelection, Calibration, Precision
 from suphx.models.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, list_actions_at, masked_logits
-from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
+from suphx.printable_text import shortened
+from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, find_checkpoints, split_address
 from suphx.selfplay.agents.policy_set import load_policy_set
 
 Floats = NDArray[np.float32]
@@ -119,6 +128,8 @@ class NetAgent:
             raise ValueError(f"{name}: an agent needs one net for each of {names}")
         self.name = name
         self.encoder = encoder
+        self.rules = rules
+        """Of the game, if the nets know only the moves of some rules."""
         self._learning = find_learning(game)
         self._kinds = kinds
         self._calibrations = tuple(calibrations) or (Calibration(),) * len(kinds)
@@ -260,7 +271,9 @@ def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
     return PackedNet(net) if is_packed else fold_batch_norm(net).to(device)
 
 
-def load_agent(address: str | Path, *, device: str = "cpu", game: str = DEFAULT_GAME) -> Agent:
+def load_agent(
+    address: str | Path, *, device: str = "cpu", game: str = DEFAULT_GAME, precision: Precision = "auto"
+) -> Agent:
     """Return the agent that ``address`` names: a scripted one, or a folder with a checkpoint for each kind of decision.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
@@ -269,9 +282,17 @@ def load_agent(address: str | Path, *, device: str = "cpu", game: str = DEFAULT_
     self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
-    address, names = str(address), decision_names(game)
+    address = str(address)
     if address in agent_names(game):
         return load_game(game).scripted_agent(address)
+    return load_nets(address, device=device, game=game, precision=precision)
+
+
+def load_nets(
+    address: str | Path, *, device: str = "cpu", game: str = DEFAULT_GAME, precision: Precision = "auto"
+) -> NetAgent:
+    """Return the agent with the nets in a folder; arguments and errors as of ``load_agent``."""
+    address, names = str(address), decision_names(game)
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():
@@ -293,8 +314,25 @@ def load_agent(address: str | Path, *, device: str = "cpu", game: str = DEFAULT_
         sampled=[names.index(name) for name in header.extra.get(LEARNED_HEADS, names)] if "sampled" in words else (),
         device=device,
         keep_probability=float(header.extra.get("keep_probability", 1.0)),
-        rules=None if isinstance(header.rules, str) else load_game(game).new_rules(header.rules),
+        rules=_learned_rules(folder, game, is_weak=is_weak) if has_candidates(game) else None,
+        precision=precision,
     )
+
+
+def _learned_rules(folder: Path, game: str, *, is_weak: bool) -> Any:
+    """Return the rules that all nets in ``folder`` have learned; ValueError if they differ or a file is damaged."""
+    found = []
+    for path in find_checkpoints(folder, is_weak=is_weak, game=game):
+        rules = load_header(path).rules
+        try:
+            if isinstance(rules, str):
+                raise TypeError(f"rules is {rules!r:.40}")
+            found.append(load_game(game).new_rules(rules))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged ({shortened(str(error), 200)}): train it again") from error
+    if len(set(found)) > 1:
+        raise ValueError(f"the nets in {folder} learned different rules: use those of one training")
+    return found[0]
 
 
 def as_agent(agent: AgentLike) -> Agent:

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from suphx.models.net_config import Calibration, checkpoint_name
 from suphx.models.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
 from suphx.models.tensor_file import tensors_digest
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
+from suphx.selfplay.weights import Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,17 @@ class PolicySet:
         weights = {f"{net.kind.name}.{name}": t.cpu() for net in self.nets for name, t in net.state_dict().items()}
         return tensors_digest(weights)
 
+    def with_weights(self, weights: Weights) -> PolicySet:
+        """Return nets whose ``weights``, by kind and name, are new, in evaluation mode; arrays may be read-only."""
+        nets = list(self.nets)
+        for number, net in enumerate(nets):
+            if net.kind.name in weights:
+                with torch.device("meta"):  # no weights are drawn
+                    nets[number] = net.like()
+                own = {name: torch.from_numpy(np.array(v)) for name, v in weights[net.kind.name].items()}
+                nets[number].load_state_dict(own, assign=True)
+        return replace(self, nets=tuple(net.eval() for net in nets))
+
 
 def load_policy_set(folder: Path, encoder: str, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> PolicySet:
     """Return the nets in ``folder``; ``is_weak``: those of an early step.
@@ -80,8 +93,8 @@ def save_policy_set(
     encoder: str,
     *,
     rules: str | dict[str, Any],
-    step: int,
-    extra: Mapping[str, Any],
+    step: int = 0,
+    extra: Mapping[str, Any] = MappingProxyType({}),
     is_weak: bool = False,
 ) -> None:
     """Write the nets as checkpoints that ``load_policy_set`` reads; ``is_weak``: under the names of the weak ones."""

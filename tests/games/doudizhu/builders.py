@@ -1,16 +1,36 @@
-"""Tables with hands that a test names, and games with moves that a test names."""
+"""Tables with hands that a test names, games with moves that a test names, and nets that have not learned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from suphx.games.doudizhu.cards import DECK, counts_of, pack_counts, parse_cards
 from suphx.games.doudizhu.engine import Simulator, start, step
+from suphx.games.doudizhu.learning import ENCODER
 from suphx.games.doudizhu.moves import Moves, find_move
 from suphx.games.doudizhu.table import TABLE, Rules
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import I32, Records
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+from suphx.training.monte_carlo import new_nets
+
+GAME = candidate_game("doudizhu")
+
+
+def save_nets(folder: Path, rules: Rules | None = None, *, seed: int = 1, nets: PolicySet | None = None) -> Path:
+    """Leave nets that learned ``rules``, by default of random weights; return their folder."""
+    nets = nets or new_nets(GAME, seed)
+    save_policy_set(folder, nets, ENCODER, rules=GAME.rules_values(rules or Rules()))
+    return folder
+
+
+def new_agent(nets: PolicySet | None = None, rules: Rules | None = None) -> NetAgent:
+    """Return what plays of nets, by default of random weights."""
+    return NetAgent("nets", (nets or new_nets(GAME, 1)).nets, ENCODER, rules=rules or Rules(), precision="fp32")
 
 
 def after_moves(num_moves: int, seed: int) -> Simulator:

@@ -6,7 +6,6 @@ import pytest
 from suphx.games.doudizhu.bots import choose_scripted, play_scripted
 from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.moves import load_moves, move_text
-from suphx.games.doudizhu.names import AGENTS
 from suphx.games.doudizhu.table import LANDLORD, Rules
 from tests.games.doudizhu.builders import play_text
 from tests.games.doudizhu.invariants import check_invariants
@@ -69,12 +68,3 @@ def test_what_the_rule_agent_plays(hands: tuple[str, str, str], game: str, wante
 def test_the_rule_agent_leaves_a_high_card_to_its_teammate() -> None:
     hands = ("3345678", "KK44", "A2A2")
     assert choice(hands, "3 K") == "pass"
-
-
-def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match=f"'best' is not a scripted agent: use one of {', '.join(AGENTS)}"):
-        play_scripted(1, RULES, ("best", "random"))
-    with pytest.raises(ValueError, match="0 games on 1 threads: use at least one of each"):
-        play_scripted(0, RULES)
-    with pytest.raises(ValueError, match="seed is -1"):
-        play_scripted(1, RULES, seed=-1)

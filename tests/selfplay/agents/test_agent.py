@@ -204,10 +204,6 @@ def test_a_colon_may_be_part_of_a_folder(tmp_path: Path) -> None:
     assert load_agent(str(folder)).name == str(folder)
 
 
-def test_scripted_agents_are_loaded_by_name() -> None:
-    assert [load_agent(name).name for name in agent_names()] == list(agent_names())
-
-
 @pytest.mark.parametrize("in_subfolders", [False, True])
 def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfolders: bool) -> None:
     loaded = load_agent(str(save_nets(tmp_path, in_subfolders=in_subfolders)))
@@ -222,13 +218,6 @@ def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
         load_agent("nobody")
     with pytest.raises(ValueError, match="'nobody' is no scripted agent"):
         ScriptedAgent("nobody")
-
-
-def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
-    save_nets(tmp_path)
-    (tmp_path / "pong.safetensors").unlink()
-    with pytest.raises(ValueError, match=r"has no checkpoint of the pong net: expected pong.safetensors or pong/pong"):
-        load_agent(str(tmp_path))
 
 
 def test_a_checkpoint_of_another_head_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
 from suphx.games.riichi.hidden import determinise
@@ -10,7 +9,7 @@ from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, KYOKU_START, OWN_TURN
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
+from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from tests.selfplay.agents.small_agent import small_agent
 
 
@@ -109,15 +108,3 @@ def test_the_seats_own_net_decides_its_discards_only() -> None:
     differs = (own["num_decisions"] != changed["num_decisions"]) | (own["river"] != changed["river"]).any(axis=(1, 2))
     assert not differs[:12].any()
     assert differs[12:].sum() >= 10
-
-
-def test_seats_and_deals_must_be_as_many() -> None:
-    with pytest.raises(ValueError, match="2 seats for 3 deals"):
-        play_deals(new_deals(3), np.zeros(2, np.int64), small_agent())
-
-
-def test_of_no_deals_there_are_no_decisions() -> None:
-    kept = play_deals(new_deals(1)[:0], np.zeros(0, np.int64), small_agent(), keys=np.zeros(0, np.int64))
-    assert isinstance(kept, SeatDecisions)
-    assert kept.planes.shape[0] == 0
-    assert kept.planes.shape[1] > 0

@@ -50,10 +50,6 @@ def test_rules_reach_the_games() -> None:
     assert log.rules == tonpuu()
 
 
-def test_no_seeds_give_no_games() -> None:
-    assert list(play_games([RANDOM], np.zeros((0, 4), int), [], tenhou())) == []
-
-
 def test_a_seating_of_another_size_is_refused() -> None:
     with pytest.raises(ValueError, match=r"seating has the shape \(2, 3\) for 2 seeds: give 4 agents for each"):
         list(play_games([RANDOM], np.zeros((2, 3), int), [1, 2], tenhou()))
@@ -86,9 +82,3 @@ def test_logs_of_games_with_draw_lanes_replay_like_others() -> None:
         log.kyokus[0].wall[:52].tolist() for log in ordinary
     ]
     assert [log.final_scores for log in with_lanes] != [log.final_scores for log in ordinary]
-
-
-def test_logs_may_have_other_names_than_the_agents() -> None:
-    (log,) = play_games([UKEIRE, UKEIRE], np.array([[0, 1, 1, 1]]), [1], tonpuu(), names=["first", "second"])
-    assert log.names == ("first", "second", "second", "second")
-    assert UKEIRE.name == "ukeire"

@@ -71,7 +71,7 @@ def test_a_damaged_run_hides_no_other(runs: Path, capsys: pytest.CaptureFixture[
     assert {run["run_id"]: run["state"] for run in listed} == {"laptop-1": "damaged", "laptop-2": "failed"}
     assert "damaged: " in " ".join(lines(runs, capsys, "list"))
     assert cli.main(["runs", "compare", "laptop-1", "laptop-2", "--runs", str(runs)]) == 1
-    assert "laptop-1/run.json is not JSON" in capsys.readouterr().err
+    assert "laptop-1/run.json is damaged" in capsys.readouterr().err
     assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted"] == ["laptop-1"]
 
 

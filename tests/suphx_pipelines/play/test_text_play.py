@@ -11,8 +11,9 @@ import pytest
 from suphx.games.game import Agent
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I32
-from suphx.training.value_nets import ValueNets, new_nets
+from suphx.training.monte_carlo import new_nets
 from suphx_pipelines.play.text_play import TextPlay, TextPlayResult, TextPlaySetup
+from tests.games.doudizhu.builders import new_agent
 
 GAME = candidate_game("doudizhu")
 RULES = GAME.new_rules({})
@@ -139,7 +140,7 @@ def test_records_that_cannot_be_written_yet_are_written_later(tmp_path: Path) ->
 
 
 def test_nets_show_the_values_of_their_best_moves(tmp_path: Path) -> None:
-    player = ValueNets(GAME, RULES, new_nets(GAME, 0)).player("fp32")
+    player = new_agent(new_nets(GAME, 0))
     typist = Typist(new_setup(tmp_path, player=player), 9, ["h", "quit"])
     typist.terminal.play(4)
     first = next(number for number, line in enumerate(typist.shown) if line.startswith("  rule would play "))

@@ -11,12 +11,12 @@ import torch
 
 from suphx.evaluation.measures import SideTestConfig
 from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import candidate_game
 from suphx.models.candidate_net import CandidateNet
-from suphx.training.value_nets import ValueNets, load_value_nets, new_nets, save_value_nets
+from suphx.training.monte_carlo import new_nets
 from suphx_pipelines.recipe.tournament_recipe import SideDecisionConfig, SideLeaderboardConfig, SideTournamentRecipe
 from suphx_pipelines.tournament.tournament import run_tournament
 from suphx_platform.console.console import Console
+from tests.games.doudizhu import builders
 
 SMALL = SideTournamentRecipe(
     name="nightly",
@@ -37,17 +37,13 @@ LONGER = replace(
 
 def save_nets(folder: Path, seed: int, rules: Rules | None = None) -> Path:
     """Leave nets that have learned nothing, as a finished training does."""
-    folder.mkdir(parents=True)
-    game = candidate_game("doudizhu")
-    save_value_nets(folder, ValueNets(game, rules or Rules(), new_nets(game, seed)))
-    return folder
+    return builders.save_nets(folder, rules, seed=seed)
 
 
 def save_strong_nets(folder: Path) -> Path:
     """Leave nets that play the most cards they can: they beat those of ``save_nets`` in nearly all games."""
-    save_nets(folder, seed=0)
-    trained = load_value_nets(folder)
-    for net in trained.nets:
+    nets = new_nets(builders.GAME, 0)
+    for net in nets.nets:
         assert isinstance(net, CandidateNet)
         with torch.no_grad():
             for parameter in net.parameters():
@@ -57,8 +53,7 @@ def save_strong_nets(folder: Path) -> Path:
                 assert isinstance(layer, torch.nn.Linear)
                 layer.weight[0, 0] = 1
             net.output.weight[0, 0] = 1
-    save_value_nets(folder, trained)
-    return folder
+    return builders.save_nets(folder, nets=nets)
 
 
 def play(runs: Path, recipe: SideTournamentRecipe = SMALL) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import pytest
 from suphx.games.doudizhu.table import Rules
 from suphx.games.game import CandidateOpinion
 from suphx.games.registry import candidate_game
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import candidate_opinions
-from suphx.training.value_nets import load_value_nets
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.kind import Kind
@@ -70,8 +70,7 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     assert "Trained in the run `b-1`, stage `learning`." in str(versions["2"].description)
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
     assert "was played until it was decided whether the candidate is better by" in page
-    live = (folder / "decision" / "live.html").read_text(encoding="utf-8")
-    assert "Decided after" in live
+    assert "<h2>Decision" in (folder / "decision" / "live.html").read_text(encoding="utf-8")
     assert 'href="game.html"' in page
     game = (folder / "report" / "game.html").read_text(encoding="utf-8")
     assert game == (folder / "sample_game" / "game.html").read_text(encoding="utf-8")
@@ -137,7 +136,7 @@ def test_the_champion_answers_games_so_far_as_a_model_of_mlflow(runs: Path) -> N
     assert json.loads(answer["values"][0]) == []
     finished = GAME.read_record(json.dumps(record | {"moves": moves}))
     assert finished.winner in GAME.seat_names
-    player = load_value_nets(runs / "a-1" / "learning").player()
+    player = load_agent(runs / "a-1" / "learning", game="doudizhu")
     opinions = candidate_opinions(GAME.recorded_decisions(finished), player)
     assert moves == [_chosen(opinion) for opinion in opinions], "the same nets play the same game"
 

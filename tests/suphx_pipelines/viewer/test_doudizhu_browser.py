@@ -16,9 +16,9 @@ from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
+from tests.games.doudizhu.builders import new_agent
 from tests.page_checks import unreadable_texts
 from tests.pictures import screenshot
 
@@ -43,7 +43,7 @@ def values() -> dict[str, Any]:
     """Return three games of the rule agent, with the values of nets."""
     names, seating = ("Anna", HOSTILE, "Cleo"), np.array([[0, 1, 2]] * 3)
     records = list(play_games([ScriptedPlayer("rule")] * 3, seating, range(3), Rules(), game="doudizhu", names=names))
-    player = ValueNets(GAME, Rules(), new_nets(GAME, 1)).player("fp32")
+    player = new_agent()
     opinions = [candidate_opinions(GAME.recorded_decisions(record), player) for record in records]
     return GAME.viewer_game(records, opinions) | {"agent": "nets"}
 

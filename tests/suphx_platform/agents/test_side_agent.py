@@ -10,21 +10,15 @@ from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_platform.agents.agent_loading import common_rules, find_side_nets, load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.games.doudizhu.builders import save_nets as nets
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 GAME = candidate_game("doudizhu")
-
-
-def nets(folder: Path, rules: Rules | None = None) -> Path:
-    folder.mkdir()
-    save_value_nets(folder, ValueNets(GAME, rules or Rules(), new_nets(GAME, 1)))
-    return folder
 
 
 def source(folder: Path) -> AgentSource:

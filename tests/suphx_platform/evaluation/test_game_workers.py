@@ -23,10 +23,10 @@ from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.adapter import AdaptiveAgent
-from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_platform.agents.agent_loading import load_any_agent, load_side_player
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.ray_game_workers import PackedAgents, start_packed
+from tests.games.doudizhu.builders import save_nets
 from tests.selfplay.small_policy_set import save_random, save_random_weak
 from tests.suphx_platform.evaluation.slow_tasks import TASKS, scores
 
@@ -151,9 +151,7 @@ def test_weak_nets_need_no_others_beside_them(tmp_path: Path) -> None:
 @pytest.fixture
 def side_nets(tmp_path: Path) -> Path:
     """Untrained nets, beside a file that nobody needs elsewhere, in a folder with the name of a scripted agent."""
-    folder = tmp_path / "rule"
-    folder.mkdir()
-    save_value_nets(folder, ValueNets(GAME, Rules(), new_nets(GAME, 1)))
+    folder = save_nets(tmp_path / "rule")
     (folder / "training_state.safetensors").write_bytes(b"large")
     return folder
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
+from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.backend import BackendState
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo_learning import NewBackend, ValueTrainer
 from suphx.training.trainer import TrainingProgress, TrainingWatch
-from suphx.training.value_nets import ValueNets
 from suphx_platform.ray.backend import RayBackend, ray_backend
 from suphx_platform.ray.parts import monte_carlo_parts
 from suphx_platform.ray.task_matches import TaskMatches
@@ -34,7 +34,7 @@ LOCKSTEP = RoundLayoutConfig(on_ray=True, pace="lockstep", learner_copy_rounds=3
 FREE = replace(LOCKSTEP, pace="free", num_simulators=2)
 ROUNDS_BEFORE_THE_END = 2
 
-Trained = tuple[ValueNets, TrainingProgress]
+Trained = tuple[PolicySet, TrainingProgress]
 
 
 class ActingWatch(TrainingWatch):

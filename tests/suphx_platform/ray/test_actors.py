@@ -3,8 +3,9 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +37,7 @@ class Round:
 
     version: int = 0
     samples: Any = ()
+    number: int = field(default_factory=count().__next__)
 
     def __len__(self) -> int:
         return 1

@@ -157,7 +157,7 @@ def test_all_parts_of_a_learners_node_may_die_at_once(tmp_path: Path) -> None:
 def test_a_stop_while_the_learner_starts_again_waits_for_it_and_saves(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One that has no node is not waited for: tests/suphx_platform/selfplay/test_policy_trainer_stop.py."""
+    """One that has no node is not waited for: tests/suphx_platform/selfplay/test_policy_trainer.py."""
     caplog.set_level(logging.INFO, "suphx_platform")
 
     def kill_and_stop(run: Run) -> None:

@@ -51,7 +51,7 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
         (20, 0.3, NETS),
         (30, -0.2, NETS),
     ]
-    assert storage.load_best("run-1/reinforcement/best", tmp_path / "best") == versions[0]
+    storage.load(versions[0], tmp_path / "best")
     assert {path.read_text() for path in (tmp_path / "best").iterdir()} == {"nets 20"}
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import signal
 import traceback
 from collections.abc import Callable, Mapping
@@ -32,7 +31,7 @@ from suphx.training.learner_config import (
 )
 from suphx.training.local_backend import LocalBackend, SelfPlay
 from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
-from suphx.training.trainer import DivergedError, StoppedError
+from suphx.training.trainer import DivergedError, PartAwayError, StoppedError
 from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
@@ -399,28 +398,6 @@ def test_a_run_ends_its_backend_although_it_is_interrupted_again_while_it_shows_
     assert closed == ["backend"]
 
 
-def test_nets_that_no_update_has_moved_are_named_at_the_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    new_trainer(tmp_path / "a", replace(CONFIG, heads=("discard", "kong"), max_updates=2)).run()
-    new_trainer(tmp_path / "b", replace(CONFIG, max_updates=2)).run()
-    warnings = [record.getMessage() for record in caplog.records if "no update" in record.getMessage()]
-    assert [warning.split(";")[0] for warning in warnings] == ["no update has moved these nets: kong"]
-
-
-def test_decisions_that_are_too_old_to_be_learned_from_are_told_at_the_end(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A kyoku of these tables takes many versions."""
-    for name, staleness in (("few", 1), ("many", 1000)):
-        buffer = ReplayBufferConfig(batch_size=40, max_staleness=staleness)
-        config = replace(CONFIG, buffer=buffer, weight_sync_interval=1, rollout_fragment_length=1, max_updates=20)
-        metrics = new_trainer(tmp_path / name, config).run()
-        dropped = metrics["decisions_of_buffer"]["stale"]
-        assert (dropped > 0) == (name == "few")
-    warnings = [record.getMessage() for record in caplog.records if "were dropped" in record.getMessage()]
-    assert len(warnings) == 1
-    assert re.match(r"\d+ % of the decisions were dropped .* more than 1 versions old, .*max_staleness", warnings[0])
-
-
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
     config = replace(CONFIG, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
     with pytest.raises(ValueError, match=r"raise reinforcement\.buffer\.capacity_bytes above"):
@@ -465,23 +442,68 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
     assert again["matches"] == metrics["matches"], "nothing is played again"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"start": "zero"}, "start is 'zero': use one of"),
-        ({"heads": ("discard", "discard")}, "each once"),
-        ({"heads": ("win",)}, "heads is .*win.*: use one or more of discard"),
-        ({"weight_sync_interval": 0}, "weight_sync_interval is 0: use 1 to 1,000,000,000"),
-        ({"evaluation_hanchans": 9}, "use a multiple of 4"),
-        ({"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
-        ({"buffer": ReplayBufferConfig(max_staleness=0)}, "max_staleness is 0 with overlap.*: use at least 1, or set"),
-        ({"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
-        (
-            {"learner": EXACT, "reward": "global_prediction"},
-            "exact_deal_in is true with reward 'global_prediction'.*: use reward 'round_score', or set it to false",
-        ),
-    ],
-)
-def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ReinforcementConfig(**wrong)
+class Away(LocalBackend):
+    """Its learner is away after update 6, when the process is asked to stop."""
+
+    is_stopped: Callable[[], bool]
+
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        self.is_stopped = is_made
+
+    def settle(self) -> list[Event]:
+        if self._learner.num_updates < 6:
+            return []
+        os.kill(os.getpid(), signal.SIGTERM)  # the first one, or another one
+        assert self.is_stopped()
+        raise PartAwayError("learner is away")
+
+
+@pytest.mark.parametrize(("save_seconds", "saved"), [(0.0, "5"), (120.0, "")])
+def test_a_stop_while_the_learner_is_away_ends_the_run_with_the_last_save(
+    unbroken: Run, tmp_path: Path, save_seconds: float, saved: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def stop(point: Mapping[str, float]) -> None:
+        if point["updates"] == 6 and not saved:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    config = replace(CONFIG, save_seconds=save_seconds)
+    with caplog.at_level(logging.INFO, "suphx_platform"), pytest.raises(StoppedError) as stopped:
+        PolicyTrainer(config, new_play(), tmp_path, new_backend=Away, report=stop).run()
+    assert stopped.value.step == int(saved or 0)
+    (message,) = caplog.messages
+    assert message.startswith("learner is away: the training ends")
+    assert ("the state saved at update 5; updates since then are repeated" if saved else "no saved state") in message
+    resumed = new_trainer(tmp_path)
+    assert resumed.reached == int(saved or 0)
+    assert numbers(resumed.run()) == numbers(unbroken.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+
+
+@pytest.mark.parametrize("away", ["settle", "weights"])
+def test_a_stop_at_the_end_of_a_run_whose_learner_is_away_ends_it_with_the_last_save(tmp_path: Path, away: str) -> None:
+    """The second time that it is asked, the learner is there, and what it has is not saved: events were missed."""
+
+    class AwayOnce(LocalBackend):
+        has_been_away = False
+
+        def settle(self) -> list[Event]:
+            return self._leave("settle") or super().settle()
+
+        def weights(self) -> Mapping[str, Any]:
+            self._leave("weights")
+            return super().weights()
+
+        def _leave(self, where: str) -> list[Event]:
+            if where == away and self._learner.num_updates == 4 and not self.has_been_away:
+                self.has_been_away = True
+                os.kill(os.getpid(), signal.SIGTERM)
+                raise PartAwayError("learner is away")
+            return []
+
+    config = replace(CONFIG, max_updates=4, save_seconds=120.0)
+    metrics = RunMetrics()
+    with pytest.raises(StoppedError) as stopped:
+        PolicyTrainer(config, new_play(), tmp_path, new_backend=AwayOnce, metrics=metrics).run()
+    assert metrics._values["suphx_stopping", ()] == 1.0, "no alert: the run was asked to stop"
+    assert stopped.value.step == 0
+    assert not (tmp_path / STATE_FILE).exists()

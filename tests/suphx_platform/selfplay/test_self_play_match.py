@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -32,7 +33,7 @@ class Orders:
 def orders(
     *, is_final: bool, updates: int = 10, has_weak: bool = True, config: ReinforcementConfig = CONFIG
 ) -> list[MatchOrder]:
-    player = Orders()
+    player: Any = Orders()
     matches = SelfPlayMatches(config, Path("run"), has_weak=has_weak, seed=3 + (1 << 20))
     matches.begin(player, updates, tell=print, is_final=is_final)
     return player.taken
@@ -79,7 +80,7 @@ def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_bef
         kept.append(is_kept)
 
     matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=True, seed=3)
-    matches.begin(Player(), 10, tell=tell)
+    matches.begin(cast(Any, Player()), 10, tell=tell)
     assert told == [
         ("match after 10 updates (start): 30 of 40 hanchans", 30),
         ("match after 10 updates (start): 40 of 40 hanchans", 10),
@@ -151,9 +152,9 @@ def test_a_match_that_is_lost_during_a_run_is_left_out_and_one_at_its_end_is_an_
             return future
 
     matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=False, seed=3)
-    matches.begin(Lost(), 10, tell=print)
+    matches.begin(cast(Any, Lost()), 10, tell=print)
     assert matches.ended([], waits=True) == []
     assert "the match after 10 updates was lost, self-play goes on: 4 workers were lost" in caplog.text
-    matches.begin(Lost(), 20, tell=print, is_final=True)
+    matches.begin(cast(Any, Lost()), 20, tell=print, is_final=True)
     with pytest.raises(ChildProcessError, match="4 workers were lost"):
         matches.ended([], waits=True)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.decisions import Decisions
+from suphx.experience.decisions import COST_POINTS, Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import LearningConfig
@@ -85,10 +85,6 @@ class KyokuEnds:
     """int32 [n]: same."""
     next_scores: I32
     """int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over."""
-
-
-COST_POINTS = 100
-"""Of one unit of a cost: all payments are multiples of it."""
 
 
 def deal_in_costs(tables: Records, suits: Suits, indices: I64, masks: U8) -> I16:

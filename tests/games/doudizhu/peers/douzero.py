@@ -22,13 +22,14 @@ from douzero.dmc import dmc
 from douzero.dmc.arguments import parser
 from douzero.env.env import get_obs
 from douzero.env.game import GameEnv
-from torch import Tensor, nn
+from torch import Tensor
 
 from suphx.games.doudizhu.cards import counts_of
 from suphx.games.doudizhu.table import SEAT_NAMES
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import Records
-from suphx.training.value_nets import new_nets
+from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.training.monte_carlo import new_nets
 
 CARD_NUMBERS = (*range(3, 15), 17, 20, 30)
 
@@ -82,12 +83,10 @@ class DouZeroGame:
 _LAYERS = {"dense1": "first", **{f"dense{n + 2}": f"others.{n}" for n in range(4)}, "dense6": "output"}
 
 
-def nets_of_douzero(weights: Mapping[str, Mapping[str, Tensor]]) -> nn.ModuleList:
+def nets_of_douzero(weights: Mapping[str, Mapping[str, Tensor]]) -> PolicySet:
     """Return our nets with ``weights``: seat name -> state dict of a net of DouZero."""
-    nets = new_nets(candidate_game("doudizhu"), 0)
-    for net, seat in zip(nets, SEAT_NAMES, strict=True):
-        net.load_state_dict({_own_name(name): tensor for name, tensor in weights[seat].items()})
-    return nets.eval()
+    own = {seat: {_own_name(name): tensor.numpy() for name, tensor in weights[seat].items()} for seat in SEAT_NAMES}
+    return new_nets(candidate_game("doudizhu"), 0).with_weights(own)
 
 
 def _own_name(name: str) -> str:

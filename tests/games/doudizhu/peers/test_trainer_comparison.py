@@ -37,7 +37,7 @@ def test_the_nets_of_douzero_give_the_same_values_as_ours() -> None:
             z = seen.planes[rows, width:].reshape(-1, *HISTORY_SHAPE).astype(np.float32)
             with torch.no_grad():
                 expected = theirs.forward(SEAT_NAMES[seat], torch.from_numpy(z), torch.from_numpy(x), True)
-                values = nets[seat](*map(torch.from_numpy, (seen.planes, candidates, rows)))
+                values = nets.nets[seat](*map(torch.from_numpy, (seen.planes, candidates, rows)))
             torch.testing.assert_close(values, expected["values"].squeeze(1), rtol=1e-4, atol=1e-6)
             tables.advance(waiting[places], seen.chosen_moves(rng.integers(np.diff(offsets))))
     assert seats == {0, 1, 2}

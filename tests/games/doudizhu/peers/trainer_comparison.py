@@ -30,13 +30,14 @@ from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from suphx.games.game import Agent
 from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads
+from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo_learning import ValueTrainer
-from suphx.training.value_nets import ValueNets
 from suphx_platform.ray.backend import ray_backend
 from suphx_platform.ray.parts import monte_carlo_parts
 from suphx_platform.ray.task_matches import TaskMatches
+from tests.games.doudizhu.builders import new_agent
 from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.repository import REPOSITORY
 
@@ -46,7 +47,7 @@ _TRAINING = "tests.games.doudizhu.peers.douzero"
 _FIRST_DECK = 2**34
 
 
-def train_douzero(folder: Path, minutes: float, cores: Sequence[int], num_actors: int) -> tuple[ValueNets, int]:
+def train_douzero(folder: Path, minutes: float, cores: Sequence[int], num_actors: int) -> tuple[PolicySet, int]:
     """Return the weights of DouZero's trainer when the time is over, and the number of moves that it learned from."""
     folder = folder.resolve()
     command = [sys.executable, "-m", _TRAINING, str(folder), str(60 * minutes), str(num_actors)]
@@ -67,12 +68,12 @@ def train_douzero(folder: Path, minutes: float, cores: Sequence[int], num_actors
         tail = log.read_text(errors="replace")[-2000:]
         raise ChildProcessError(f"DouZero's trainer ended with exit status {done.returncode} ({log}): {tail}")
     weights = {seat: torch.load(folder / f"{seat}.pt", weights_only=True) for seat in SEAT_NAMES}
-    return ValueNets(GAME, RULES, nets_of_douzero(weights)), int((folder / "frames.txt").read_text())
+    return nets_of_douzero(weights), int((folder / "frames.txt").read_text())
 
 
 def train_ours(
     folder: Path, minutes: float, cores: Sequence[int], seed: int, num_simulators: int
-) -> tuple[ValueNets, int]:
+) -> tuple[PolicySet, int]:
     """Return our best nets after the same time, evaluations included, and the number of moves.
 
     ``num_simulators``: over Ray; 0: in one process. Processes of Ray get the cores of this one.
@@ -104,7 +105,7 @@ def compare(
     theirs, frames = train_douzero(folder / "douzero", minutes, cores, num_actors)
     _say("we train")
     ours, rows = train_ours(folder / "ours", minutes, cores, seed, num_simulators)
-    players = {"ours": ours.player("fp32"), "douzero": theirs.player("fp32")}
+    players = {"ours": new_agent(ours, RULES), "douzero": new_agent(theirs, RULES)}
     found: dict[str, Any] = {"minutes": minutes, "cores": num_cores, "decks": decks}
     found |= {"douzero_actors": num_actors, "simulators": num_simulators, "seed": seed}
     found |= {"moves_learned_from": {"ours": rows, "douzero": frames}}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from suphx.games.doudizhu.cards import parse_cards
+from suphx.games.doudizhu.features import move_columns
 from suphx.games.doudizhu.records.game_record import GameRecord, record_of
 from suphx.games.doudizhu.records.game_record import record_text as text_of
 from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer
@@ -18,7 +19,6 @@ from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.value_nets import move_features
 
 GAME = candidate_game("doudizhu")
 
@@ -125,7 +125,7 @@ class CardCounter:
     name = "counter"
 
     def candidate_values(self, tables: DouDizhuTables, indices: I64) -> Any:
-        return move_features(GAME, Rules())[tables.legal(indices)[1]].sum(axis=1).astype(np.float32) / 10
+        return move_columns(Rules().load_moves())[tables.legal(indices)[1]].sum(axis=1).astype(np.float32) / 10
 
     def act(self, tables: DouDizhuTables, indices: I64) -> I64:
         raise AssertionError("its values are enough")
