@@ -36,7 +36,7 @@ def test_the_same_nets_at_two_addresses_have_the_mean_on_every_wall(seating: Sea
     assert len({tuple(game) for game in rows[:, :SEATS].tolist()}) > 1, "the games differ"
 
 
-@pytest.mark.parametrize("seating", SEATINGS)
+@pytest.mark.parametrize("seating", ["1v3", *(pytest.param(name, marks=pytest.mark.slow) for name in SEATINGS[1:])])
 def test_better_nets_win_in_all_seatings(seating: Seating, tmp_path: Path) -> None:
     better, worse = save_keeper(tmp_path / "keeper"), save_random(tmp_path / "random")
     report = play_match(MatchSetup(str(better), str(worse), seed=2, rules=tonpuu()), 48, seating=seating)

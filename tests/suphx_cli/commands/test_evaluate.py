@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
+from suphx_cli.commands import evaluate as command_module
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
@@ -57,13 +58,14 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
 
 
 def test_the_progress_of_a_match_that_stops_early_ends_with_its_games_on_new_walls(
-    runs: Path, capsys: pytest.CaptureFixture[str]
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(command_module, "_FRESH_HANCHANS", 48)
     options = ["--sequential", "0.5", "--hanchans", "4000", "--workers", "1", "--runs", str(runs), "--json"]
     assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 0
     printed = capsys.readouterr()
     result = json.loads(printed.out.splitlines()[-1])
-    assert (result["verdict"], result["fresh_match"]["hanchans"]) == ("better", 1000)
+    assert (result["verdict"], result["fresh_match"]["hanchans"]) == ("better", 48)
     done, total = re.findall(r"([0-9,]+) of ([0-9,]+) hanchans", printed.err)[-1]
     assert done == total
 

@@ -12,6 +12,7 @@ from suphx.games.doudizhu.records.game_record import read_records
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx_cli import cli
+from suphx_cli.commands import evaluate as command_module
 from tests.games.doudizhu.builders import save_nets as nets
 
 GAME = candidate_game("doudizhu")
@@ -71,12 +72,15 @@ def test_the_games_are_kept_and_their_points_are_those_of_the_report(
         assert found[f"wp_{side}"]["mean"] == count / 5
 
 
-def test_a_sequential_match_stops_and_measures_on_new_decks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sequential_match_stops_and_measures_on_new_decks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_module, "_FRESH_DECKS", 200)
     words = ["rule", "random", "--game", "doudizhu", "--sequential", "0.2", "--error", "0.05"]
     found = evaluate(capsys, *words)
     assert (found["verdict"], found["difference"], found["error"]) == ("better", 0.2, 0.05)
     assert found["decks"] < 100
-    assert found["fresh_match"]["decks"] == 2000
+    assert found["fresh_match"]["decks"] == 200
     assert found["fresh_match"]["share"]["interval"][0] > 0.9
     assert evaluate(capsys, *words) | {"seconds": 0} == found | {"seconds": 0}
     assert cli.main(["evaluate", "--candidate", "random", "--opponent", "rule", *words[2:]]) == 0
