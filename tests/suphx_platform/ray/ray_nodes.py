@@ -36,6 +36,7 @@ _SETTINGS = {
 _START = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--disable-usage-stats"]
 _LOOK_SECONDS = 0.05
 _STARTS = 5
+_START_SECONDS = 120.0
 
 
 class RayNodes:
@@ -117,10 +118,12 @@ def _start(*arguments: str) -> psutil.Popen:
     place = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     for _ in range(_STARTS):
         node = psutil.Popen([*_START, *arguments], env={**os.environ, **_SETTINGS}, **place)
-        while node.poll() is None:
+        ends = time.monotonic() + _START_SECONDS
+        while node.poll() is None and time.monotonic() < ends:
             if any(Path(_title(process)).name == "raylet" for process in _below(node)):
                 return node
             time.sleep(_LOOK_SECONDS)
+        _end(node, "killed")
     raise ChildProcessError(f"a node did not start {_STARTS} times: ray start {' '.join(arguments)}")
 
 
