@@ -129,6 +129,8 @@ class Game(Protocol):
     """Groups of suphx/training that compile what its games need; empty: a game of two scripted agents does."""
     record_suffix: str
     """Of a file of records."""
+    text: PlainText | None
+    """For ``suphx play``; None: moves are typed as their numbers."""
 
     def new_rules(self, values: Mapping[str, Any]) -> Any:
         """Return the rules with these values; TypeError and ValueError for others than the game has."""
@@ -233,11 +235,31 @@ class Auction(Protocol):
         ...
 
 
-class GameText(Protocol):
+class PlainText(Protocol):
     """A game as people read and type it in a terminal."""
 
     help: tuple[str, ...]
     """How the game is played and how moves are typed, as lines of text."""
+
+    def move_text(self, rules: Any, move: int) -> str:
+        """Return a move as people write it."""
+        ...
+
+    def read_move(self, rules: Any, text: str) -> int:
+        """Return the move that a person typed; ValueError says what is wrong with it."""
+        ...
+
+    def seat_lines(self, simulator: Any, table: int, seat: int) -> list[str]:
+        """Return what ``seat`` sees at a table, as lines of text: nothing that is hidden from it."""
+        ...
+
+    def end_lines(self, simulator: Any, table: int) -> list[str]:
+        """Return how the game at a table ended, as lines of text."""
+        ...
+
+
+class GameText(PlainText, Protocol):
+    """A game in the terminal whose moves are many, and which may have auctions."""
 
     auction_help: tuple[str, ...]
     """How people bid, as lines of text; empty if the game has no auctions."""
@@ -258,32 +280,12 @@ class GameText(Protocol):
         """Return the bid that a person typed; ValueError says what is wrong with it."""
         ...
 
-    def move_text(self, rules: Any, move: int) -> str:
-        """Return a move as people write it."""
-        ...
-
     def move_lists(self, rules: Any, moves: Sequence[int]) -> list[str]:
         """Return lines of text that list many moves, such as all legal ones."""
         ...
 
-    def read_move(self, rules: Any, text: str) -> int:
-        """Return the move that a person typed; ValueError says what is wrong with it."""
-        ...
-
     def refusal(self, simulator: Any, table: int, move: int) -> str:
         """Return why the seat that is to move cannot make a move, which is not legal."""
-        ...
-
-    def seat_lines(self, simulator: Any, table: int, seat: int) -> list[str]:
-        """Return what ``seat`` sees at a table, as lines of text: nothing that is hidden from it."""
-        ...
-
-    def end_lines(self, simulator: Any, table: int) -> list[str]:
-        """Return how the game at a table ended, as lines of text."""
-        ...
-
-    def record_line(self, simulator: Any, table: int, players: Sequence[str]) -> str:
-        """Return the game at a table as one line of a file of records; ``players``: who played, by seat."""
         ...
 
 

@@ -128,6 +128,7 @@ class ToyGame:
     scoring = SeatScoring()
     kernel_groups = ()
     record_suffix = ".toy"
+    text = None
 
     def new_rules(self, values: Mapping[str, Any]) -> ToyRules:
         return ToyRules(**values)

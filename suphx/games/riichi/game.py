@@ -70,6 +70,7 @@ class Riichi:
     scoring = RiichiScoring()
     kernel_groups = ("engine", "encoder", "scripted games", "net games")
     record_suffix = ".tsv.xz"
+    text = None
     decisions = DECISIONS
     learning = RiichiLearning()
 
