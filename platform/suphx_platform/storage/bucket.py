@@ -32,21 +32,21 @@ from s3transfer.exceptions import RetriesExceededError
 
 from suphx.credentials import without_credentials
 from suphx_platform.storage.objects import (
-    PART_BYTES,
     READS,
     DamagedObjectError,
+    Digest,
     ExpiredKeysError,
     FolderStore,
-    HashedBytes,
-    HashedFile,
-    Part,
-    check_parts,
+    HashedStream,
+    check_digest,
     check_small,
-    named_if_full,
+    copy_hashed,
     writable,
 )
 from suphx_platform.storage.storage_config import StorageConfig
 
+PART_BYTES = 16 * 2**20
+"""Of a file that is sent or fetched in parts."""
 CONNECT_SECONDS = 10
 READ_SECONDS = 20
 """Without a byte of an answer."""
@@ -109,33 +109,34 @@ class BucketStore:
                 time.sleep(_CONFLICT_SECONDS * 2**attempt)
 
     def get(self, key: str) -> bytes:
-        """Return a small object."""
+        """Return a small object; boto3 asks again by itself only until the answer has begun."""
         with self._explained(key):
-            return self._fetch(key)
+            for _ in range(_BODY_ATTEMPTS):
+                answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
+                with closing(answer["Body"]) as body, suppress(*_BROKEN_BODY):
+                    check_small(key, answer["ContentLength"])
+                    return bytes(body.read())
+        raise OSError(f"s3://{self._bucket}/{self._prefix}{key}: every answer was cut off: look at the network")
 
-    def upload(self, key: str, path: Path) -> list[Part]:
+    def upload(self, key: str, path: Path) -> Digest:
         """Send a file, in parts if it is large."""
-        with self._explained(key), path.open("rb") as file:
-            source = HashedFile(file)
-            self._transfer(self._transfers.upload, source, self._bucket, self._prefix + key)
-            return source.parts()
-
-    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
-        """Fetch an object, in ranges if it is large, and compare it with its parts."""
-        if not parts:
-            with writable(path):
-                return
-        with named_if_full(path):
-            self._receive(key, str(path))
         with path.open("rb") as file:
-            check_parts(key, file, parts)
+            source = HashedStream(file)
+            self._transfer(key, self._transfers.upload, source, self._bucket, self._prefix + key)
+            return source.digest
 
-    def check(self, key: str, parts: Sequence[Part]) -> None:
+    def download(self, key: str, path: Path, digest: Digest) -> None:
+        """Fetch an object, in ranges if it is large, and compare it with its digest."""
+        with writable(path) as file:
+            self._transfer(key, self._transfers.download, self._bucket, self._prefix + key, file)
+        with path.open("rb") as file:
+            check_digest(key, copy_hashed(file), digest)
+
+    def check(self, key: str, digest: Digest) -> None:
         """Read an object back, in ranges if it is large; nothing of it is kept."""
-        found = HashedBytes()
-        self._receive(key, found)
-        if found.parts() != list(parts):
-            raise DamagedObjectError(f"{key} is not what was sent")
+        found = HashedStream()
+        self._transfer(key, self._transfers.download, self._bucket, self._prefix + key, found)
+        check_digest(key, found.digest, digest)
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
@@ -171,35 +172,17 @@ class BucketStore:
             pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
             return [entry for page in pages for entry in _check_listing(page).get(what, [])]
 
-    def _receive(self, key: str, target: str | HashedBytes) -> None:
-        with self._explained(key):
-            self._transfer(self._transfers.download, self._bucket, self._prefix + key, target)
-
-    def _transfer(self, begin: Callable[..., Any], *arguments: object) -> None:
+    def _transfer(self, key: str, begin: Callable[..., Any], *arguments: object) -> None:
         """Have the manager send or fetch a file."""
-        transfer = begin(*arguments)
-        try:
-            transfer.result()
-        except RetriesExceededError as error:
-            raise error.last_exception from error
-        except BaseException:
-            transfer.cancel()  # the manager removes the parts that it has sent
-            raise
-
-    def _fetch(self, key: str) -> bytes:
-        """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
-        for attempt in range(1, _BODY_ATTEMPTS + 1):
-            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
-            size = answer["ContentLength"]
-            with closing(answer["Body"]) as body:
-                check_small(key, size)
-                try:
-                    data = body.read()
-                    break
-                except _BROKEN_BODY:
-                    if attempt == _BODY_ATTEMPTS:
-                        raise
-        return bytes(data)
+        with self._explained(key):
+            transfer = begin(*arguments)
+            try:
+                transfer.result()
+            except RetriesExceededError as error:
+                raise error.last_exception from error
+            except BaseException:
+                transfer.cancel()  # the manager removes the parts that it has sent
+                raise
 
     @contextmanager
     def _explained(self, key: str) -> Iterator[None]:

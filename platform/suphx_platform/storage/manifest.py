@@ -6,41 +6,45 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, NoReturn
 
 from suphx.finite_number import is_finite_number
+from suphx.json_text import parse_json
 from suphx.printable_text import shortened
-from suphx_platform.storage.objects import PART_BYTES, Part
+from suphx_platform.storage.objects import Digest
 
 MANIFEST = "manifest.json"
-FORMAT = 2
+FORMAT = 3
 MAX_NAME = 1024
 """Bytes of a file's path in the folder; keys of S3 have at most as many."""
 _MAX_PART_NAME = 255
 """Bytes of each of its parts, as of most file systems."""
 _WRITER = re.compile(r"[0-9a-f]{32}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class ManifestError(ValueError):
     """A manifest is not one that this program writes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointVersion:
     """One finished state of a folder."""
 
     path: str
     """``<name>/<number>.<attempt>``."""
-    number: int
-    score: float | None
-    """How good it is, larger is better; None if nobody said."""
     writer: str
     """Folder of its files below ``path``: 32 hexadecimal digits."""
-    files: dict[str, list[Part]]
-    """Parts by the file's path in the folder."""
+    files: dict[str, Digest]
+    """By the file's path in the folder."""
+    score: float | None = None
+    """How good it is, larger is better; None if it was not measured."""
     saved: float = 0.0
-    """When, in seconds since 1970; 0 if the manifest does not say."""
+    """When, in seconds since 1970."""
+
+    @property
+    def number(self) -> int:
+        """The step at which it was saved."""
+        return int(self.path.rpartition("/")[2].partition(".")[0])
 
     def key(self, file: str) -> str:
         """Return the key of one of its files."""
@@ -49,8 +53,8 @@ class CheckpointVersion:
 
 def write_manifest(version: CheckpointVersion) -> bytes:
     """Return the bytes of the manifest."""
-    content = {"format": FORMAT, "writer": version.writer, "score": version.score, "part_bytes": PART_BYTES}
-    return json.dumps(content | {"saved": version.saved, "files": version.files}, allow_nan=False).encode()
+    content = {"format": FORMAT, "writer": version.writer, "score": version.score, "saved": version.saved}
+    return json.dumps(content | {"files": version.files}, allow_nan=False).encode()
 
 
 def read_manifest(path: str, data: bytes) -> CheckpointVersion:
@@ -58,35 +62,25 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
 
     No name leads out of the folder, every number is finite, and no writer is a path.
     """
-    manifest = _parsed(data)
-    if manifest.get("format") != FORMAT or manifest.get("part_bytes") != PART_BYTES:
+    try:
+        manifest = parse_json(data)
+    except ValueError as error:
+        raise ManifestError(f"it is not JSON: {shortened(str(error), 200)}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ManifestError(f"its format is not {FORMAT}: it was written by another version of this program")
     writer, files = manifest.get("writer"), manifest.get("files")
+    score, saved = manifest.get("score"), manifest.get("saved")
     if not isinstance(writer, str) or not _WRITER.fullmatch(writer):
         raise ManifestError(f"its writer {_shown(writer)} is not 32 hexadecimal digits")
     if not isinstance(files, dict):
         raise ManifestError("its files are not a table")
-    parts = {_file_name(name): _parts(name, value) for name, value in files.items()}
-    for name in parts:
-        if not parts.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
+    digests = {_file_name(name): _digest(name, value) for name, value in files.items()}
+    for name in digests:
+        if not digests.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
             raise ManifestError(f"{_shown(name)} is inside of a file")
-    score = None if manifest.get("score") is None else _number("score", manifest["score"])
-    number = int(path.rpartition("/")[2].split(".")[0])
-    return CheckpointVersion(path, number, score, writer, parts, _number("saved", manifest.get("saved", 0.0)))
-
-
-def _parsed(data: bytes) -> dict[str, Any]:
-    try:
-        manifest = json.loads(data, parse_constant=_refuse)  # noqa: TID251 - which parse_json does not know
-    except (ValueError, RecursionError) as error:
-        raise ManifestError(f"it is not JSON: {shortened(str(error), 200)}") from None
-    if not isinstance(manifest, dict):
-        raise ManifestError("it is not a table")
-    return manifest
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+    if not (score is None or is_finite_number(score)) or not is_finite_number(saved):
+        raise ManifestError(f"its score {_shown(score)} or its time {_shown(saved)} is not a finite number")
+    return CheckpointVersion(path=path, writer=writer, files=digests, score=score, saved=saved)
 
 
 def _file_name(name: str) -> str:
@@ -97,23 +91,11 @@ def _file_name(name: str) -> str:
     return name
 
 
-def _parts(name: str, value: object) -> list[Part]:
-    if not isinstance(value, list):
-        raise ManifestError(f"the parts of {_shown(name)} are not a list")
-    parts = []
-    for part in value:
-        match part:
-            case [int(size), str(digest)] if type(size) is int and 0 < size <= PART_BYTES and _DIGEST.fullmatch(digest):
-                parts.append((size, digest))
-            case _:
-                raise ManifestError(f"a part of {_shown(name)} is {_shown(part)}: not a size and a SHA-256")
-    return parts
-
-
-def _number(name: str, value: object) -> float:
-    if not is_finite_number(value):
-        raise ManifestError(f"its {name} is {_shown(value)}: not a finite number")
-    return float(value)
+def _digest(name: str, value: object) -> Digest:
+    match value:
+        case [int(size), str(digest)] if type(size) is int and size >= 0 and _SHA256.fullmatch(digest):
+            return size, digest
+    raise ManifestError(f"{_shown(name)} has {_shown(value)}: not a size and a SHA-256")
 
 
 def _shown(value: object) -> str:

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import re
+import shutil
 import stat
 import time
 import uuid
@@ -21,16 +22,16 @@ from typing import BinaryIO, TypeVar
 
 from suphx.atomic_file import sync
 
-PART_BYTES = 16 * 2**20
 SMALL_BYTES = 16 * 2**20
 """Of an object that is read at once, such as a manifest with 100,000 files."""
-Part = tuple[int, str]
-"""Size and SHA-256 of up to ``PART_BYTES`` bytes of an object; an empty object has no parts."""
+Digest = tuple[int, str]
+"""Size and SHA-256 of a file."""
 READS = 3
 """How often a small object is read before it is taken for damaged or missing: an answer may be damaged on its way."""
 
 T = TypeVar("T")
 
+_COPY_BYTES = 2**20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _FOLDER_ATTEMPTS = 10
@@ -44,6 +45,49 @@ class ExpiredKeysError(OSError):
 
 class DamagedObjectError(Exception):
     """An object is not what was written."""
+
+
+class HashedStream:
+    """Hashes the bytes that are read from a file, or written to it, in their order; without a file it only hashes."""
+
+    def __init__(self, file: BinaryIO | None = None) -> None:
+        self._file = file
+        self._hash, self._size = hashlib.sha256(), 0
+
+    @property
+    def digest(self) -> Digest:
+        """Of the bytes so far."""
+        return self._size, self._hash.hexdigest()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes of the file."""
+        assert self._file is not None
+        data = self._file.read(size)
+        self._add(data)
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self._add(data)
+        if self._file is not None:
+            self._file.write(data)
+
+    def _add(self, data: bytes) -> None:
+        self._hash.update(data)
+        self._size += len(data)
+
+
+def copy_hashed(source: BinaryIO, target: BinaryIO | None = None) -> Digest:
+    """Copy the rest of a file, or only read it, and return the digest of these bytes."""
+    copy = HashedStream(target)
+    shutil.copyfileobj(source, copy, _COPY_BYTES)
+    return copy.digest
+
+
+def check_digest(key: str, found: Digest, expected: Digest) -> None:
+    """DamagedObjectError if an object is not what was written."""
+    if found != expected:
+        raise DamagedObjectError(f"{key} is not what its manifest says")
 
 
 class FolderStore:
@@ -88,29 +132,26 @@ class FolderStore:
             check_small(key, os.fstat(file.fileno()).st_size)
             return file.read()
 
-    def upload(self, key: str, path: Path) -> list[Part]:
-        """Write the file ``path`` as an object, over one that may be there; return the parts that were written."""
+    def upload(self, key: str, path: Path) -> Digest:
+        """Write the file ``path`` as an object, over one that may be there; return the digest of what was written."""
         target = self._root / key
-        parts = []
         with self._partial(target) as partial:
             with path.open("rb") as source, writable(partial) as copy:
-                while data := source.read(PART_BYTES):
-                    parts.append(_part_of(data))
-                    copy.write(data)
+                digest = copy_hashed(source, copy)
             sync(partial)
             partial.replace(target)
         sync(target.parent)  # before a manifest names the file
-        return parts
+        return digest
 
-    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
-        """Write an object of these parts as the file ``path``; DamagedObjectError, FileNotFoundError."""
+    def download(self, key: str, path: Path, digest: Digest) -> None:
+        """Write an object of this digest as the file ``path``; DamagedObjectError, FileNotFoundError."""
         with (self._root / key).open("rb") as source, writable(path) as copy:
-            check_parts(key, source, parts, copy)
+            check_digest(key, copy_hashed(source, copy), digest)
 
-    def check(self, key: str, parts: Sequence[Part]) -> None:
-        """Read an object back; DamagedObjectError, FileNotFoundError if it is not these parts."""
+    def check(self, key: str, digest: Digest) -> None:
+        """Read an object back; DamagedObjectError, FileNotFoundError if it is not the one of this digest."""
         with (self._root / key).open("rb") as file:
-            check_parts(key, file, parts)
+            check_digest(key, copy_hashed(file), digest)
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
@@ -183,49 +224,6 @@ class FolderStore:
             partial.unlink(missing_ok=True)
 
 
-class HashedBytes:
-    """The parts of the bytes that are written to it in order; the bytes are forgotten."""
-
-    def __init__(self) -> None:
-        self._parts: list[Part] = []
-        self._digest, self._size = hashlib.sha256(), 0
-
-    def write(self, data: bytes) -> None:
-        """Take the next bytes."""
-        rest = memoryview(data)
-        while rest:
-            piece = rest[: PART_BYTES - self._size]
-            self._digest.update(piece)
-            self._size += len(piece)
-            rest = rest[len(piece) :]
-            if self._size == PART_BYTES:
-                self._end_part()
-
-    def parts(self) -> list[Part]:
-        """Return the parts of the bytes so far, the last one perhaps shorter; to be called once."""
-        if self._size:
-            self._end_part()
-        return self._parts
-
-    def _end_part(self) -> None:
-        self._parts.append((self._size, self._digest.hexdigest()))
-        self._digest, self._size = hashlib.sha256(), 0
-
-
-class HashedFile(HashedBytes):
-    """A file that is read once, from its beginning, and the parts of what was read."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        super().__init__()
-        self._file = file
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, ``size`` unless the file ends before."""
-        data = self._file.read(size)
-        self.write(data)
-        return data
-
-
 def read_parsed(get: Callable[[str], bytes], key: str, parse: Callable[[bytes], T]) -> T:
     """Return what ``parse`` makes of a small object that should be there; it is read up to ``READS`` times.
 
@@ -243,38 +241,16 @@ def check_small(key: str, num_bytes: int) -> None:
         raise DamagedObjectError(f"{key} has {num_bytes:,} bytes: more than {SMALL_BYTES:,}")
 
 
-def check_parts(key: str, file: BinaryIO, expected: Sequence[Part], copy: BinaryIO | None = None) -> None:
-    """Raise DamagedObjectError if what ``file`` has from here on is not exactly these parts; write them to ``copy``."""
-    for part in expected:
-        data = file.read(part[0])
-        if _part_of(data) != part:
-            raise DamagedObjectError(f"{key} is not what its manifest says")
-        if copy is not None:
-            copy.write(data)
-    if file.read(1):
-        raise DamagedObjectError(f"{key} is longer than its manifest says")
-
-
 @contextmanager
 def writable(path: Path) -> Iterator[BinaryIO]:
-    """Open a local file to write it anew; of a full disk OSError says where it is full."""
-    with named_if_full(path), path.open("wb") as file:
-        yield file
-
-
-@contextmanager
-def named_if_full(path: Path) -> Iterator[None]:
-    """Have the OSError of a disk that is full say which file could not be written, and where to free space."""
+    """Open a local file to replace it; the OSError of a full disk says which file, and where to free space."""
     try:
-        yield
+        with path.open("wb") as file:
+            yield file
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise
         raise OSError(error.errno, f"cannot write {path}: {error.strerror}; free space in {path.parent}") from error
-
-
-def _part_of(data: bytes) -> Part:
-    return len(data), hashlib.sha256(data).hexdigest()
 
 
 def _make_folder(folder: Path) -> None:

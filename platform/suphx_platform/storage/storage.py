@@ -1,9 +1,9 @@
 """Checkpoints and results: versions of folders, kept in another folder or in a bucket, whole and checked.
 
-One layout for both. ``<name>/<number>.<attempt>/<writer>/`` holds the files, where every writer has a part of its own,
-and ``<name>/<number>.<attempt>/manifest.json`` names the writer and gives size and SHA-256 of every part of every
-file. The manifest is written last and only if there is none yet: of two who write the same version one wins, the
-other is told. A version without a manifest is not finished and is never read.
+One layout for both. ``<name>/<number>.<attempt>/<writer>/`` holds the files, where every save has a part of its own,
+and ``<name>/<number>.<attempt>/manifest.json`` names the writer and gives size and SHA-256 of every file. The manifest
+is written last and only if there is none yet: of two who write the same version one wins, the other is told. A version
+without a manifest is not finished and is never read.
 
 >>> storage = Storage(StorageConfig(address="s3://bucket/runs"))
 >>> storage.save("laptop-1/reinforcement", folder, number=1200, score=-0.4)
@@ -18,21 +18,22 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest, write_manifest
 from suphx_platform.storage.objects import (
     DamagedObjectError,
+    Digest,
     FolderStore,
-    Part,
-    check_parts,
+    check_digest,
+    copy_hashed,
     read_parsed,
 )
 from suphx_platform.storage.storage_config import StorageConfig
@@ -81,8 +82,6 @@ class Storage:
         self._store = _open(config)
         self._lease = WriterLease(self._store, config.address)
         self._probe = f"{_PROBE}{uuid.uuid4().hex}"
-        self._unanswered: dict[str, set[str]] = {}
-        """By name: writers of versions whose manifest was sent without an answer, so that it may still arrive."""
         self._may_not_remove = False
         """Whether a warning has told that old versions stay."""
 
@@ -110,9 +109,9 @@ class Storage:
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
         counts as newer. Raises FileNotFoundError if ``folder`` is no folder, FileExistsError if another writer has
-        finished this version meanwhile, or has begun to work on this name. All that was stored is read back before any
-        older version is removed: OSError if it is not what was sent. After any error the versions before are as they
-        were. Versions that cannot be removed cost a warning: the next save removes them.
+        begun to work on this name. All that was stored is read back before any older version is removed: OSError if it
+        is not what was sent. After any error the versions before are as they were. Versions that cannot be removed cost
+        a warning: the next save removes them.
         """
         if not folder.is_dir():  # it would be a version without files
             raise FileNotFoundError(
@@ -123,23 +122,19 @@ class Storage:
         writer = uuid.uuid4().hex
         files = _files(folder)
         try:
-            version = CheckpointVersion(
-                path, number, score, writer, self._send(files, folder, f"{path}/{writer}"), time.time()
-            )
+            digests = self._send(files, folder, f"{path}/{writer}")
+            version = CheckpointVersion(path=path, writer=writer, files=digests, score=score, saved=time.time())
             self._lease.check(name)
-            self._finish(version)
-            self._read_back(version)
-        except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
+            self._store.put_new(f"{path}/{MANIFEST}", write_manifest(version))
+        except (FileExistsError, FileNotFoundError):  # missing: another writer has removed what it found
             with suppress(OSError):  # a later save removes them
                 self._store.delete([f"{path}/{writer}/{file}" for file in files])
+            self._lease.check(name)
             if not self._finished_paths(path):
                 raise
-            finished = self._version(path)
-            if finished is not None and finished.writer in self._unanswered.get(name, ()):
-                # It is ours, and arrived late. What is in this folder may be newer: it becomes the next version.
-                return self.save(name, folder, number=number, score=score)
-            text = f"{self.config.address}/{path} was finished by another writer while this one was sending it"
-            raise FileExistsError(f"{text}: let only one of them work on {name}") from error
+            # It is ours: its manifest arrived after all. What is in this folder may be newer: it is the next version.
+            return self.save(name, folder, number=number, score=score)
+        self._read_back(version)
         try:
             self._prune(name, path)
         except OSError as error:
@@ -160,22 +155,22 @@ class Storage:
             )
         return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
 
-    def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, list[Part]]:
+    def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, Digest]:
         """Upload ``files`` of ``folder`` below ``place``, and read them back.
 
         What was sent is removed after an error or Ctrl-C.
         """
 
-        def send(file: str) -> list[Part]:
+        def send(file: str) -> Digest:
             key = f"{place}/{file}"
-            parts = self._store.upload(key, folder / file)
+            digest = self._store.upload(key, folder / file)
             try:
-                self._store.check(key, parts)
+                self._store.check(key, digest)
             except DamagedObjectError as error:
                 raise OSError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
             except FileNotFoundError as error:  # another writer may have removed it
                 raise FileNotFoundError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
-            return parts
+            return digest
 
         try:
             with ThreadPoolExecutor(self.config.threads) as pool:
@@ -183,16 +178,6 @@ class Storage:
         except BaseException:
             with suppress(OSError):  # as when the storage is away: a later save removes it
                 self._store.delete([f"{place}/{file}" for file in files])
-            raise
-
-    def _finish(self, version: CheckpointVersion) -> None:
-        """Write the manifest; FileExistsError if there is one. Without an answer it is remembered as ours."""
-        try:
-            self._store.put_new(f"{version.path}/{MANIFEST}", write_manifest(version))
-        except FileExistsError:
-            raise
-        except OSError:
-            self._unanswered.setdefault(version.path.rpartition("/")[0], set()).add(version.writer)
             raise
 
     def _read_back(self, version: CheckpointVersion) -> None:
@@ -245,18 +230,6 @@ class Storage:
         finally:
             shutil.rmtree(new, ignore_errors=True)
 
-    def load_newest(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
-        """Load the newest version that is not damaged; return None, having done nothing, if there is none.
-
-        ``files``: as for ``load``. Versions that another process removes meanwhile are replaced by newer ones;
-        FileNotFoundError if that happens again and again.
-        """
-        return self._load_in_order(name, lambda version: version.path, folder, files)
-
-    def load_best(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
-        """Load the version with the best score that is not damaged; otherwise as ``load_newest``."""
-        return self._load_in_order(name, lambda version: version.score, folder, files)
-
     def load_first(
         self,
         versions: Iterable[CheckpointVersion],
@@ -275,30 +248,15 @@ class Storage:
                 return version
         return None
 
-    def read(self, version: CheckpointVersion, file: str) -> bytes | None:
-        """Return one small file of a version; None if the version does not have it, or has it damaged."""
+    def load_newest(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
+        """Load the newest version that is not damaged; return None, having done nothing, if there is none.
 
-        def checked(data: bytes) -> bytes:
-            check_parts(version.key(file), BytesIO(data), version.files[file])
-            return data
-
-        try:
-            return read_parsed(self._store.get, version.key(file), checked) if file in version.files else None
-        except (DamagedObjectError, FileNotFoundError):
-            return None
-
-    def _load_in_order(
-        self,
-        name: str,
-        rank: Callable[[CheckpointVersion], Any],
-        folder: Path,
-        files: Collection[str] | None,
-    ) -> CheckpointVersion | None:
-        """Load the version with the highest rank; list them again when all that were tried are damaged or gone."""
+        ``files``: as for ``load``. Versions that another process removes meanwhile are replaced by newer ones;
+        FileNotFoundError if that happens again and again.
+        """
         tried: set[str] = set()
         for _ in range(_MAX_LISTINGS):
-            versions = [v for v in self.versions(name) if v.path not in tried and rank(v) is not None]
-            versions.sort(key=rank, reverse=True)
+            versions = [version for version in self.versions(name)[::-1] if version.path not in tried]
             found = self.load_first(versions, folder, files=files)
             if found is not None or not versions:
                 return found
@@ -307,6 +265,18 @@ class Storage:
             f"{self.config.address}/{name}: its versions are removed before they are fetched: raise storage.keep_last "
             "of the run that saves them, or wait until it has ended"
         )
+
+    def read(self, version: CheckpointVersion, file: str) -> bytes | None:
+        """Return one small file of a version; None if the version does not have it, or has it damaged."""
+
+        def checked(data: bytes) -> bytes:
+            check_digest(version.key(file), copy_hashed(BytesIO(data)), version.files[file])
+            return data
+
+        try:
+            return read_parsed(self._store.get, version.key(file), checked) if file in version.files else None
+        except (DamagedObjectError, FileNotFoundError):
+            return None
 
     # Which versions there are
 
@@ -320,8 +290,7 @@ class Storage:
 
     def versions(self, name: str) -> list[CheckpointVersion]:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
-        found = (self._version(path) for path in self._finished_paths(f"{name}/"))
-        return [version for version in found if version is not None]
+        return [version for path in self._finished_paths(f"{name}/") if (version := self._version(path)) is not None]
 
     def newest_path(self, prefix: str) -> str | None:
         """Return the path of the newest version below ``prefix``: of work under way before what is finished.
@@ -374,10 +343,10 @@ class Storage:
 
         Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
         """
-        keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
+        keys = [key for key in self._store.keys(f"{name}/") if _path_of(key, name)]
         self._store.delete(sorted(keys, key=_is_content))
         try:
-            self._store.delete_unfinished(f"{name}/", lambda key: bool(_version_of(key, name)))
+            self._store.delete_unfinished(f"{name}/", lambda key: bool(_path_of(key, name)))
         except OSError as error:
             address = f"{self.config.address}/{name}"
             _logger.warning("%s is deleted, but uploads that were cut off may be left: %s", address, error)
@@ -394,35 +363,33 @@ class Storage:
         stay: they may be those of a later version of this program.
         """
         finished = self._finished_paths(f"{name}/")
-        found = (self._version(path) for path in finished)
-        versions = [version for version in found if version is not None]
-        known = {version.path for version in versions}
+        versions = [version for path in finished if (version := self._version(path)) is not None]
         if not versions:  # another process has removed them all
             return
-        kept_paths = {saved, *(version.path for version in _kept_versions(versions, self.config))}
-        dropped = [version for version in versions if version.path not in kept_paths]
-        owned = tuple(start for v in versions for start in _starts(v))
-        owned += tuple(f"{path}/" for path in finished if path not in known)  # such as of a later program
-        newest = versions[-1].path
-
-        def is_left(key: str) -> bool:
-            version = _version_of(key, name)
-            return bool(version) and f"{name}/{version}" <= newest and not key.startswith(owned)
-
-        starts = tuple(start for version in dropped for start in _starts(version))
-        old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
+        kept = {saved, *(version.path for version in _kept_versions(versions, self.config))}
+        dropped = {version.path for version in versions} - kept
+        old = [key for key in self._store.keys(f"{name}/") if _path_of(key, name) in dropped]
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
+
+        owned = tuple(start for v in versions for start in (f"{v.path}/{MANIFEST}", v.key("")))
+        owned += tuple(f"{path}/" for path in set(finished) - {version.path for version in versions})
+
+        def is_left(key: str) -> bool:
+            path = _path_of(key, name)
+            return bool(path) and path <= versions[-1].path and not key.startswith(owned)
+
         left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
-        paths = {f"{name}/{_version_of(key, name)}" for key in left} - known
-        hidden = tuple(f"{path}/" for path in paths if self._has_manifest(path))  # a listing may lack a manifest
-        self._store.delete([key for key in left if not key.startswith(hidden)])
+        unknown = {_path_of(key, name) for key in left}.difference(finished)
+        hidden = {path for path in unknown if self._has_manifest(path)}
+        self._store.delete([key for key in left if _path_of(key, name) not in hidden])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
             _logger.debug("uploads that were cut off may be left: %s", error)
 
     def _has_manifest(self, path: str) -> bool:
+        """Tell whether a version has a manifest, although a listing lacks it."""
         try:
             self._store.get(f"{path}/{MANIFEST}")
         except FileNotFoundError:
@@ -472,15 +439,10 @@ def _sync_tree(folder: Path) -> None:
         sync(Path(place))
 
 
-def _version_of(key: str, name: str) -> str:
-    """Return the version of ``name`` that an object belongs to, finished or not; empty if to none."""
+def _path_of(key: str, name: str) -> str:
+    """Return the path of the version of ``name`` that an object belongs to, finished or not; empty if to none."""
     part = key.removeprefix(f"{name}/").partition("/")[0]
-    return part if _VERSION.fullmatch(part) else ""
-
-
-def _starts(version: CheckpointVersion) -> tuple[str, str]:
-    """Return how the keys of a version begin."""
-    return f"{version.path}/{MANIFEST}", version.key("")
+    return f"{name}/{part}" if _VERSION.fullmatch(part) else ""
 
 
 def _is_content(key: str) -> bool:

@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,9 @@ from suphx_platform.storage.storage import Storage
 _SNAPSHOTS = ".uploads"  # begins with a dot: no part of what is stored
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
+_REQUEST_SECONDS, _SLOWEST = 60.0, 2.0**18
+"""A save may take this for each attempt of a request, and the time for its bytes at so many per second, there and back.
+"""
 
 _logger = logging.getLogger(__name__)
 
@@ -61,11 +64,12 @@ class UploadQueue:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._waiting: dict[str, _Job] = {}
-        self._lock = threading.Lock()
+        self._is_sending = False
+        self._errors: list[Exception] = []
+        self._changed = threading.Condition()
         self._order = count()
         self._folders: set[Path] = set()
-        self._futures: list[Future[None]] = []
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="uploads")
+        self._thread: threading.Thread | None = None
         self._away_since: float | None = None
         """The first failure after the last success."""
         self._is_given_up = threading.Event()
@@ -81,23 +85,26 @@ class UploadQueue:
         then: Callable[[CheckpointVersion], None] | None = None,
     ) -> None:
         """Have ``folder``, as it is now, stored as ``Storage.save`` does; ``then`` is called in the queue's thread."""
-        self._raise_errors([future for future in self._futures if future.done()])
+        self._raise_errors()
         job = _Job(name, self._new_snapshot(folder), number, score, then)
-        with self._lock:
-            waiting = self._waiting.get(name)
-            self._waiting[name] = job if waiting is None else _kept(waiting, job)
-        self._futures.append(self._thread.submit(self._save_waiting, name))
+        with self._changed:
+            older = self._waiting.get(name)
+            self._waiting[name] = job if older is None else _kept(older, job)
+            self._changed.notify_all()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="uploads", daemon=True)
+            self._thread.start()
 
     def flush(self) -> None:
         """Wait until everything is stored; raise what went wrong first."""
-        self._raise_errors(list(self._futures))
+        self._wait()
+        self._raise_errors()
 
     def figures(self) -> dict[str, float]:
         """Return what is watched: saves that are not stored yet, and for how long the storage has been away."""
-        waiting = sum(not future.done() for future in list(self._futures))
         since = self._away_since
         away = 0.0 if since is None else time.monotonic() - since
-        return {"uploads_waiting": float(waiting), "storage_outage_seconds": away}
+        return {"uploads_waiting": float(len(self._waiting) + self._is_sending), "storage_outage_seconds": away}
 
     def __enter__(self) -> UploadQueue:
         return self
@@ -114,14 +121,25 @@ class UploadQueue:
         try:
             if error is not None:
                 self._is_given_up.set()
-            if error is None or isinstance(error, KeyboardInterrupt):
-                self.flush()
-                return
+            self._wait()
         finally:  # also after Ctrl-C while it waits
             self._is_given_up.set()
-        for future in self._futures:
-            if future.exception() is not None:
-                _logger.error("an upload has failed too: %s", future.exception())
+        if error is None or isinstance(error, KeyboardInterrupt):
+            self._raise_errors()
+        for each in self._errors:
+            _logger.error("an upload has failed too: %s", each)
+
+    def _wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting and not self._is_sending)
+
+    def _raise_errors(self) -> None:
+        """Raise the first error so far, and forget it; others become log lines."""
+        errors, self._errors = self._errors, []
+        for error in errors[1:]:
+            _logger.error("another upload has failed too: %s", error)
+        if errors:
+            raise errors[0]
 
     def _new_snapshot(self, folder: Path) -> Path:
         place = folder / _SNAPSHOTS
@@ -132,29 +150,39 @@ class UploadQueue:
         copy_linked(folder, snapshot, ".*")
         return snapshot
 
-    def _save_waiting(self, name: str) -> None:
-        """Store the save of a name that waits, or a newer one that comes while the storage is away."""
-        job, pause = self._taken(name), GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE)
-        if job is None:  # a newer one took its place, and is stored
-            return
+    # The thread that sends
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._waiting))
+                job = self._waiting.pop(next(iter(self._waiting)))
+                self._is_sending = True
+            try:
+                self._store(job)
+            except Exception as error:  # noqa: BLE001 - the next call raises it
+                self._errors.append(error)
+            with self._changed:
+                self._is_sending = False
+                self._changed.notify_all()
+
+    def _store(self, job: _Job) -> None:
+        """Store a save, or a newer one of its name that comes while the storage is away."""
+        pause = GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE)
         try:
             while (version := self._try(job, pause)) is None:
-                newer = self._taken(name)
+                with self._changed:
+                    newer = self._waiting.pop(job.name, None)
                 job = job if newer is None else _kept(job, newer)
         finally:
             shutil.rmtree(job.snapshot, ignore_errors=True)
         if job.then is not None:
             job.then(version)
 
-    def _taken(self, name: str) -> _Job | None:
-        with self._lock:
-            return self._waiting.pop(name, None)
-
     def _try(self, job: _Job, pause: GrowingPause) -> CheckpointVersion | None:
         """Store a save; if the storage is away, return None after a pause."""
-        address = self._storage.config.address
         try:
-            version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
+            version = self._saved_in_time(job)
         except OSError as error:
             is_lost = isinstance(error, FileNotFoundError) and not job.snapshot.is_dir()
             if is_lost or isinstance(error, FileExistsError):  # trying again would not help
@@ -163,9 +191,32 @@ class UploadQueue:
             return None
         if self._away_since is not None:
             minutes = (time.monotonic() - self._away_since) / 60
-            _logger.warning("%s takes what is saved again, after %.0f min", address, minutes)
+            _logger.warning("%s takes what is saved again, after %.0f min", self._storage.config.address, minutes)
         self._away_since = None
         return version
+
+    def _saved_in_time(self, job: _Job) -> CheckpointVersion:
+        """Store a save; OSError if it takes too long, as when the server sends a byte now and then.
+
+        It is left to itself then, in a thread of its own. If it is stored after all, it is an older version.
+        """
+        num_bytes = sum(path.stat().st_size for path in job.snapshot.rglob("*") if path.is_file())
+        limit = _REQUEST_SECONDS * self._storage.config.max_attempts + 2 * num_bytes / _SLOWEST
+        done: Future[CheckpointVersion] = Future()
+
+        def save() -> None:
+            try:
+                done.set_result(self._storage.save(job.name, job.snapshot, number=job.number, score=job.score))
+            except BaseException as error:  # noqa: BLE001 - the queue's thread raises it
+                done.set_exception(error)
+
+        threading.Thread(target=save, name="upload", daemon=True).start()
+        try:
+            return done.result(limit)
+        except TimeoutError as error:
+            if done.done():  # of the save itself
+                raise
+            raise OSError(f"{self._storage.config.address} has not taken a save in {limit / 60:.0f} min") from error
 
     def _wait_after(self, error: OSError, pause: GrowingPause) -> None:
         """Wait before the next attempt; raise ``error``, with what it means, if there is to be none."""
@@ -182,15 +233,6 @@ class UploadQueue:
             text = "%s does not take what the run saves; the run goes on and tries again for %.1f h: %s"
             _logger.warning(text, config.address, left / 3600, error)
         self._is_given_up.wait(min(pause.next(), left))
-
-    def _raise_errors(self, futures: list[Future[None]]) -> None:
-        """Wait for the futures, forget them, and raise the first error among them; others become log lines."""
-        errors = [error for future in futures if (error := future.exception()) is not None]
-        self._futures = [future for future in self._futures if future not in futures]
-        for error in errors[1:]:
-            _logger.error("another upload has failed too: %s", error)
-        if errors:
-            raise errors[0]
 
 
 def _kept(older: _Job, newer: _Job) -> _Job:

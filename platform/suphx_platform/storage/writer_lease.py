@@ -22,7 +22,6 @@ from suphx_platform.storage.objects import DamagedObjectError, read_parsed
 if TYPE_CHECKING:
     from suphx_platform.storage.bucket import ObjectStore
 
-_FOLDER = ".writers"
 _DIGITS = 6
 _MAX_ATTEMPTS, _FIRST_PAUSE, _LONGEST_PAUSE = 20, 0.05, 2.0
 """To take an epoch, and the seconds between two of them."""
@@ -34,31 +33,31 @@ class WriterLease:
     def __init__(self, store: ObjectStore, address: str) -> None:
         self._store = store
         self._address = address
-        self._epochs: dict[str, int] = {}
-        self._mine: dict[str, bytes] = {}
-        """What this process has written into its objects, by name."""
+        self._mine: dict[str, tuple[int, bytes]] = {}
+        """Epoch, and what this process has written into its mark, by name."""
 
     def take(self, name: str) -> None:
         """Become the writer of ``name``; FileExistsError if this process was it and another one has become it since."""
-        if name in self._epochs:
+        if name in self._mine:
             self.check(name)
             return
         me = {"host": socket.gethostname(), "process": os.getpid(), "time": time.time(), "id": uuid.uuid4().hex}
         text, epoch, pause = json.dumps(me).encode(), 0, GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE)
         for _ in range(_MAX_ATTEMPTS):
-            before = self._taken(name)
+            before = self._marks(name)
             epoch = 1 + max((epoch, *map(_epoch, before)))  # a listing may lack the one that was in the way
             try:
-                self._store.put_new(self._key(name, epoch), text)
+                self._store.put_new(_mark(name, epoch), text)
             except FileExistsError:  # another one was faster: come after it
                 time.sleep(pause.next())
                 continue
-            self._epochs[name], self._mine[name] = epoch, text
+            if epoch > self._mine.get(name, (0, b""))[0]:  # a save that was given up may come late
+                self._mine[name] = epoch, text
             with suppress(PermissionError):  # marks of earlier writers do no harm: the highest epoch counts
                 self._store.delete(before)
             return
         raise OSError(
-            f"{self._address}/{self._key(name, epoch)}: the storage says that this new mark and {_MAX_ATTEMPTS - 1} "
+            f"{self._address}/{_mark(name, epoch)}: the storage says that this new mark and {_MAX_ATTEMPTS - 1} "
             "others exist already: check the server, and caches before it"
         )
 
@@ -68,17 +67,16 @@ class WriterLease:
         Its epoch may be ours again, if ``forget`` has removed our mark before. OSError if our mark cannot be read: only
         what is a mark says that there is another writer.
         """
-        mine = self._key(name, self._epochs[name])
-        last = max(map(_epoch, self._taken(name)), default=0)  # a listing may lack our own mark
-        if last > self._epochs[name] or self._content(mine) != self._mine[name]:
+        epoch, text = self._mine[name]
+        last = max(map(_epoch, self._marks(name)), default=0)  # a listing may lack our own mark
+        if last > epoch or self._content(_mark(name, epoch)) != text:
             raise FileExistsError(
                 f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
             )
 
     def forget(self, name: str) -> None:
         """Remove all marks of a name whose versions are removed."""
-        self._store.delete(self._taken(name))
-        self._epochs.pop(name, None)
+        self._store.delete(self._marks(name))
         self._mine.pop(name, None)
 
     def _content(self, key: str) -> bytes | None:
@@ -91,11 +89,17 @@ class WriterLease:
             text = "the mark of the writer cannot be read; look into the server's log, and at proxies before it"
             raise OSError(f"{self._address}/{key}: {text}") from error
 
-    def _key(self, name: str, epoch: int) -> str:
-        return f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}"
+    def _marks(self, name: str) -> list[str]:
+        return self._store.keys(f"{name}/.writers/")
 
-    def _taken(self, name: str) -> list[str]:
-        return self._store.keys(f"{name}/{_FOLDER}/")
+
+def _mark(name: str, epoch: int) -> str:
+    return f"{name}/.writers/{epoch:0{_DIGITS}}"
+
+
+def _epoch(mark: str) -> int:
+    text = mark.rpartition("/")[2]
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _checked(data: bytes) -> bytes:
@@ -104,8 +108,3 @@ def _checked(data: bytes) -> bytes:
     if not isinstance(mark, dict) or not isinstance(mark.get("id"), str):
         raise ValueError("this is no mark of a writer")
     return data
-
-
-def _epoch(key: str) -> int:
-    text = key.rpartition("/")[2]
-    return int(text) if text.isascii() and text.isdigit() else 0

@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx.credentials import without_credentials
-from suphx.printable_text import encodable
 from suphx_platform.tracking.mlflow_client import (
     EXISTS,
     FILES,
@@ -275,10 +274,7 @@ class MlflowStore:
 
 
 def _make_runs(folder: Path) -> None:
-    """Create the folder of runs; TrackingError with what to do if that fails, or if MLflow cannot open its name."""
-    name = encodable(str(folder))
-    if name != str(folder):
-        raise TrackingError(f"the folder of runs {name} is not UTF-8, as MLflow needs: choose another with --runs")
+    """Create the folder of runs; TrackingError with what to do if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from suphx_platform.tracking.mlflow_client import TrackingError
 
 Message = dict[str, Any]
 """JSON; ``do`` says what it asks for, ``key`` for which run."""
+Refused = Sequence[tuple[Message, Exception]]
 CLOSE_SECONDS, STOP_SECONDS = 300.0, 60.0
 """How long the end of a run waits for MLflow at most, and that of a run that was asked to stop: its pod has little
 time."""
@@ -67,22 +68,26 @@ class Outbox:
         ``sends_refused``: send again what MLflow has refused. OSError if another process has the folder.
         """
         self._folder, self._send, self._probe = folder, send, probe
-        self._messages = _Queue(folder / "messages.db", takes_refused=sends_refused)
-        self.num_before = len(self._messages)
+        self._database = _opened(folder / "messages.db")
+        if sends_refused:
+            self._database.execute("UPDATE messages SET error = NULL")
+        found = self._database.execute("SELECT count(*) FROM messages WHERE error IS NULL").fetchone()
+        self._num_written = int(found[0])
+        self._held: deque[Message] = deque()
+        """Messages that a full disk does not take."""
+        self._changed = threading.Condition()
+        """Guards the database too."""
+        self.num_before = self._num_written
         """Messages that an earlier start has left, which are sent first."""
         if self.num_before:
             left = count_text(self.num_before, "message")
             _logger.warning("sending %s that MLflow has not got from an earlier start", left)
-        self._held: deque[Message] = deque()
-        """Messages that a full disk does not take."""
         self._num_refused = self._num_tries = 0
-        self._changed = threading.Condition()
         self._is_closing = self._is_hurried = False
         self._num_stuck = 0
         """How often nothing more could be sent although messages were left."""
         self._error: TrackingError | None = None
         self._away_since: float | None = None
-        self._files_away_since: float | None = None
         self._due: dict[int, float] = {}
         """By id, of files that could not be sent: when they are tried again."""
         self._pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
@@ -99,42 +104,37 @@ class Outbox:
     @property
     def num_waiting(self) -> int:
         """Messages that MLflow has not got yet."""
-        return len(self._messages) + len(self._held)
-
-    @property
-    def num_left(self) -> int:
-        """Messages that MLflow has not taken: that wait after ``close``, and that it has refused."""
-        return self.num_waiting + self._num_refused
+        return self._num_written + len(self._held)
 
     def flush(self, is_enough: Callable[[], bool] = lambda: False) -> None:
         """Wait until all messages are sent, or it ``is_enough``; TrackingError if MLflow does not take them now."""
         with self._changed:
-            self._write_held()
-            self._due.clear()
-            self._is_hurried = True
+            self._hurry()
             num_stuck = self._num_stuck
-            self._changed.notify_all()
-            self._changed.wait_for(
-                lambda: is_enough() or not len(self._messages) or self._num_stuck > num_stuck or self.is_ended
-            )
-            if len(self._messages) and not is_enough() and self._error is not None:
+
+            def is_over() -> bool:
+                return is_enough() or not self.num_waiting or self._num_stuck > num_stuck or self.is_ended
+
+            self._changed.wait_for(is_over)
+            if self.num_waiting and not is_enough() and self._error is not None:
                 raise self._error
 
     def figures(self) -> dict[str, float]:
         """Return what is watched: messages that wait, and for how long MLflow, or its place of files, takes nothing."""
-        since = min(filter(None, (self._away_since, self._files_away_since)), default=None)
+        since = self._away_since
         away = 0.0 if since is None else time.monotonic() - since
         return {"tracking_waiting": float(self.num_waiting), "tracking_outage_seconds": away}
 
-    def close(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Send what waits as long as MLflow takes it, for at most ``seconds``; say what remains, and where."""
+    def close(self, seconds: float = CLOSE_SECONDS) -> int:
+        """Send what waits as long as MLflow takes it, for at most ``seconds``; say what remains, and where.
+
+        Returns how many messages MLflow has not taken, those among them that it has refused.
+        """
         with self._changed:
-            self._write_held()
-            self._due.clear()
             self._is_closing = True
-            self._changed.notify_all()
+            self._hurry()
         self._thread.join(seconds)
-        left = len(self._messages)
+        left, held = self._num_written, len(self._held)
         if self._num_refused > _MAX_REFUSED_SHOWN:
             _logger.warning("MLflow has refused %s", count_text(self._num_refused, "message"))
         if left:
@@ -145,28 +145,37 @@ class Outbox:
                 "waits" if left == 1 else "wait",
                 self._folder,
             )
-        if self._held:
-            _logger.warning("MLflow has this run without %s: the disk is full", count_text(len(self._held), "message"))
+        if held:
+            _logger.warning("MLflow has this run without %s: the disk is full", count_text(held, "message"))
         if self.is_ended:
-            is_empty = self._messages.is_empty()
-            self._messages.close()
+            is_empty = not self._database.execute("SELECT 1 FROM messages LIMIT 1").fetchone()
+            self._database.close()
             if is_empty:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 with suppress(OSError):  # it holds a run's results
                     self._folder.parent.rmdir()
+        return left + held + self._num_refused
 
     @property
     def is_ended(self) -> bool:
         """Whether the thread has ended, after ``close``."""
         return not self._thread.is_alive()
 
+    def _hurry(self) -> None:
+        """Have everything that waits tried now."""
+        self._write_held()
+        self._due.clear()
+        self._is_hurried = True
+        self._changed.notify_all()
+
     def _write_held(self) -> None:
         """Write down what is in memory, as far as the disk takes it."""
         try:
             while self._held:
-                self._messages.append(self._held[0])
+                self._database.execute("INSERT INTO messages (text) VALUES (?)", [json.dumps(self._held[0])])
                 self._held.popleft()
-        except OSError as error:
+                self._num_written += 1
+        except sqlite3.Error as error:
             if len(self._held) == 1:
                 _logger.warning("%s takes no messages for MLflow (%s): they wait in memory", self._folder, error)
 
@@ -177,26 +186,22 @@ class Outbox:
             ids, messages = [number for number, _ in rows], [message for _, message in rows]
             is_file = messages[0]["do"] == "artifact"
             try:
-                refused = self._deliver(messages, is_last_try=self._num_tries + 1 >= _MAX_TRIES and not is_file)
+                refused = self._deliver(messages, may_refuse=not is_file and self._num_tries + 1 >= _MAX_TRIES)
             except TrackingError as error:
-                self._error = error
-                if not self._is_there():
-                    if not self._wait_for_mlflow(error):
-                        return
-                elif is_file:
-                    self._pass_over(ids[0], error)
-                else:
-                    self._num_tries += 1
-                    if self._rest():
-                        time.sleep(_FIRST_PAUSE_SECONDS)
+                if not self._wait_after(error, ids[0], is_file=is_file):
+                    return
                 continue
+            is_over = False
+            while not self._settle(ids, refused):
+                if is_over:
+                    return  # the disk is full: a later start sends them again, which MLflow notes once
+                is_over = self._rest()
             self._num_tries = 0
             self._pause.reset()
-            if is_file:
-                self._files_away_since = None
-            with self._changed:
-                self._messages.settle(ids, refused)
-                self._due.pop(ids[0], None)
+            self._due.pop(ids[0], None)
+            if self._away_since is not None and not self._due:
+                _logger.warning("MLflow answers again: sending %s", count_text(self.num_waiting, "message"))
+                self._away_since = self._error = None
             self._warn(refused)
 
     def _next(self) -> list[tuple[int, Message]]:
@@ -204,7 +209,7 @@ class Outbox:
         with self._changed:
             while True:
                 now = time.monotonic()
-                rows = self._messages.first(_BATCH, {each for each, due in self._due.items() if due > now})
+                rows = self._first({each for each, due in self._due.items() if due > now})
                 if self._due and not rows:  # only files are left, and none is tried now
                     self._num_stuck += 1
                 self._changed.notify_all()
@@ -213,7 +218,24 @@ class Outbox:
                     return rows[: _num_joined([message for _, message in rows])]
                 self._changed.wait(min(self._due.values()) - now if self._due else None)
 
-    def _deliver(self, messages: Sequence[Message], *, is_last_try: bool) -> list[tuple[Message, Exception]]:
+    def _first(self, without: set[int]) -> list[tuple[int, Message]]:
+        """Return the messages at the beginning, but for those with the ids ``without``, with their ids."""
+        found = self._database.execute(
+            "SELECT id, text FROM messages WHERE error IS NULL ORDER BY id LIMIT ?", [_BATCH + len(without)]
+        )
+        rows = []
+        for number, text in found.fetchall():
+            if number in without:
+                continue
+            try:
+                rows.append((number, parse_json(text)))
+            except ValueError as error:  # of a damaged disk: it holds up nothing
+                self._database.execute("UPDATE messages SET error = ? WHERE id = ?", [str(error), number])
+                self._num_written -= 1
+                self._warn([({"do": "a damaged message"}, error)])
+        return rows[:_BATCH]
+
+    def _deliver(self, messages: Sequence[Message], *, may_refuse: bool) -> list[tuple[Message, Exception]]:
         """Send messages, in parts if MLflow does not take all, and return those that it refuses.
 
         TrackingError if they are to be sent again, which changes nothing for those that have arrived.
@@ -221,13 +243,36 @@ class Outbox:
         try:
             self._send(messages)
         except Exception as error:
-            if isinstance(error, TrackingError) and not (is_last_try and self._is_there()):
+            if isinstance(error, TrackingError) and not (may_refuse and self._is_there()):
                 raise
             parts = _parts(messages)
             if len(parts) == 1:
                 return [(messages[0], error)]
-            return [refused for part in parts for refused in self._deliver([part], is_last_try=is_last_try)]
+            return [refused for part in parts for refused in self._deliver([part], may_refuse=may_refuse)]
         return []
+
+    def _settle(self, ids: Sequence[int], refused: Refused) -> bool:
+        """Remove messages that were sent, and keep what MLflow has ``refused`` of them with the reason.
+
+        Refused points count whatever MLflow has taken since, so they lose their sitting. False, with nothing changed,
+        if a full disk does not let them go.
+        """
+        kept = [
+            (json.dumps({name: value for name, value in message.items() if name != "sitting"}), str(error))
+            for message, error in refused
+        ]
+        with self._changed:
+            try:
+                self._database.execute("BEGIN")
+                self._database.executemany("INSERT INTO messages (text, error) VALUES (?, ?)", kept)
+                self._database.executemany("DELETE FROM messages WHERE id = ?", [(each,) for each in ids])
+                self._database.execute("COMMIT")
+            except sqlite3.Error:
+                with suppress(sqlite3.Error):  # SQLite may have done so itself
+                    self._database.execute("ROLLBACK")
+                return False
+            self._num_written -= len(ids)
+        return True
 
     def _is_there(self) -> bool:
         """Tell whether MLflow takes something now."""
@@ -237,19 +282,26 @@ class Outbox:
             return False
         return True
 
-    def _wait_for_mlflow(self, error: TrackingError) -> bool:
-        """Return when MLflow takes something again; False if it does not before the end."""
-        self._away_since = time.monotonic()
-        _logger.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
-        while True:
-            is_over = self._rest()
-            if self._is_there():
-                break
-            if is_over:
-                return False
-        _logger.warning("MLflow answers again: sending %s", count_text(len(self._messages), "message"))
-        self._away_since = self._error = None
-        self._pause.reset()
+    def _wait_after(self, error: TrackingError, first: int, *, is_file: bool) -> bool:
+        """Wait before what could not be sent is tried again; False if it is the end and MLflow takes nothing."""
+        self._error = error
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            _logger.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
+        if not self._is_there():
+            is_over = False
+            while not is_over:
+                is_over = self._rest()
+                if self._is_there():
+                    return True
+            return False
+        if is_file:  # others go before it
+            with self._changed:
+                self._due[first] = math.inf if self._is_closing else time.monotonic() + _LONGEST_PAUSE_SECONDS
+        else:
+            self._num_tries += 1
+            if self._rest():
+                time.sleep(_FIRST_PAUSE_SECONDS)
         return True
 
     def _rest(self) -> bool:
@@ -261,15 +313,7 @@ class Outbox:
             self._is_hurried = False
             return self._is_closing
 
-    def _pass_over(self, file: int, error: TrackingError) -> None:
-        """Let others go before a file that could not be sent."""
-        if self._files_away_since is None:
-            self._files_away_since = time.monotonic()
-            _logger.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
-        with self._changed:
-            self._due[file] = math.inf if self._is_closing else time.monotonic() + _LONGEST_PAUSE_SECONDS
-
-    def _warn(self, refused: Sequence[tuple[Message, Exception]]) -> None:
+    def _warn(self, refused: Refused) -> None:
         """Tell what MLflow has refused, as long as it is little."""
         for message, error in refused:
             self._num_refused += 1
@@ -282,94 +326,27 @@ class Outbox:
             _logger.warning(text, about, key, error, run)
 
 
-class _Queue:
-    """Messages in a database, first in, first out: what was appended is still there after ``kill -9``.
+def _opened(path: Path) -> sqlite3.Connection:
+    """Return the database of messages, first in, first out: what was appended is still there after ``kill -9``.
 
     One process at a time. Appending takes some microseconds: the operating system has the message then.
     """
-
-    def __init__(self, path: Path, *, takes_refused: bool) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        try:
-            for setting in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = NORMAL"):
-                self._database.execute(f"PRAGMA {setting}")
-            self._database.execute(
-                "CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, error TEXT)"
-            )
-            if takes_refused:
-                self._take_refused()
-            self._num_waiting: int = self._database.execute(
-                "SELECT count(*) FROM messages WHERE error IS NULL"
-            ).fetchone()[0]
-        except (sqlite3.Error, ValueError) as error:
-            self._database.close()
-            if "locked" in str(error):
-                text = f"another process sends what {path.parent} has for MLflow: wait until it has ended"
-            else:
-                text = f"{path} cannot be used ({error}): free space on its disk; if the file is damaged, remove it"
-            raise OSError(text) from error
-        self._settled: set[int] = set()
-        """Ids of messages that were sent or refused, and that a full disk has not let go."""
-        self._refused: list[tuple[str, str]] = []
-        """Messages that were refused and why, as far as a full disk has not taken them as such."""
-
-    def _take_refused(self) -> None:
-        """Let what was refused wait again, without its sitting: MLflow's steps have gone on since."""
-        found = self._database.execute("SELECT id, text FROM messages WHERE error IS NOT NULL").fetchall()
-        for number, text in found:
-            message = {name: value for name, value in parse_json(text).items() if name != "sitting"}
-            self._database.execute(
-                "UPDATE messages SET error = NULL, text = ? WHERE id = ?", [json.dumps(message), number]
-            )
-
-    def __len__(self) -> int:
-        """Return how many messages wait."""
-        return self._num_waiting
-
-    def append(self, message: Message) -> None:
-        """Add a message at the end. OSError, with nothing added, if the disk is full."""
-        try:
-            self._database.execute("INSERT INTO messages (text) VALUES (?)", [json.dumps(message)])
-        except sqlite3.Error as error:
-            raise OSError(str(error)) from error
-        self._num_waiting += 1
-
-    def first(self, count: int, without: Collection[int]) -> list[tuple[int, Message]]:
-        """Return the messages at the beginning, but for those with the ids ``without``, with their ids."""
-        passed = {*self._settled, *without}
-        found = self._database.execute(
-            "SELECT id, text FROM messages WHERE error IS NULL ORDER BY id LIMIT ?", [count + len(passed)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        for setting in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = NORMAL"):
+            database.execute(f"PRAGMA {setting}")
+        database.execute(
+            "CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, error TEXT)"
         )
-        return [(number, parse_json(text)) for number, text in found if number not in passed][:count]
-
-    def settle(self, ids: Sequence[int], refused: Sequence[tuple[Message, Exception]]) -> None:
-        """Remove messages that were sent, and keep what MLflow has ``refused`` of them with the reason.
-
-        Both or neither: if a full disk does not let them go, the next call tries again, or a later start sends them.
-        """
-        self._num_waiting -= len(ids)
-        self._settled.update(ids)
-        self._refused += [(json.dumps(message), str(error)) for message, error in refused]
-        try:
-            self._database.execute("BEGIN")
-            self._database.executemany("INSERT INTO messages (text, error) VALUES (?, ?)", self._refused)
-            self._database.executemany("DELETE FROM messages WHERE id = ?", [(each,) for each in self._settled])
-            self._database.execute("COMMIT")
-        except sqlite3.Error:
-            with suppress(sqlite3.Error):  # SQLite may have done so itself
-                self._database.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        database.close()
+        if "locked" in str(error):
+            text = f"another process sends what {path.parent} has for MLflow: wait until it has ended"
         else:
-            self._settled.clear()
-            self._refused.clear()
-
-    def is_empty(self) -> bool:
-        """Tell whether no message waits and none was refused."""
-        return not self._settled and not self._database.execute("SELECT 1 FROM messages LIMIT 1").fetchone()
-
-    def close(self) -> None:
-        """Let another process have the messages."""
-        self._database.close()
+            text = f"{path} cannot be used ({error}): free space on its disk; if the file is damaged, remove it"
+        raise OSError(text) from error
+    return database
 
 
 def _num_joined(messages: Sequence[Message]) -> int:

@@ -145,7 +145,9 @@ class TrackingStore(MlflowStore):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self._calls = TrackingCalls(self)
+        self.run_ids: dict[str, str] = {}
+        """MLflow's ids of the runs that were started, by their keys."""
+        self._steps: dict[str, tuple[int, dict[str, int]]] = {}
         self._outboxes: list[Outbox] = []
 
     def start(
@@ -158,7 +160,7 @@ class TrackingStore(MlflowStore):
         """
         is_there, message = self.check(key), begin_message(name, key=key, tags=tags, params=params)
         if is_there:
-            self._calls.begin(message)
+            self._begin(message)
         outbox = self._outbox(key)
         self._outboxes.append(outbox)
         if outbox.num_before or not is_there:  # after what an earlier start has left, which may end the run
@@ -194,12 +196,10 @@ class TrackingStore(MlflowStore):
             return 0, 0
         self.reach()
         outbox = self._outbox(key, sends_refused=True)
-        outbox.close()
-        return outbox.num_before, outbox.num_left
+        return outbox.num_before, outbox.close()
 
     def _outbox(self, key: str, *, sends_refused: bool = False) -> Outbox:
-        send, probe = self._calls.send, self.reach_to_write
-        return Outbox(self._queue(key), send=send, probe=probe, sends_refused=sends_refused)
+        return Outbox(self._queue(key), send=self.send, probe=self.reach_to_write, sends_refused=sends_refused)
 
     def _queue(self, key: str) -> Path:
         return self.folder / key / _QUEUE
@@ -221,27 +221,15 @@ class TrackingStore(MlflowStore):
         while self._outboxes:
             self._outboxes.pop().close(seconds)
 
-    @property
-    def run_ids(self) -> dict[str, str]:
-        """MLflow's ids of the runs that were started, by their keys."""
-        return self._calls.run_ids
+    # Calls: a run is known by its key
 
-
-class TrackingCalls:
-    """Makes the calls of messages for one store. A run is known by its key; ``run_ids`` has MLflow's ids so far."""
-
-    def __init__(self, store: MlflowStore) -> None:
-        self._store = store
-        self.run_ids: dict[str, str] = {}
-        self._steps: dict[str, tuple[int, dict[str, int]]] = {}
-
-    def begin(self, message: Message) -> None:
+    def _begin(self, message: Message) -> None:
         """Make the call of a message that starts a run, or continues it; errors as of ``send``."""
         tags = dict(message["tags"])
         if message["parent"] is not None:
             tags["mlflow.parentRunId"] = self._run_id(message["parent"])
         key = message["key"]
-        self.run_ids[key] = self._store.begin(message["name"], key=key, tags=tags, params=message["params"])
+        self.run_ids[key] = self.begin(message["name"], key=key, tags=tags, params=message["params"])
 
     def send(self, messages: Sequence[Message]) -> None:
         """Make one call for messages that belong together.
@@ -252,12 +240,12 @@ class TrackingCalls:
 
         first = messages[0]
         if first["do"] == "begin":
-            self.begin(first)
+            self._begin(first)
             return
         if first["do"] not in ("metrics", "tags", "dataset", "artifact", "end"):
             raise ValueError(f"{first['do']!r} is no message")
-        client, run_id = self._store.client, self._run_id(first["key"])
-        with self._store.call(FILES if first["do"] == "artifact" else USUAL):
+        client, run_id = self.client, self._run_id(first["key"])
+        with self.call(FILES if first["do"] == "artifact" else USUAL):
             match first["do"]:
                 case "metrics":
                     if points := self._new_points(run_id, messages):
@@ -292,7 +280,7 @@ class TrackingCalls:
         if sitting is not None:
             known, last = self._steps.get(key, (None, {}))
             if known != sitting:  # the steps that MLflow had when the first points of this sitting were sent
-                run = self._store.client.get_run(run_id)
+                run = self.client.get_run(run_id)
                 last = {metric.key: metric.step for metric in run.to_proto().data.metrics}
                 self._steps[key] = sitting, last
         points = (point for message in messages for point in message["metrics"])
@@ -302,7 +290,7 @@ class TrackingCalls:
 
     def _run_id(self, key: str) -> str:
         if key not in self.run_ids:
-            found = self._store.find(key)
+            found = self.find(key)
             if found is None:
                 raise ValueError(
                     f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "

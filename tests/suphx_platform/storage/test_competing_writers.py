@@ -121,6 +121,16 @@ def test_a_writer_that_was_replaced_is_told_although_the_other_has_its_epoch(sto
     assert [version.number for version in other.versions(NAME)] == [2]
 
 
+def test_a_replaced_writer_stays_replaced_when_all_versions_are_deleted(storage: Storage, tmp_path: Path) -> None:
+    earlier, folder = Storage(storage.config), fill(tmp_path / "a", "any")
+    earlier.save(NAME, folder, number=1)
+    storage.save(NAME, folder, number=2)
+    storage.delete(NAME)
+    with pytest.raises(FileExistsError, match="has another writer"):
+        earlier.save(NAME, folder, number=3)
+    assert storage.versions(NAME) == []
+
+
 @pytest.mark.parametrize(("call", "is_gone"), [("upload", False), ("put_new", False), ("upload", True)])
 def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
     call: str, is_gone: bool, config: StorageConfig, storage: Storage, tmp_path: Path
@@ -134,7 +144,9 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
             raise FileNotFoundError("no such upload")
 
     before(loser._store, call, finish)
-    with pytest.raises(FileExistsError, match=r"finished by another writer.*let only one of them work on run-1"):
+    with pytest.raises(
+        FileExistsError, match=r"has another writer since this one began: let only one of them work on run-1"
+    ):
         loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
     (version,) = storage.versions(NAME)
     storage.load(version, tmp_path / "c")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage.bucket import PART_BYTES
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.objects import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.disk_faults import files_limited_to

@@ -12,8 +12,8 @@ import pytest
 
 from suphx.atomic_file import write_atomically
 from suphx_platform.storage import upload_queue
+from suphx_platform.storage.bucket import PART_BYTES
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.objects import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue, copy_linked
@@ -147,12 +147,27 @@ def test_a_storage_that_is_away_is_asked_again_until_it_is_back(
     assert "takes what is saved again" in caplog.text
 
 
+def test_a_server_that_holds_a_save_for_ever_is_asked_again(
+    storage: SlowStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_queue, "_REQUEST_SECONDS", 0.01)
+    monkeypatch.setattr(upload_queue, "_FIRST_PAUSE", 0.001)
+    with UploadQueue(storage) as uploads:
+        save(uploads, folder, 1)
+        while not uploads.figures()["storage_outage_seconds"]:
+            time.sleep(0.001)
+        monkeypatch.setattr(upload_queue, "_REQUEST_SECONDS", 60.0)
+        storage.gate.set()
+    assert {version.number for version in storage.versions(NAME)} == {1}
+
+
 def test_during_an_outage_newer_saves_replace_the_one_that_waits(away: AwayStorage, folder: Path) -> None:
     with UploadQueue(away) as uploads:
         for number in range(1, 20):
             save(uploads, folder, number)
             away.wait_until_asked(away.asked + 2)
             assert len(list((folder / ".uploads").iterdir())) == 1
+        assert uploads.figures()["uploads_waiting"] == 1, "those that were replaced do not wait"
         away.is_away.clear()
     assert [version.number for version in away.versions(NAME)] == [19]
 
@@ -162,7 +177,7 @@ def test_an_outage_that_is_too_long_is_raised_by_the_next_save_and_then_forgotte
     config = StorageConfig(address=str(tmp_path / "file"), max_outage_hours=0)
     uploads = UploadQueue(Storage(config))
     save(uploads, folder, 1)
-    uploads._futures[0].exception()  # wait for it
+    uploads._wait()
     with pytest.raises(OSError, match=r"file.*nothing could be stored for 0 min \(storage.max_outage_hours\).*repeat"):
         save(uploads, folder, 2)
     (tmp_path / "file").unlink()
@@ -255,7 +270,7 @@ def test_a_bucket_that_does_not_answer_for_a_while_holds_nobody_up(
             proxy.is_open.clear()
             for number in range(5):
                 save(uploads, folder, number)
-            assert not uploads._futures[0].done()
+            assert uploads.figures()["uploads_waiting"] == 2
             proxy.is_open.set()
         assert [version.number for version in storage.versions(NAME)] == [0, 4]
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,19 +77,6 @@ def test_a_second_winner_of_the_night_does_not_move_the_alias(runs: Path, tmp_pa
     assert registry_of(runs)[0].champion() == "2"
 
 
-def test_another_alias_has_promotions_of_its_own(runs: Path, tmp_path: Path) -> None:
-    promote(runs, tmp_path, "a", None)
-    assert promote(runs, tmp_path, "b", "1") == "2"
-    store = TrackingStore(runs)
-    registry = ModelRegistry(store, RegistryConfig(alias="points"))
-    store.client.set_registered_model_alias("suphx", "points", "1")
-    with closing(store), store.start("c", key="points") as tracker:
-        promotion = Promotion(digest="c", night=NIGHT, replaces="1")
-        assert registry.promote(nets(tmp_path, "c"), tracker, promotion) == "3"
-    assert registry.champion() == "3"
-    assert registry_of(runs)[0].champion() == "2"
-
-
 def test_of_winners_at_once_one_moves_the_alias_and_one_version_stays(runs: Path, tmp_path: Path) -> None:
     promote(runs, tmp_path, "a", None)
     with ThreadPoolExecutor(4) as pool:
@@ -112,18 +97,6 @@ def test_a_kill_between_claim_and_alias_is_mended_by_the_next_call(runs: Path, t
     assert registry.champion() == "1"
     assert promote(runs, tmp_path, "b", "1") == "2"
     assert registry.champion() == "2"
-
-
-def test_a_kill_before_the_late_version_is_removed_is_mended_by_the_next_call(runs: Path, tmp_path: Path) -> None:
-    promote(runs, tmp_path, "a", None)
-    assert promote(runs, tmp_path, "b", "1") == "2"
-    registry, tracker = registry_of(runs)
-    promotion = Promotion(digest="c", replaces="1", night=NIGHT)
-    registry._register(nets(tmp_path, "c"), tracker, promotion, claimed(promotion))  # at once, and killed
-    got = registry.promote(nets(tmp_path, "c"), tracker, promotion)
-    assert got is None
-    versions = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
-    assert {str(version.version) for version in versions} == {"1", "2"}
 
 
 def test_an_alias_that_somebody_moved_stays_where_it_is_and_another_night_may_win(runs: Path, tmp_path: Path) -> None:
@@ -188,13 +161,6 @@ def test_an_unknown_model_is_refused(runs: Path, tmp_path: Path, address: str, m
         fetch_model(TrackingStore(runs), address, tmp_path / "target")
 
 
-def test_nets_that_are_gone_are_told_with_their_address(runs: Path, tmp_path: Path) -> None:
-    promote(runs, tmp_path, "a", None)
-    shutil.rmtree(runs / "artifacts")
-    with pytest.raises(OSError, match=r"artifacts cannot be fetched from sqlite:.*mlflow\.db"):
-        fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
-
-
 @pytest.mark.parametrize(
     ("damage", "told"), [("replaced", "discard.safetensors has the SHA-256"), ("added", "chow.safetensors was added")]
 )
@@ -207,15 +173,6 @@ def test_nets_that_were_replaced_after_the_promotion_are_not_loaded(
     with pytest.raises(ValueError, match=rf"models:/suphx/1 are not those that were registered: {told}"):
         fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
     assert list((tmp_path / "target").glob("*.safetensors")) == []
-
-
-def test_a_folder_without_a_registry_is_named_and_stays_as_it_is(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"mlflow\.db does not exist: choose your folder of runs with --runs, or set MLFLOW_TRACKING_URI",
-    ):
-        fetch_model(TrackingStore(tmp_path / "runs"), "models:/suphx@champion", tmp_path / "nets")
-    assert not (tmp_path / "runs").exists()
 
 
 def nominate(runs: Path, tmp_path: Path, text: str, night: str) -> str:

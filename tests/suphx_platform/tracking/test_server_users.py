@@ -20,11 +20,6 @@ def test_the_administrator_is_no_user_of_runs_or_of_the_tournament(
         set_up_users(ADDRESS, runs=runs, tournament=tournament)
 
 
-def test_runs_and_the_tournament_have_different_users() -> None:
-    with pytest.raises(ValueError, match="have the same user runs: runs could move the champion"):
-        set_up_users(ADDRESS, runs=RUNS, tournament=RUNS)
-
-
 def test_the_administrator_may_be_named_in_the_address(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,16 +14,9 @@ import pytest
 
 from suphx_platform.tracking import tracking
 from suphx_platform.tracking.mlflow_client import TrackingError
-from suphx_platform.tracking.mlflow_store import EXPERIMENT, MAX_TAG_LENGTH, MAX_VALUE_LENGTH, PRIMARY_METRIC
+from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, MAX_VALUE_LENGTH
 from suphx_platform.tracking.outbox import Message
 from suphx_platform.tracking.tracking import TrackingStore
-
-
-def test_a_folder_of_runs_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
-    folder = tmp_path / "runs\udcff"
-    with pytest.raises(TrackingError, match=r"runs\\udcff is not UTF-8, as MLflow needs: choose another with --runs"):
-        TrackingStore(folder).start("a run", key="one")
-    assert not folder.exists()
 
 
 def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:
@@ -59,13 +52,13 @@ def test_a_run_that_is_asked_to_stop_waits_less_for_mlflow(
     is_open = threading.Event()
     monkeypatch.setattr(tracking, "STOP_SECONDS", 0.1)
     store = TrackingStore(runs)
-    send = store._calls.send
+    send = store.send
 
     def send_late(messages: Sequence[Message]) -> None:
         assert is_open.wait(60)
         send(messages)
 
-    store._calls.send = send_late  # type: ignore[method-assign]
+    store.send = send_late  # type: ignore[method-assign]
     store.start("a", key="one").log_metrics({"loss": 2.0}, step=1)
     if ends_with is ValueError:
         is_open.set()
@@ -126,16 +119,6 @@ def test_what_is_logged_is_in_the_run_that_is_found_when_the_request_for_it_was_
     with closing(store), store.start("a", key="one") as tracker:
         tracker.log_metrics({"loss": 1.0}, step=1)
     assert store.newest_metrics("one") == {"loss": 1.0}
-
-
-def test_a_new_store_has_our_experiment_of_training_runs(runs: Path) -> None:
-    client = TrackingStore(runs).client
-    assert [found.name for found in client.search_experiments()] == ["Default"], "as MLflow creates it"
-    assert TrackingStore(runs).start("a", key="one").run_id
-    found = client.get_experiment_by_name(EXPERIMENT)
-    assert found is not None
-    assert found.tags["mlflow.experimentKind"] == "custom_model_development"
-    assert PRIMARY_METRIC in found.tags["mlflow.note.content"]
 
 
 def test_a_deleted_experiment_is_named_with_the_command_that_restores_it(runs: Path) -> None:

@@ -18,7 +18,7 @@ from mlflow.entities import Metric
 from mlflow.exceptions import MlflowException
 from mlflow.protos.databricks_pb2 import INTERNAL_ERROR
 
-from suphx_platform.tracking.tracking import TrackingCalls, TrackingStore, system_metrics
+from suphx_platform.tracking.tracking import TrackingStore, system_metrics
 
 RUN_WITHOUT_MLFLOW = """
 import sys, time
@@ -64,14 +64,13 @@ def test_a_killed_process_loses_nothing_that_mlflow_did_not_take(runs: Path) -> 
 
 def test_points_that_are_sent_twice_are_in_mlflow_once(runs: Path) -> None:
     with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
-        calls = TrackingCalls(store)
         message = {
             "do": "metrics",
             "key": "one",
             "metrics": [["loss", value, 7, step] for step, value in ((1, 2.0), (2, 1.0))],
         }
         for _ in range(2):  # as after a kill between the call and its mark
-            calls.send([message])
+            store.send([message])
         history = store.client.get_metric_history(tracker.run_id, "loss")
     assert [(entry.step, entry.value) for entry in history] == [(1, 2.0), (2, 1.0)]
 
