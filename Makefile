@@ -59,7 +59,6 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.suphx_cli.commands_page
 	$(BIN)/python -m tests.mutation.mutants
 	$(BIN)/python -m tests.documents.notebook_files
-	$(BIN)/python -m tests.pictures.system_picture
 
 fuzz: warmup  ## read damaged records and stored files, 10,000 of each kind; FUZZ=n: another number
 	FUZZ=$(FUZZ) $(BIN)/pytest -q -m "not gpu" tests/games/riichi/archive/test_damaged_records.py tests/suphx_pipelines/test_damaged_files.py

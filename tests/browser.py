@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -22,10 +23,14 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.request import Request, urlopen
 
+import pytest
 from websockets.sync.client import connect
 
-from tests.pictures.screenshot import find_chromium
-
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SCHEMES = ("dark", "light")
+needs_chromium = pytest.mark.skipif(
+    not any(map(shutil.which, PROGRAMS)), reason="no Chromium: run apt-get install chromium"
+)
 _SECONDS = 30.0
 _PRESSES = 3
 _OPTIONS = (
@@ -42,6 +47,14 @@ _PLACE = """(() => {
   const top = document.elementFromPoint(x, y);
   return top && found.contains(top) ? [x, y] : null;
 })()"""
+
+
+def find_chromium() -> str:
+    """Return the path of Chromium; FileNotFoundError that says what to install if there is none."""
+    for name in PROGRAMS:
+        if path := shutil.which(name):
+            return path
+    raise FileNotFoundError(f"Chromium not found (looked for {', '.join(PROGRAMS)}): run apt-get install chromium")
 
 
 class PageError(Exception):
@@ -250,7 +263,9 @@ class Page:
         """Load the page again."""
         self.call("Page.reload")
 
-    def picture(self, path: Path) -> None:
-        """Write a PNG of what is in view."""
-        data = self.call("Page.captureScreenshot", format="png")["data"]
+    def picture(self, path: Path, height: float | None = None) -> None:
+        """Write a PNG of what is in view, or of so many pixels from the top of the page."""
+        width = self.value("document.documentElement.clientWidth")
+        clip = {"clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}} if height else {}
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=bool(height), **clip)["data"]
         path.write_bytes(base64.b64decode(data))

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.browser import Browser, Page
-from tests.pictures import screenshot
 
 SMALL_TEXT, LARGE_TEXT = 4.5, 3.0
 """The least contrast of normal text, and of text from 24 pixels on (bold: 18.66)."""
@@ -99,7 +97,6 @@ def unreadable_texts(page: Page) -> list[ShownText]:
     return [each for each in texts if each.contrast < (LARGE_TEXT if each.is_large else SMALL_TEXT)]
 
 
-HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 # Words of a picture that reach beyond its edge, which the browser cuts off.
 _CUT_WORDS = """[...document.querySelectorAll('svg.chart')].flatMap((picture) => {
   const edge = picture.getBoundingClientRect();

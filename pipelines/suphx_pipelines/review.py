@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,6 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import number
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.stages.riichi_records import COPIES_FILE, STORE_FOLDER
 
@@ -77,53 +77,9 @@ def review_page(
     ``cost``: the ``cost_summary`` of the decisions, if costs were estimated; the differences then are the dearest ones.
     ``note``: a sentence below the title, such as how many games are held out.
     """
-    rows = [(row["group"], number(row["decisions"]), f"{row['agreement']:.1%}") for row in agreement_table(decisions)]
-    agreement = report_page.table(("decisions", "number", "agreement"), rows)
-    order = "of which the agent is surest" if cost is None else "with the largest estimated costs"
-    about = f"The {len(differences)} differences {order}."
-    if cost is None and all(one.agent_probability is None for one in differences):
-        about = f"The first {len(differences)} differences; the agent gives no probabilities."
-    unit = "" if cost is None else str(cost["unit"])
-    body = report_page.paragraph(about, is_soft=True) + "".join(_difference(one, pages, unit) for one in differences)
-    sections = [("Agreement", agreement), ("Differences", body if differences else "")]
-    if cost is not None:
-        sections.insert(1, ("Cost", _cost(cost)))
+    shown = report_page.sections(
+        "review", groups=agreement_table(decisions), differences=differences, pages=pages, cost=cost
+    )
     games = len({one.game for one in decisions})
-    return report_page.page(
-        f"Review by {agent}", f"{number(games)} games", report_page.paragraph(note) if note else "", sections
-    )
-
-
-def _cost(cost: Mapping[str, Any]) -> str:
-    """Return what the differences cost together, and how the estimates are to be read."""
-    low, high = cost["interval"]
-    total = (
-        f"The {number(cost['differences'])} differences cost {cost['total']:+,.1f} {cost['unit']} in all "
-        f"(95 % interval {low:+,.1f} to {high:+,.1f}), {cost['per_game']:+,.1f} per game."
-    )
-    how = (
-        f"For each difference, what the player could not see was dealt again at random {number(cost['samples'])} "
-        "times. The agent "
-        "played on to the end of the deal, after the played move and after its own. Above zero, its own move was worth "
-        "more. The largest of many estimates are too large on average: read the intervals."
-    )
-    return report_page.paragraph(total) + report_page.paragraph(how, is_soft=True)
-
-
-def _difference(one: ReviewedDecision, pages: Mapping[str, str], unit: str) -> str:
-    """Return a decision that opens to all legal moves."""
-    title = (
-        f"{one.game}, {one.deal}, turn {one.turn}, {one.player}: played {one.played} "
-        f"({_percent(one.played_probability)}), the agent prefers {one.agent} ({_percent(one.agent_probability)})"
-    )
-    if one.cost is not None:
-        low, high = one.cost.interval.low, one.cost.interval.high
-        title = f"{one.cost.mean:+,.1f} {unit} ({low:+,.1f} to {high:+,.1f}): {title}"
-    moves = report_page.table(("move", "probability"), [(name, _percent(chance)) for name, chance in one.moves])
-    page = pages.get(one.game)
-    link = f'<p><a href="{report_page.escape(page)}#{one.address}">Show the table</a></p>\n' if page else ""
-    return report_page.folded(title, link + moves)
-
-
-def _percent(chance: float | None) -> str:
-    return "–" if chance is None else f"{chance:.1%}"
+    head = f"<p>{html.escape(note)}</p>\n" if note else ""
+    return report_page.page(f"Review by {agent}", f"{games:,} games", head, shown)

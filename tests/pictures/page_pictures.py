@@ -3,13 +3,12 @@
 The viewer at the third difference of a game, and the page of suphx play in the middle of a deal, each in both schemes.
 ``--nights runs/RUN`` instead: the report of a tournament of three nights, which is played with the nets of a run of the
 recipe self_play (minutes on two idle cores).
-Needs Chromium, as screenshot.py does.
+``--report PAGE``: the top of a report. Needs Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import os
 import shutil
@@ -22,17 +21,17 @@ from PIL import Image
 
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig
-from suphx_pipelines.play.riichi_server import PlayApp, PlayTables
-from tests.browser import Browser, Page
-from tests.pictures.screenshot import SCHEMES
+from suphx_pipelines.play.riichi_table import TABLE
+from suphx_pipelines.play.seated_game import Agents, PlayConfig
+from suphx_pipelines.play.server import PlayTables, play_app
+from tests.browser import SCHEMES, Browser, Page
 from tests.repository import REPOSITORY
 from tests.suphx_pipelines.play.clicking_player import READY, ClickingPlayer
 from tests.suphx_platform.local_web.running_server import running_server
 
 PICTURES = REPOSITORY / "docs" / "pictures"
 WIDTH, HEIGHT = 1280, 800
-REPORT_WIDTH = 1200
+REPORT_WIDTH, REPORT_TOP = 1200, 640
 _END_OF_STYLE = """(() => {
   const sections = [...document.querySelectorAll('section')];
   return sections.find((each) => each.querySelector('h2').innerText === 'Style').getBoundingClientRect().bottom + 24;
@@ -65,8 +64,8 @@ def take_play(folder: Path) -> None:
     """Write play-light.png and play-dark.png of a game against the scripted agent, with hints."""
     with tempfile.TemporaryDirectory() as space, Browser() as browser:
         config = PlayConfig(agent="ukeire", seed=1, length="tonpuu", out=Path(space))
-        tables = PlayTables(config, AgentLoader("ukeire", load_agent))
-        with running_server(PlayApp(tables).asgi()) as server:
+        tables = PlayTables(config, Agents(TABLE, "ukeire", load_agent))
+        with running_server(play_app(tables)) as server:
             person = ClickingPlayer(browser, server.link(), WIDTH, HEIGHT)
             person.page.press("h")
             while person.clicks < _CLICKS or person.page.value(
@@ -106,16 +105,14 @@ def play_nights(run: Path, space: Path) -> Path:
     return space / report
 
 
-def take_report(page: Path, folder: Path) -> None:
-    """Write tournament-light.png and tournament-dark.png: a report from its top to the style of the agents."""
+def take_report(page: Path, folder: Path, name: str, height: str) -> None:
+    """Write NAME-light.png and NAME-dark.png of a report from its top; ``height``: an expression for pixels."""
     with Browser() as browser:
         for scheme in SCHEMES:
             tab = browser.open(page.resolve().as_uri(), width=REPORT_WIDTH, height=HEIGHT, scheme=scheme)
             tab.wait("document.readyState === 'complete'")
-            clip = {"x": 0, "y": 0, "width": REPORT_WIDTH, "height": tab.value(_END_OF_STYLE), "scale": 1}
-            data = tab.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
-            path = folder / f"tournament-{scheme}.png"
-            path.write_bytes(base64.b64decode(data))
+            path = folder / f"{name}-{scheme}.png"
+            tab.picture(path, tab.value(height))
             _reduce(path, _MOST_COLOURS)
 
 
@@ -140,13 +137,16 @@ def main() -> int:
         "page", type=Path, nargs="?", help="a viewer's page with an agent, such as runs/RUN/report/game.html"
     )
     parser.add_argument("--nights", type=Path, help="a run of the recipe self_play, whose nets play three nights")
+    parser.add_argument("--report", type=Path, help="a report.html")
     given = parser.parse_args()
-    if (given.page is None) == (given.nights is None):
-        parser.error("give either a viewer's page or --nights RUN")
+    if [given.page, given.nights, given.report].count(None) != 2:
+        parser.error("give a viewer's page, --nights RUN or --report PAGE")
     try:
         if given.nights:
             with tempfile.TemporaryDirectory() as space:
-                take_report(play_nights(given.nights, Path(space)), PICTURES)
+                take_report(play_nights(given.nights, Path(space)), PICTURES, "tournament", _END_OF_STYLE)
+        elif given.report:
+            take_report(given.report, PICTURES, "report", str(REPORT_TOP))
         else:
             take_viewer(given.page, PICTURES)
             take_play(PICTURES)

@@ -203,14 +203,13 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     folder = _RECORDS / game_name if args.out is None else args.out
     check_output_folder(folder)
     with console.activity("importing"):
-        from suphx_pipelines.play.plain_play import PlainPlay, PlainSetup
-        from suphx_pipelines.play.text_play import TextPlay, TextPlaySetup
+        from suphx_pipelines.play.text_play import CandidateTextPlay, TextPlay, TextPlaySetup
         from suphx_platform.agents.agent_loading import common_rules, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.console.console import typed_line
         from suphx_platform.tracking.mlflow_store import MlflowStore
     folder.mkdir(parents=True, exist_ok=True)
-    file = _new_file(folder, game_name, ".jsonl" if has_candidates(game_name) else game.record_suffix)
+    file = _new_file(folder, game_name, game.record_suffix.removesuffix(".part"))
     seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
     address = game.agents[-1] if args.agent is None else args.agent
     who = {"seat": args.seat - 1, "name": args.name, "records": file}
@@ -219,15 +218,16 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
         print(line, file=sys.stderr)
 
     if not has_candidates(game_name):
-        plain = PlainSetup(game=game, rules=game.new_rules({}), agent=game.scripted_agent(address), **who)
-        result = PlainPlay(plain, show, typed_line).play(seed)
+        plain, rules = game.scripted_agent(address), game.new_rules({})
+        setup = TextPlaySetup(game=game, rules=rules, player=plain, agent=plain.name, **who)
+        result = TextPlay(setup, show, typed_line).play(seed)
     else:
         own = candidate_game(game_name)
         with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
             agent = load_side_agent(address, own, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
         rules = own.with_auctions(common_rules(own, agent), has_auctions=args.bidding)
         setup = TextPlaySetup(game=own, rules=rules, player=agent.player, agent=agent.address, **who)
-        result = TextPlay(setup, show, typed_line).play(seed)
+        result = CandidateTextPlay(setup, show, typed_line).play(seed)
     records = str(file) if result.deals else None
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suphx_pipelines.charts import svg
-from suphx_pipelines.charts.plot import Scale, Unit, span, tick_texts
+from suphx_pipelines.charts.plot import Scale, span, tick_texts
 
 WIDTH = 400.0
 _ROW, _BARE_ROW, _EDGE, _FOOT = 38.0, 26.0, 14.0, 36.0
@@ -32,51 +32,40 @@ def interval_chart(
     label: str,
     *,
     axis_title: str,
-    unit: Unit = "number",
     zero: float | None = None,
-    zero_name: str = "",
     sides: tuple[str, str] = ("", ""),
 ) -> str:
     """Return the chart, the first row on top; empty text without rows.
 
-    ``zero`` is a vertical line, included in the axis, with ``zero_name`` above; ``sides`` say what is left and right
-    of it.
+    ``zero`` is a vertical line, included in the axis; ``sides`` say what is left and right of it.
     """
     if not rows:
         return ""
     ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
     height = _ROW if any(row.name or row.note for row in rows) else _BARE_ROW
     scale = Scale(*span([*ends, *([] if zero is None else [zero])]), _EDGE, WIDTH - _EDGE)
-    top = 18.0 if zero_name or any(sides) else 4.0
+    top = 18.0 if any(sides) else 4.0
     base = top + height * len(rows) + 6
-    parts = _axis(scale, unit, top, base, axis_title)
+    parts = _axis(scale, top, base, axis_title)
     if zero is not None:
         x = scale.at(zero)
         parts.append(svg.path([(x, top), (x, base)], "level"))
-        parts += _sides(x, sides, zero_name)
+        left, right = sides
+        parts += [svg.words(_EDGE, 12, f"← {left}")] if left else []
+        parts += [svg.words(WIDTH - _EDGE, 12, f"{right} →", "end")] if right else []
     for number, row in enumerate(rows):
         parts += _row(row, scale, top + height * number, height - 11)
     return svg.drawing(WIDTH, base + _FOOT, parts, label)
 
 
-def _axis(scale: Scale, unit: Unit, top: float, base: float, title: str) -> list[str]:
+def _axis(scale: Scale, top: float, base: float, title: str) -> list[str]:
     ticks = scale.ticks(6)
     parts = [svg.path([(scale.start, base), (scale.end, base)], "axis")]
-    for tick, text in zip(ticks, tick_texts(ticks, unit), strict=True):
+    for tick, text in zip(ticks, tick_texts(ticks), strict=True):
         x = scale.at(tick)
         parts.append(svg.path([(x, top), (x, base)], "grid"))
         parts.append(svg.words(x, base + 14, text, "middle"))
     return [*parts, svg.words(WIDTH / 2, base + 30, title, "middle")]
-
-
-def _sides(x: float, sides: tuple[str, str], zero_name: str) -> list[str]:
-    left, right = sides
-    parts = [svg.words(x, 12, zero_name, "middle")] if zero_name else []
-    if left:
-        parts.append(svg.words(_EDGE, 12, f"← {left}"))
-    if right:
-        parts.append(svg.words(WIDTH - _EDGE, 12, f"{right} →", "end"))
-    return parts
 
 
 def _row(row: Row, scale: Scale, top: float, down: float) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suphx_pipelines.charts.plot import HEIGHT, Figure, Plot, Unit, span, tick_texts
+from suphx_pipelines.charts.plot import Figure, Plot, Unit, span, tick_texts
 
 MIN_SMOOTHED = 12
 _SMOOTHED_SHARE = 20
@@ -60,7 +60,6 @@ def line_chart(
     least: float | None = None,
     most: float | None = None,
     is_log: bool = False,
-    height: float = HEIGHT,
 ) -> str:
     """Return a chart of curves, with the dots of those of one point; empty text if no curve has two points or more.
 
@@ -77,7 +76,6 @@ def line_chart(
         x_title=x_title,
         y_unit=y_unit,
         is_log=is_log,
-        height=height,
     )
     for level in levels:
         plot.level(level)

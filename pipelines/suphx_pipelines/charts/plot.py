@@ -152,18 +152,16 @@ class Plot:
         x_unit: Unit = "number",
         y_unit: Unit = "number",
         is_log: bool = False,
-        height: float = HEIGHT,
     ) -> None:
         """``x`` and ``y`` are the ranges of the axes; ``is_log`` is for the horizontal one."""
-        self._height = height
-        self._y = Scale(*y, height - _BOTTOM, _TOP)
+        self._y = Scale(*y, HEIGHT - _BOTTOM, _TOP)
         ticks = self._y.ticks()
         texts = tick_texts(ticks, y_unit)
         left = max(_LEFT, _LETTER * max(map(len, texts), default=0) + _TEXT_GAP)
         self._x = Scale(*x, left, WIDTH - _RIGHT, is_log)
         self._parts = [*self._rows(ticks, texts), *self._columns(x_unit)]
         middle = (self._x.start + self._x.end) / 2
-        self._parts.append(svg.words(middle, height - _BOTTOM + _TITLE_GAP, x_title, "middle"))
+        self._parts.append(svg.words(middle, HEIGHT - _BOTTOM + _TITLE_GAP, x_title, "middle"))
 
     def line(self, points: Iterable[tuple[float, float]], colour: int, kind: str = "line") -> None:
         """Draw a line; ``kind`` is ``line``, or ``raw`` for a thin one behind a smooth one."""
@@ -179,11 +177,11 @@ class Plot:
         place = self._x.at(x)
         self._parts.append(svg.path([(place, self._y.at(low)), (place, self._y.at(high))], f"bar k{colour}"))
 
-    def level(self, y: float, colour: int | None = None) -> None:
+    def level(self, y: float) -> None:
         """Draw a dashed horizontal line, if the axis reaches it."""
         if self._y.low <= y <= self._y.high:
             ends = [(self._x.start, self._y.at(y)), (self._x.end, self._y.at(y))]
-            self._parts.append(svg.path(ends, "level" if colour is None else f"level line k{colour}"))
+            self._parts.append(svg.path(ends, "level"))
 
     def diagonal(self) -> None:
         """Draw the dashed line on which both values are the same."""
@@ -192,7 +190,7 @@ class Plot:
 
     def drawn(self, label: str) -> str:
         """Return the picture; ``label`` says in words what it shows."""
-        return svg.drawing(WIDTH, self._height, self._parts, label)
+        return svg.drawing(WIDTH, HEIGHT, self._parts, label)
 
     def _rows(self, ticks: Sequence[float], texts: Sequence[str]) -> list[str]:
         parts = []

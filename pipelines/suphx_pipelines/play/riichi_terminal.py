@@ -13,15 +13,8 @@ from rich.text import Text
 from suphx.games.riichi.records.decisions import has_namesake
 from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
 from suphx.games.riichi.tile import NUM_FACES, face_name
-from suphx_pipelines.play.riichi_seats import (
-    AGENT_ERRORS,
-    AgentLoader,
-    PlayConfig,
-    SeatedGame,
-    continued_games,
-    play_words,
-    reason_of,
-)
+from suphx_pipelines.play.seated_game import AGENT_ERRORS, Agents, PlayConfig, SeatedGame, continued_games, reason_of
+from suphx_pipelines.viewer.viewer_page import VIEWS
 from suphx_platform.console.console import typed_line
 
 _FLAG_STEP = 64  # above all faces
@@ -36,7 +29,7 @@ class TerminalText:
 
     def __init__(self, language: str) -> None:
         """``language``: one of those of the page."""
-        words = play_words()
+        words = VIEWS["riichi"].play_words()
         self._words: Mapping[str, str] = {**words["en"]["words"], **words[language]["words"]}
         self._yaku: Mapping[str, str] = words[language]["yaku"]
 
@@ -206,7 +199,6 @@ class TerminalGame:
         """``show`` prints a line; ``read`` prints a prompt and returns what is typed, EOFError at the end of input."""
         self._game = game
         self._session = game.session
-        self._agents = game.agents
         self._text = text
         self._show = show
         self._read = read
@@ -216,10 +208,10 @@ class TerminalGame:
         session = self._session
         self._line("terminal_discard_help")
         while True:
-            self._keep()  # slow agents may still think when the command is stopped
+            self._game.keep()  # slow agents may still think when the command is stopped
             while session.is_agents_turn:
                 self._show_steps(session.play_agent())
-            self._keep()
+            self._game.keep()
             if not session.is_persons_turn:
                 self._show_all([*self._text.table(session.view()), *self._text.result(session.view())])
                 if session.is_over:
@@ -228,11 +220,6 @@ class TerminalGame:
                 session.next_deal(session.number)
             else:
                 self._choose()
-
-    def _keep(self) -> None:
-        """Save the moves so far, of a game that goes on."""
-        if not self._session.is_over:
-            self._game.keep()
 
     def _choose(self) -> None:
         """Ask until the person has made a move."""
@@ -276,11 +263,11 @@ class TerminalGame:
         return None if action is None else (int(riichi["action"]), action)
 
     def _show_hint(self, number: int) -> None:
-        if not self._agents.has_hints:
+        if not self._game.agents.has_hints:
             self._line("terminal_no_hints")
             return
         try:
-            hint = self._agents.hint(number, self._session.decision(number))
+            hint = self._game.hint(number, self._session.decision(number))
         except AGENT_ERRORS as error:  # such as a program that has ended
             self._line("hint_failed", reason=reason_of(error))
         else:
@@ -312,7 +299,7 @@ class TerminalGame:
 
 
 def play_in_terminal(
-    config: PlayConfig, loader: AgentLoader, language: str, read: Callable[[str], str] = typed_line
+    config: PlayConfig, agents: Agents, language: str, read: Callable[[str], str] = typed_line
 ) -> dict[str, object]:
     """Play one game and save its record; return ``{"game", "final", "placement", "record"}``.
 
@@ -320,13 +307,13 @@ def play_in_terminal(
     """
     screen = Screen(file=sys.stderr, highlight=False, soft_wrap=True)
     text = TerminalText(language)
-    game = next(continued_games(config, loader), None) or SeatedGame.new(config, loader, 0)
+    game = next(continued_games(config, agents), None) or SeatedGame.new(config, agents)
     session = game.session
     try:
         if session.actions:
             screen.print("  " + text.word("terminal_continued", game=session.id))
         TerminalGame(game, text, screen.print, read).play()
-        record, view = game.finish(), session.view()
+        record, view = game.record or game.finish(), session.view()
     except LeftGameError:
         if session.number:
             screen.print("  " + text.word("terminal_saved" if game.is_kept else "terminal_not_saved"))

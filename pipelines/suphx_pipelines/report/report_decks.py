@@ -10,15 +10,15 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import MIN_CLUSTERS, widened_note
 from suphx.evaluation.statistics import proportion_interval
-from suphx.training.config import MonteCarloConfig
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.line_chart import Curve, curve_figure
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import Run, decimal, duration, interval, number, percent
-from suphx_pipelines.runs.run_page import agent_commands
+from suphx_pipelines.report.report_page import Run, percent
+from suphx_pipelines.runs.run_commands import agent_commands
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Outcome, Verdict, digits_that_tell
@@ -30,12 +30,6 @@ STAGE_NAME = "report"
 _STANDARD_ERRORS = 1.96
 _ABOUT_EQUAL = 0.05
 """An undecided interval whose ends are within this share of 0.5 is called about as well."""
-_ABOUT_MATCH = (
-    "Each deck is played twice, with the sides swapped. WP: share of games won. ADP: mean points per game, 2 to the "
-    "power of the bombs played, times the bid if there was an auction; negative for lost games. With 95 % intervals "
-    "over decks."
-)
-
 Figures = Mapping[str, Any]
 
 
@@ -60,15 +54,29 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     commands = agent_commands(context.folder.parent, recipe.storage.address)
     about = Run.of(context.folder.parent, recipe, verdict(match), commands)
     shutil.copyfile(folders[SAMPLE_GAME] / PAGE_FILE, context.folder / PAGE_FILE)
-    watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"
-    sections = [
-        ("Match", _match(match)),
-        ("A game to look at", report_page.link(watch, PAGE_FILE)),
-        ("Learning", _learning(learned, recipe.learning, match["sides"])),
-    ]
-    page = about.page(sections, subtitle=recipe.about)
+    page = about.page(sections(recipe, match, learned), subtitle=recipe.about)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
     return {"bytes": len(page)}
+
+
+def sections(recipe: MonteCarloRecipe, match: Figures, learned: Figures) -> report_page.Sections:
+    """Return the sections of the page; ``learned``: of the training."""
+    points, config = [curve_point(entry) for entry in learned["curve"]], recipe.learning
+    loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
+    least: float | None = 0.0
+    kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
+    if config.algorithm == "policy_gradient":
+        kind, least = "policy gradient", None  # it may be negative
+    charts = [_chart(points, opponent, match["sides"], config.evaluate_decks) for opponent in config.opponents]
+    charts.append(curve_figure(f"Loss: {kind}", [loss], x_title="minutes", least=least))
+    return report_page.sections(
+        "decks",
+        match=match,
+        points=points,
+        charts=charts,
+        opponent=recipe.match.opponents[-1],
+        game_page=PAGE_FILE,
+    )
 
 
 def verdict(match: Figures) -> Verdict:
@@ -105,45 +113,7 @@ def _sentence(opponent: str, match: Figures) -> str:
     return f"The nets {word} {opponent}: they win {won}, {shares}."
 
 
-def _match(match: Figures) -> str:
-    rows = []
-    for opponent, figures in match["opponents"].items():
-        cells = [opponent, _share(figures["share"])]
-        for side in match["sides"]:
-            points = figures[f"adp_{side}"]
-            cells.append(_share(figures[f"wp_{side}"]))
-            cells.append(f"{decimal(points['mean'])} ({interval(points['interval'])})")
-        rows.append(cells)
-    columns = ("against", "WP", *(f"{measure} as {side}" for side in match["sides"] for measure in ("WP", "ADP")))
-    return report_page.table(columns, rows, about=_ABOUT_MATCH)
-
-
-def _share(figure: Figures) -> str:
-    low, high = figure["interval"]
-    return f"{percent(figure['mean'])} ({percent(low)} to {percent(high)})"
-
-
-def _learning(learned: Figures, config: MonteCarloConfig, sides: Sequence[str]) -> str:
-    points = [curve_point(entry) for entry in learned["curve"]]
-    last = points[-1]
-    body = report_page.tiles(
-        [
-            (number(last["games"]), "games"),
-            (number(last["samples"]), "moves learned from"),
-            (duration(last["seconds"]), "of playing, learning and evaluation"),
-        ]
-    )
-    loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
-    least: float | None = 0.0
-    kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
-    if config.algorithm == "policy_gradient":
-        kind, least = "policy gradient", None  # it may be negative
-    figure = report_page.figure(*curve_figure(f"Loss: {kind}", [loss], x_title="minutes", least=least))
-    charts = [_chart(points, opponent, sides, config.evaluate_decks) for opponent in config.opponents]
-    return body + report_page.side_by_side(*charts, figure)
-
-
-def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str], decks: int) -> str:
+def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str], decks: int) -> Figure:
     curves = []
     for colour, side in enumerate(sides):
         known = [(point[f"{opponent}_wp_{side}"], point[f"{opponent}_wp_{side}_error"]) for point in points]
@@ -158,7 +128,7 @@ def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence
         )
     title = f"Games won against {opponent}"
     axes: dict[str, Any] = {"x_title": "minutes", "y_unit": "percent", "levels": (0.5,), "most": 1.0}
-    return report_page.figure(*curve_figure(title, curves, "With 95 % intervals; always the same decks.", **axes))
+    return curve_figure(title, curves, "With 95 % intervals; always the same decks.", **axes)
 
 
 def _interval(share: float, error: float, decks: int) -> tuple[float, float]:

@@ -1,4 +1,8 @@
-"""HTML pieces of the report. The template escapes all text: names and reasons come from records of strangers."""
+"""What all reports share: how numbers and names are written, the frame of a page, and what it shows of a run.
+
+Each report is one template in ``template/``, which makes ``sections``: (heading, HTML); empty ones are skipped.
+Templates escape all text: names and reasons come from records of strangers.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from jinja2.environment import TemplateModule
 from markupsafe import Markup
-from markupsafe import escape as escape_text
 
-from suphx.evaluation.match_config import MIN_CLUSTERS
+from suphx.evaluation.match_config import MIN_CLUSTERS, few_games_note, widened_note
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.charts.svg import chart_style
@@ -26,6 +28,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.verdict import Verdict, digits_that_tell
+from suphx_platform.console.table_text import count_text, duration_text
 
 LONGEST = 36
 _NAME_GAP = "…"
@@ -109,15 +112,8 @@ def widened_about(cells: Iterable[Sequence[object]]) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return such as "3 h 12 min", "4 min 5 s" or "7 s"; a dash for None."""
-    if seconds is None:
-        return "–"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    hours, left = divmod(minutes, 60)
-    return f"{hours:,} h {left} min" if hours else f"{minutes} min {rest} s"
+    """Return such as "3 h 12 min" or "7 s", and a dash for None."""
+    return "–" if seconds is None else duration_text(round(seconds))
 
 
 def _signed(value: float, digits: int) -> str:
@@ -132,140 +128,59 @@ class Titled(NamedTuple):
     title: str
 
 
-Legend = Sequence[tuple[str, str]]
-"""(CSS class of the colour, text)."""
+Sections = Sequence[tuple[str, str]]
+"""Heading and HTML of each; one without content is left out."""
 
 _PHONE_WIDTH = 41
 """Characters of a table in a window of 360 pixels."""
 _GAP = 2
 
 
-def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
-    """Return a whole HTML document: ``head``, then ``sections`` as (heading, HTML), of which empty ones are skipped."""
-    shown = [(f"s{number}", name, Markup(body)) for number, (name, body) in enumerate(sections) if body]
+def sections(report: str, **values: Any) -> Sections:
+    """Return the sections that the template of a report makes of values; it sets ``sections``."""
+    module: Any = _templates().get_template(f"{report}.html.jinja").make_module(values)
+    return [(heading, str(body).strip()) for heading, body in module.sections]
+
+
+def page(title: str, subtitle: str, head: str, shown: Sections) -> str:
+    """Return a whole HTML document: ``head``, then the sections that are not empty."""
+    named = [(f"s{number}", name, Markup(body)) for number, (name, body) in enumerate(shown) if body]
     style = chart_style()
     style += files("suphx_pipelines.report").joinpath("template", "report_style.css").read_text(encoding="utf-8")
-    return _render("page", title, subtitle, Markup(style), Markup(head), shown)
+    text = piece("page", title, subtitle, Markup(style), Markup(head), named)
+    return text.replace(" %", "\u00a0%")  # no line ends before a percent sign
 
 
-def escape(text: object) -> str:
-    """Return text that means itself in HTML; no line ends before a percent sign."""
-    return str(escape_text(_tied(str(text))))
+def piece(macro: str, *values: object, template: str = "pieces.html.jinja") -> str:
+    """Return what a macro of a template makes of values, of which all but Markup are escaped in HTML."""
+    return str(getattr(_templates().get_template(template).module, macro)(*values))
 
 
-def paragraph(text: str, *, is_soft: bool = False) -> str:
-    """Return a paragraph; soft ones are small print."""
-    return _render("paragraph", text, is_soft)
-
-
-def link(text: str, page: str) -> str:
-    """Return a paragraph that is a link to another page in the report's folder."""
-    return _render("link", text, page)
-
-
-def heading(text: str) -> str:
-    """Return a heading inside a section."""
-    return _render("heading", text)
-
-
-def tiles(figures: Iterable[tuple[str, str]]) -> str:
-    """Return big numbers side by side: (number, what it is); empty without any."""
-    shown = list(figures)
-    return _render("tiles", shown) if shown else ""
-
-
-def flags(title: str, texts: Sequence[str]) -> str:
-    """Return a framed list of what needs attention; empty without any."""
-    return _render("flags", title, [text[:1].upper() + text[1:] for text in texts]) if texts else ""
-
-
-def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str | Titled]],
-    *,
-    about: str = "",
-    is_text: bool = False,
-    marked: int = -1,
-) -> str:
-    """Return a table that scrolls inside its own box; the first column stays in view.
-
-    On a phone, one that is too wide shows each row as a list of names and values. ``about``: one line above it;
-    ``is_text``: all columns are left-aligned; ``marked``: number of the row in bold.
-    """
-    lines = [[value if isinstance(value, Titled) else Titled(value, "") for value in row] for row in rows]
-    is_stacked = any(columns) and _width(columns, lines) > _PHONE_WIDTH
-    table_text = _render("table", columns, lines, is_text, marked, is_stacked)
-    return (paragraph(about, is_soft=True) if about else "") + table_text
-
-
-def _width(columns: Sequence[str], rows: Sequence[Sequence[Titled]]) -> int:
-    """Return about how many characters wide a table is: the words of a heading may be in lines of their own."""
+def is_wide(columns: Sequence[str], rows: Iterable[Sequence[str | Titled]]) -> bool:
+    """Tell whether a table with a heading has no room on a phone: there each row becomes names and values."""
     width = 0
     for place, column in enumerate(columns):
-        words = max((len(word) for word in column.split()), default=0)
-        cells = (row[place] for row in rows)
-        widest = max((len(cell.text) for cell in cells), default=0)
-        width += max(words, widest) + _GAP
-    return width
-
-
-def facts(
-    values: Mapping[str, str], *, whole: Mapping[str, str] | None = None, links: Mapping[str, str] | None = None
-) -> str:
-    """Return names and values side by side.
-
-    ``whole`` ones, such as a command, have a line and the type of code; ``links`` are addresses.
-    """
-    return _render("facts", values, whole or {}, links or {})
-
-
-def figure(picture: str, title: str, note: str = "", legend: Legend = (), *, is_large: bool = False) -> str:
-    """Return a picture with its title; empty without a picture. ``is_large``: wider than a curve is."""
-    return _render("figure", Markup(picture), title, note, legend, is_large) if picture else ""
-
-
-def side_by_side(*parts: str) -> str:
-    """Return figures in rows of two or three where there is room, one under the other on a phone."""
-    shown = [Markup(part) for part in parts if part]
-    return _render("side_by_side", shown) if shown else ""
-
-
-def code(text: str) -> str:
-    """Return a command in the type of code; its lines end where there is no more room."""
-    return _render("code", text)
-
-
-def preformatted(text: str) -> str:
-    """Return text whose spaces and lines matter."""
-    return _render("preformatted", text)
-
-
-def folded(summary: str, body: str) -> str:
-    """Return HTML that opens with a click."""
-    return _render("folded", summary, Markup(body))
-
-
-def _render(macro: str, *values: object) -> str:
-    """Return what a macro of the template makes of values, of which all but Markup are escaped."""
-    return str(getattr(_template(), macro)(*values))
+        words = max((len(word) for word in column.split()), default=0)  # may be in lines of their own
+        texts = (cell.text if isinstance(cell, Titled) else cell for cell in (row[place] for row in rows))
+        width += max(words, max(map(len, texts), default=0)) + _GAP
+    return any(columns) and width > _PHONE_WIDTH
 
 
 @cache
-def _template() -> TemplateModule:
+def _templates() -> Environment:
     loaded = Environment(
         loader=PackageLoader("suphx_pipelines.report", "template"),
-        autoescape=True,
-        finalize=_tied,
+        autoescape=lambda name: name is None or name.endswith(".html.jinja"),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        extensions=["jinja2.ext.do"],
     )
-    return loaded.get_template("report_page.html.jinja").module
-
-
-def _tied(value: object) -> object:
-    """Return text in which no line ends before a percent sign; other values as they are."""
-    return value.replace(" %", "\u00a0%") if isinstance(value, str) and not isinstance(value, Markup) else value
+    written = (percent, number, decimal, difference, interval, duration, short_names, found_interval)
+    loaded.filters |= {function.__name__: function for function in written}
+    told = (is_wide, widened_about, widened_note, few_games_note, count_text, Figure)
+    loaded.globals |= {function.__name__: function for function in told}
+    return loaded
 
 
 _OUTCOME_COLOURS = {"better": 2, "worse": 4, "not_better": 6, "undecided": 6, "none": 6}
@@ -273,15 +188,6 @@ _LONGEST_COMMAND = 120
 """Characters; a longer one opens with a click."""
 _HYPHEN = re.compile(r"(?<![\w.])-(?=\d)")
 """A minus sign as a terminal shows it."""
-
-
-def verdict_card(verdict: Verdict) -> str:
-    """Return the verdict in the colour of its outcome, with the interval of the difference if there is one."""
-    sentence = _HYPHEN.sub("−", verdict.sentence)
-    text = f"<div><strong>{escape(sentence)}</strong></div>"
-    picture = verdict_figure(verdict).picture
-    bar = f"<div>{picture}</div>" if picture else ""
-    return f'<div class="verdict {verdict.outcome}">{text}{bar}</div>\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,7 +220,7 @@ class Run:
 
     def page(
         self,
-        sections: Sequence[tuple[str, str]],
+        shown: Sections,
         *,
         subtitle: str = "",
         warnings: Sequence[str] = (),
@@ -322,41 +228,29 @@ class Run:
     ) -> str:
         """Return the whole report: the verdict, what needs attention, the run, ``figures``, sections, and settings."""
         told = [*(self.summary.warnings if self.summary else ()), *warnings]
-        head = verdict_card(self.verdict) + flags("Needs attention", told) + run_facts(self.summary, self.machine)
-        head += tiles(figures) + next_steps(self.commands)
-        settings = facts(self.machine) + folded("The whole recipe", preformatted(self.recipe))
-        return page(self.title, subtitle, head, [*sections, ("Settings", settings)])
+        sentence = _HYPHEN.sub("−", self.verdict.sentence)
+        head = piece("verdict", self.verdict.outcome, sentence, Markup(verdict_figure(self.verdict).picture))
+        head += piece("flags", [text[:1].upper() + text[1:] for text in told]) + self._facts()
+        head += piece("tiles", figures) if figures else ""
+        head += piece("next_steps", {what: shlex.join(command) for what, command in self.commands.items()})
+        settings = piece("settings", self.machine, self.recipe)
+        return page(self.title, subtitle, head, [*shown, ("Settings", settings)])
 
-
-def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
-    """Return when, where and how the run was made, with its page in MLflow."""
-    commit = machine.get("commit", "unknown")
-    if summary is None:
-        return facts({"commit": _short(commit)})
-    values = {
-        "run": summary.run_id,
-        "started": _date(summary.started),
-        "time spent": duration(summary.seconds),
-        "machine": summary.machine or machine.get("processor", "–"),
-        "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
-    }
-    page = summary.tracking_page
-    command = shlex.join(summary.command)
-    commands = {"MLflow": "" if page.startswith("http") else page}
-    is_folded = len(command) > _LONGEST_COMMAND
-    if not is_folded:
-        commands = {"command": command, **commands}
-    links = {"MLflow": page} if page.startswith("http") else {}
-    shown = facts(values, whole={name: text for name, text in commands.items() if text}, links=links)
-    return shown + (folded("The command of this run", code(command)) if is_folded else "")
-
-
-def next_steps(commands: Mapping[str, Sequence[str]]) -> str:
-    """Return the commands for a person who wants to try the agent of the run; empty without any."""
-    if not commands:
-        return ""
-    shown = {what: shlex.join(command) for what, command in commands.items()}
-    return heading("Next steps") + facts({}, whole=shown)
+    def _facts(self) -> str:
+        """Return when, where and how the run was made, with its page in MLflow."""
+        machine, summary = self.machine, self.summary
+        commit = machine.get("commit", "unknown")
+        if summary is None:
+            return piece("facts", {"commit": _short(commit)})
+        values = {
+            "run": summary.run_id,
+            "started": _date(summary.started),
+            "time spent": duration(summary.seconds),
+            "machine": summary.machine or machine.get("processor", "–"),
+            "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
+        }
+        command = shlex.join(summary.command)
+        return piece("run", values, command, len(command) > _LONGEST_COMMAND, summary.tracking_page)
 
 
 def verdict_figure(verdict: Verdict) -> Figure:

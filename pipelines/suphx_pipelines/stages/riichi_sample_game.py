@@ -33,7 +33,7 @@ from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, opponent_nets
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
-from suphx_pipelines.viewer.riichi_games import choose_games, shown_opinions, write_pages
+from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 STAGE_NAME = "sample_game"
@@ -88,12 +88,10 @@ def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
     if match is None:
         return 0
     records, opponent = match
-    games = choose_games(records)
     title = f"{context.recipe.name}: a game of the match"
-    pages = write_pages(games, agent, context.folder, name=AGENT_NAME, opponent=opponent, title=title)
-    values = {"opponent": opponent, "hanchans": games.hanchans, "games": pages}
-    write_json(context.folder / MATCH_GAMES_FILE, values)
-    return len(pages)
+    shown = match_pages(records, agent, context.folder, name=AGENT_NAME, opponent=opponent, title=title)
+    write_json(context.folder / MATCH_GAMES_FILE, shown)
+    return len(shown["games"])
 
 
 def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from suphx.selfplay.agents.checkpoint_folder import WEAK, split_address
 from suphx_pipelines.json_file import read_json
 from suphx_platform.agents.agent_forms import split_wrapper
@@ -70,21 +72,12 @@ class Pool:
     """Of the deciding match while there is no champion; it does not play on the leaderboard."""
 
 
+POOL_FILE = TypeAdapter(Pool)
+
+
 def read_pool(folder: Path) -> Pool:
     """Return what the stage has left in ``folder``."""
-    return pool_of(read_json(folder / POOL_NAME))
-
-
-def pool_of(file: Mapping[str, Any]) -> Pool:
-    """Return the pool of the values of a ``pool.json``."""
-    values = dict(file)
-    opponent = values.pop("opponent", None)
-    entrants = tuple(map(_entrant_of, values.pop("entrants")))
-    return Pool(entrants=entrants, opponent=_entrant_of(opponent) if opponent else None, **values)
-
-
-def _entrant_of(values: Mapping[str, Any]) -> Entrant:
-    return Entrant(**{**values, "stored": tuple(values.get("stored", ()))})
+    return POOL_FILE.validate_python(read_json(folder / POOL_NAME))
 
 
 def deciding_pair(

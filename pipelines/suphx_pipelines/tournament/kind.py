@@ -20,7 +20,8 @@ import torch
 from suphx.evaluation.game_runner import Forfeit, Forfeits, GameRunner, LoadAgent, compile_game
 from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup
-from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS, chosen_seatings
+from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS
+from suphx.evaluation.player_statistics import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.tournament import PlayedLineup, head_to_head, placements_of
@@ -32,16 +33,12 @@ from suphx.models.device import uses_bf16
 from suphx.models.net_config import Precision
 from suphx.selfplay.agents.agent import load_nets
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
-from suphx_pipelines.charts.comparison_charts import placement_chart
-from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_matches import PLACE_LEGEND
-from suphx_pipelines.report.report_page import decimal, difference, found_interval, interval, number, percent
+from suphx_pipelines.report.report_page import decimal, difference, found_interval, number, percent
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages.deck_match import deck_page
-from suphx_pipelines.tournament import riichi_nights, style
+from suphx_pipelines.tournament import riichi_nights
 from suphx_pipelines.tournament.entrants import COPIES, POOL, Entrant, Pool, digest_of_files, empty_folders
 from suphx_pipelines.tournament.history import (
     GAMES_NAME,
@@ -52,8 +49,7 @@ from suphx_pipelines.tournament.history import (
     GameCode,
     read_games,
 )
-from suphx_pipelines.tournament.match_texts import PLACEMENT, POINTS, POINTS_OF_GAME, SHARE, Decision, MatchTexts
-from suphx_pipelines.tournament.pages import LiveState, Row, Sections, ratings_figure, titled
+from suphx_pipelines.tournament.match_texts import PLACEMENT, POINTS, POINTS_OF_GAME, SHARE, MatchTexts, Row
 from suphx_pipelines.viewer.viewer_page import VIEWS
 from suphx_platform.agents.agent_forms import follows_whole_games, is_program, split_wrapper
 from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_any_agent, load_side_player
@@ -63,6 +59,8 @@ from suphx_platform.kernels.kernel_warmup import compile_kernels
 
 Context: TypeAlias = StageContext[Any]
 """Of a stage; its recipe is a ``TournamentRecipe`` or a ``SideTournamentRecipe``."""
+STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
+"""Ratios of the counters of a game that say how an agent plays."""
 _FIRST_DECK = 2**37
 """Of leaderboards: above the decks of matches and curves."""
 _FIRST_DECIDING, _DECKS_A_NIGHT = 2 * _FIRST_DECK, 2 * MAX_SIDE_DECKS
@@ -133,7 +131,6 @@ class Kind:
             deals=self.deals,
             unit=self._units,
             units_per_deal=1 if self.has_sides else self.games_per_deal,
-            games_per_unit=self.games_per_deal if self.has_sides else 1,
             nothing_new="no nets are new" if self.has_sides else "no checkpoint is new",
             sides=self._sides,
         )
@@ -276,7 +273,7 @@ class Kind:
             "placements": [int(np.count_nonzero(places == rank)) for rank in range(1, self.least + 1)],
             "average_placement": float(places.mean()),
             "against_champion": _against(games, entrant, champion),
-            "style": style.style_of(night.rows.get(entrant.digest)),
+            "style": _style(night.rows.get(entrant.digest)),
             **lost.get(entrant.name, {"forfeits": 0}),
         }
 
@@ -291,71 +288,27 @@ class Kind:
             "adp": night.points[entrant.digest][place] / tonight if tonight else None,
         }
 
-    def leaderboard(self, table: Row, names: Sequence[str]) -> str:
-        """Return the section with the ratings; ``names``: short ones of the agents."""
-        rows = table["agents"]
-        who, how = ("Pairs", "with the sides swapped") if self.has_sides else ("Lineups of four", "with rotated seats")
-        text = (
-            f"{who} of agents played {number(table[self.deals])} {self.deals} tonight, each "
-            f"{'twice' if self.has_sides else 'four times'}, {how}. The figures are from these games and from "
-            f"{number(table[f'earlier_{self.games}'])} games of earlier nights. {names[0]} has the highest rating."
-        )
-        cells = [
-            {
-                "rating": number(row["rating"]),
-                "95 % interval": interval(row["interval"], 0),
-                self.games: number(row[self.games]),
-                **(_side_cells(row) if self.has_sides else _seat_cells(row)),
-            }
-            for row in rows
-        ]
-        shown = [name for name in cells[0] if any(cell[name] != "–" for cell in cells)]
-        figures = [report_page.figure(*ratings_figure(table, names, clusters=self.deals))]
-        if not self.has_sides:
-            counts = [(name, row["placements"]) for name, row in zip(names, rows, strict=True)]
-            places = placement_chart(counts, "Placements of the agents")
-            figures.append(report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND))
-        about = self._about(table, shown) + report_page.widened_about([*cell.values()] for cell in cells)
-        return (
-            report_page.paragraph(text)
-            + report_page.side_by_side(*figures)
-            + report_page.table(
-                ("agent", *shown),
-                [(name, *map(cell.__getitem__, shown)) for name, cell in zip(titled(rows, names), cells, strict=True)],
-                about=about,
-            )
-        )
-
-    def _about(self, table: Row, shown: Sequence[str]) -> str:
+    def cells(self, row: Row) -> dict[str, str]:
+        """Return an agent of ``table.json`` as the page shows it, by column."""
         if self.has_sides:
-            return (
-                "WP: share of games won on this side, in all nights. ADP: tonight's points per game on this side, "
-                "negative for lost games. Opponents differ from agent to agent: compare agents by their ratings."
-            )
-        about = "Average placement: 2.50 is that of equal players, lower is better."
-        if table[self.deals] < MIN_CLUSTERS and not table[f"earlier_{self.games}"]:
-            about += f" Over so few {self.deals} the intervals mean little: play at least {MIN_CLUSTERS}."
-        if "against the champion" in shown:
-            about += " Against the champion: difference of placements in their common games, with a 95 % interval."
-        if "forfeited games" in shown:
-            about += " Forfeited games: the agent's program crashed, was late or answered what cannot be played. "
-            about += "They count as last place."
-        return about
+            return {
+                f"{name} as {side}": text
+                for side, own in row["sides"].items()
+                for name, text in (("WP", percent(own["wp"])), ("ADP", decimal(own["adp"])))
+            }
+        against = row["against_champion"]
+        gap = f"{difference(against['difference'])} ({found_interval(against, 3)})" if against else "–"
+        return {
+            "average placement": decimal(row["average_placement"], 3),
+            "against the champion": gap,
+            "forfeited games": number(row["forfeits"]) if row["forfeits"] else "–",
+        }
 
-    def style(self, table: Row, names: Sequence[str]) -> Sections:
-        """Return sections on how the agents play."""
-        return [] if self.has_sides else [("Style", style.section(table["agents"], names))]
-
-    def style_figures(self, table: Row, names: Sequence[str]) -> dict[str, Figure]:
-        """Return the pictures of these sections by the names of their files."""
-        return {} if self.has_sides else {"style.svg": style.figure(table["agents"], names)}
-
-    def csv_row(self, row: Row) -> dict[str, Any]:
-        """Return an agent of the leaderboard as a line of a table, without its name and rating."""
-        if not self.has_sides:
-            return {self.games: row[self.games], "average_placement": row["average_placement"]}
-        figures = {f"{key}_{side}": own[key] for side, own in row["sides"].items() for key in ("wp", "adp")}
-        return {self.games: row[self.games], **figures}
+    def figures(self, row: Row) -> dict[str, Any]:
+        """Return the same as numbers for ``leaderboard.csv``."""
+        if self.has_sides:
+            return {f"{key}_{side}": own[key] for side, own in row["sides"].items() for key in ("wp", "adp")}
+        return {"average_placement": row["average_placement"]}
 
     # decision
 
@@ -396,7 +349,7 @@ class Kind:
 
     def decision_games(self, recipe: Any) -> int:
         """Return the games of the deciding match, at most."""
-        return self._number(recipe.decision) * self.texts.games_per_unit
+        return self._number(recipe.decision) * (self.games_per_deal if self.has_sides else 1)
 
     def decision(self, report: SequentialReport | None, names: dict[str, str]) -> dict[str, Any]:
         """Return the keys of ``decision.json``; ``names``: of both players, None for a report without a match."""
@@ -409,13 +362,6 @@ class Kind:
         match, others = values.pop("fresh_match"), values.pop("other_seatings", {})
         own = {name: {seating: other | names for seating, other in others.items()} for name in own}
         return {"test": values | names, "match": match and match | names, **own}
-
-    def live(self, recipe: Any, state: LiveState) -> str:
-        """Return the state of the deciding match as HTML."""
-        config = recipe.decision
-        num_matches = 1 if self.has_sides else len(chosen_seatings(config.test.seating))
-        fresh = self._number(config, "fresh_") * num_matches
-        return self.texts.live(config.test, state, most=self._number(config), fresh=fresh)
 
     # games to look at
 
@@ -444,17 +390,6 @@ class Kind:
                 console=context.console,
             )
         return deck_page(self._game, self.rules(recipe), (agents[0], agents[1]), seed=first_deal, title=title), 2
-
-    @property
-    def game_text(self) -> str:
-        """What the sample game shows."""
-        if self.has_sides:
-            return "Watch both games of a deck of the strongest nets, with the values of the best moves"
-        return "Watch one game of the strongest nets step by step, with their probabilities at each decision"
-
-    def decision_pages(self, context: Context, decision: Decision) -> Mapping[str, Any]:
-        """Write pages of games of the deciding match beside the report, and return what it shows of them."""
-        return {} if self.has_sides else riichi_nights.decision_pages(context, decision)
 
     @contextmanager
     def runner(self, context: Context, num_games: int) -> Iterator[GameRunner]:
@@ -509,6 +444,13 @@ def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[
     return seed
 
 
+def _style(row: Any) -> dict[str, float | None]:
+    """Return the ratios of an agent's counters; None where there is nothing to divide by, or a game has no counters."""
+    sums = {} if row is None else dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
+    pairs = {name: STATISTICS_RATIOS[name] for name in STYLE_RATIOS}
+    return {name: sums[above] / sums[below] if sums.get(below) else None for name, (above, below) in pairs.items()}
+
+
 def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:
     """Return the difference to the champion in their common games; None with few common walls."""
     if champion is None or entrant is champion:
@@ -518,22 +460,3 @@ def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | N
         return None
     found = head_to_head(games, entrant.digest, champion.digest)
     return {"difference": found.mean, "interval": found.interval.ends, "is_widened": found.interval.is_widened}
-
-
-def _seat_cells(row: Row) -> dict[str, str]:
-    against = row["against_champion"]
-    return {
-        "average placement": decimal(row["average_placement"], 3),
-        "against the champion": f"{difference(against['difference'])} ({found_interval(against, 3)})"
-        if against
-        else "–",
-        "forfeited games": number(row["forfeits"]) if row["forfeits"] else "–",
-    }
-
-
-def _side_cells(row: Row) -> dict[str, str]:
-    return {
-        f"{name} as {side}": text
-        for side, own in row["sides"].items()
-        for name, text in (("WP", percent(own["wp"])), ("ADP", decimal(own["adp"])))
-    }

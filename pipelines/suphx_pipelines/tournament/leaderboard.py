@@ -1,21 +1,18 @@
 """The leaderboard stage of a tournament: tonight's games, and the ratings from the games of all nights.
 
-Leaves ``games.json`` (history.py), ``table.json``, ``live.html`` (pages.py) and the results of lineups.
+Leaves ``games.json`` (history.py), ``table.json``, ``live.html`` (report.py) and the results of lineups.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 from suphx.evaluation.rating import RatedGame, Rating, count_ahead, rate_agents
 from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, play_tournament
-from suphx_pipelines.charts.plot import files as picture_files
 from suphx_pipelines.json_file import write_json
-from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import number, short_names
+from suphx_pipelines.report.report_page import Sections
 from suphx_pipelines.tournament.entrants import POOL, Entrant, Pool, read_pool
 from suphx_pipelines.tournament.history import (
     GAMES_NAME,
@@ -26,17 +23,7 @@ from suphx_pipelines.tournament.history import (
     read_history,
 )
 from suphx_pipelines.tournament.kind import Context, Kind, Night, kind_of
-from suphx_pipelines.tournament.pages import (
-    LIVE_DECISION,
-    LivePage,
-    Row,
-    Sections,
-    nights_figure,
-    nights_section,
-    pairings_figure,
-    ratings_figure,
-    report_link,
-)
+from suphx_pipelines.tournament.report import LivePage, night_sections
 
 _LONGEST_METRIC = 200  # MLflow takes 250
 
@@ -53,7 +40,18 @@ def run(context: Context) -> dict[str, float]:
         name=recipe.night,
         run_id=context.folder.parent.name,
     )
-    live = _LiveBoard(context, kind, night)
+    num_deals = kind.num_deals(recipe)
+    live = LivePage(context, "leaderboard", links_decision=True)
+
+    def page_of(table: dict[str, Any]) -> tuple[str, Sections]:
+        played, wanted = len(night.games), kind.games_per_deal * num_deals
+        text = f"{played:,} of tonight's {wanted:,} {kind.games} have been played."
+        return text, night_sections(kind, table)
+
+    def note(played: PlayedLineup) -> None:
+        night.note(played)
+        live.offer(lambda: page_of(table_of(kind, night)))
+
     setup = TournamentSetup(
         players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
         anchor=night.anchor_digest,
@@ -61,16 +59,15 @@ def run(context: Context) -> dict[str, float]:
         game=kind.game,
         **kind.setup(context, night.earlier.games),
     )
-    num_deals = kind.num_deals(recipe)
     with kind.runner(context, kind.games_per_deal * num_deals) as runner:
-        games = play_tournament(setup, num_deals, runner=runner, note_lineup=live.note)
+        games = play_tournament(setup, num_deals, runner=runner, note_lineup=note)
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
     for sentence in night.forfeits.sentences(list(names.values())):
         context.warn(sentence)
     write_json(context.folder / GAMES_NAME, kind.facts(recipe) | games_json(games, names, code))
     table = table_of(kind, night)
     write_json(context.folder / TABLE_NAME, table)
-    live.write_last(table)
+    live.write_last(lambda: page_of(table))
     rows, earlier = table["agents"], f"earlier_{kind.games}"
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {kind.games: len(games), earlier: table[earlier]} | dict(ratings)
@@ -117,51 +114,3 @@ def metric_names(names: list[str]) -> list[str]:
     clean = [re.sub(r"[^\w. /-]", "_", name).split("/") for name in names]
     paths = ["/".join(part for part in parts if part.strip("."))[-_LONGEST_METRIC:].strip("/") for parts in clean]
     return [f"rating/{path if paths.count(path) == 1 else f'{path}_{index}'}" for index, path in enumerate(paths)]
-
-
-def sections(kind: Kind, table: Row) -> Sections:
-    """Return (heading, HTML) of a leaderboard's table; sections without content are empty."""
-    names = short_names([row["name"] for row in table["agents"]])
-    return [
-        ("Leaderboard", kind.leaderboard(table, names)),
-        ("Nights", nights_section(table, names)),
-        ("Pairings", report_page.figure(*pairings_figure(table, names))),
-        *kind.style(table, names),
-    ]
-
-
-def pictures(kind: Kind, table: Row) -> dict[str, bytes]:
-    """Return file name -> content of the SVG files, of the pictures that the table has content for."""
-    names = short_names([row["name"] for row in table["agents"]])
-    return picture_files(
-        {
-            "leaderboard.svg": ratings_figure(table, names, clusters=kind.deals),
-            "nights.svg": nights_figure(table, names),
-            "pairings.svg": pairings_figure(table, names),
-            **kind.style_figures(table, names),
-        }
-    )
-
-
-class _LiveBoard:
-    """Consumes: finished lineups. Produces: the live page with the leaderboard so far."""
-
-    def __init__(self, context: Context, kind: Kind, night: Night) -> None:
-        self._page = LivePage(context, "leaderboard")
-        self._kind, self._night = kind, night
-        self._num_games = kind.games_per_deal * kind.num_deals(context.recipe)
-
-    def note(self, played: PlayedLineup) -> None:
-        """Take the games of a lineup, and write the page if it is time."""
-        self._night.note(played)
-        table = cache(lambda: table_of(self._kind, self._night))
-        self._page.offer(lambda: (self._head(), sections(self._kind, table())))
-
-    def write_last(self, table: Row) -> None:
-        """Write the page with all games."""
-        head = self._head() + report_page.link("The deciding match, live", LIVE_DECISION) + report_link()
-        self._page.write_last(lambda: (head, sections(self._kind, table)))
-
-    def _head(self) -> str:
-        played, wanted = number(len(self._night.games)), number(self._num_games)
-        return report_page.paragraph(f"{played} of tonight's {wanted} {self._kind.games} have been played.")

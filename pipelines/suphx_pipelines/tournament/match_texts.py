@@ -11,31 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from suphx.evaluation.match_config import chosen_seatings, widened_note
-from suphx.evaluation.sequential import SequentialOutcome
-from suphx.evaluation.sequential_test import FIRST_LOOK
+from suphx.evaluation.match_config import widened_note
 from suphx_pipelines.charts.comparison_charts import Row as Line
 from suphx_pipelines.charts.comparison_charts import interval_chart
-from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import (
-    decimal,
-    difference,
-    interval,
-    number,
-    percent,
-    widened_about,
-    widened_mark,
-)
+from suphx_pipelines.charts.plot import Figure
+from suphx_pipelines.report.report_page import difference, interval, number, percent, piece, widened_mark
 from suphx_pipelines.runs.verdict import Outcome, Verdict
-from suphx_pipelines.tournament.pages import LiveState, Row, rating_scale
 
 DECISION, DECISION_NAME = "decision", "decision.json"
+_TEMPLATE = "decision.md.jinja"
 Decision: TypeAlias = Mapping[str, Any]
 """What ``decision.json`` says."""
-_NOTE = (
-    "The 95 % interval holds at all times of the match together. Where it has a dot, that is the mean of the games so "
-    "far; the mean of a match that stops when the candidate looks good is too good, and is not shown."
-)
+Row: TypeAlias = Mapping[str, Any]
+"""A table of the leaderboard, or one of its rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +115,6 @@ class MatchTexts:
     unit: str
     """What is counted: hanchans, or decks."""
     units_per_deal: int
-    games_per_unit: int
     nothing_new: str
     """Why there is no candidate."""
     sides: Sequence[str] = ()
@@ -149,52 +136,31 @@ class MatchTexts:
 
     def reason(self, decision: Decision, *, is_promoted: bool) -> str:
         """Return one sentence that says why the champion's alias has moved or not."""
-        candidate, opponent = decision["candidate"], decision["opponent"]
-        if candidate is None:
-            return f"no promotion: {self.nothing_new}, give pool.newest_from a folder or storage of runs"
-        if not decision["is_won"]:
-            return f"no promotion: {candidate} did not beat {opponent}: {self._stop_text(decision)}"
-        if decision["test"] is None:
-            won = f"{candidate} is the first that played"
-        else:
-            won = f"{candidate} beat {opponent}: {self._pass_text(decision)}"
-        if is_promoted:
-            return f"new champion: {won}"
-        return f"no promotion, another promotion of this night was first or the alias was moved; {won}"
+        outcome = "none" if decision["candidate"] is None else self.outcome(decision)
+        contrary = self.contrary_seatings(decision) if decision["match"] else []
+        return piece("reason", self, decision, outcome, contrary, is_promoted, template=_TEMPLATE)
 
-    def _stop_text(self, decision: Decision) -> str:
-        """Return why a match ended without a pass."""
-        test, found = decision["test"], self.outcome(decision)
-        decides = self._deciding(test)
-        bounds = f"always-valid 95 % interval {decides.bounds(_ends(test, decides))} {decides.unit}"
-        played = f"{number(test[self.unit])} {self.unit} ({bounds})"
-        if found == "worse":
-            return f"it is worse, after {played}"
-        if found == "undecided":
-            return f"undecided after {played}, about {number(test[f'expected_{self.unit}'])} more are needed"
-        return f"not better by {decides.amount(test['difference'])}, decided after {played}"
-
-    def _pass_text(self, decision: Decision) -> str:
-        contrary = self.contrary_seatings(decision)
-        worse = f"; but it is worse than {decision['opponent']} in {' and '.join(contrary)}" if contrary else ""
-        decided = f"decided after {number(decision['test'][self.unit])} {self.unit}"
-        return f"{self._fresh_text(decision['match'])}; {decided}{worse}"
-
-    def _fresh_text(self, match: Mapping[str, Any]) -> str:
-        """Return the figures of the match on new deals."""
-        figures = " and ".join(quantity.told(match, self.deals) for quantity in self.quantities)
-        return f"{figures} over {number(match[self.unit])} new {self.unit}"
-
-    def _deciding(self, test: Mapping[str, Any]) -> Quantity:
+    def deciding(self, test: Mapping[str, Any]) -> Quantity:
+        """Return the figure that a test asks about."""
         measure = test.get("decides", self.quantities[0].measure)
         return next(quantity for quantity in self.quantities if quantity.measure == measure)
+
+    def valid_bounds(self, test: Mapping[str, Any], quantity: Quantity) -> str:
+        """Return the always-valid interval of a figure."""
+        return quantity.bounds(_ends(test, quantity))
+
+    def played(self, test: Mapping[str, Any]) -> str:
+        """Return how much was played, and what it says of the figure that decides."""
+        decides = self.deciding(test)
+        bounds = f"always-valid 95 % interval {self.valid_bounds(test, decides)} {decides.unit}"
+        return f"{number(test[self.unit])} {self.unit} ({bounds})"
 
     def contrary_seatings(self, decision: Decision) -> list[str]:
         """Return the other seatings in which a candidate that has passed is worse: the whole 95 % interval says so.
 
         The measure is the one that decided.
         """
-        decides = self._deciding(decision["test"])
+        decides = self.deciding(decision["test"])
         others = _other_seatings(decision)
         return [name for name, match in others.items() if decides.is_worse(match[decides.key]["interval"])]
 
@@ -229,25 +195,12 @@ class MatchTexts:
         if test is None:
             return Evidence(outcome=outcome)
         opponent = f"{decision['opponent']} (version {version})" if version else decision["opponent"]
-        decides, first = self._deciding(test), self.quantities[0]
+        first, others = self.quantities[0], _other_seatings(decision)
+        why = piece("evidence", self, decision, outcome, opponent, others, template=_TEMPLATE)
         if match is None:
-            why = (
-                f'Not promoted: the match against {opponent} ended with "{outcome.replace("_", " ")}" after '
-                f"{number(test[self.unit])} {self.unit}. Difference in {decides.title}: "
-                f"{decides.bounds(_ends(test, decides))} (always-valid 95 % interval; "
-                f"{'lower' if decides.fewer_is_better else 'higher'} is better)."
-            )
             low, high = (f"{end:g}" for end in _ends(test, first))
             tags = {f"{first.metric}_low": low, f"{first.metric}_high": high}
             return Evidence(outcome=outcome, why=why, tags=tags | {f"decision_{self.unit}": str(test[self.unit])})
-        others = _other_seatings(decision)
-        why = f"Against {opponent}: {self._fresh_text(match)}."
-        for name, other in others.items():
-            why += f" With {name} at a table: {first.told(other, self.deals)} on the scale of 1v3."
-        why += (
-            f" Before, a sequential test had decided after {number(test[self.unit])} other {self.unit} that it is "
-            f"better (difference {decides.amount(test['difference'])}, at most {100 * test['error']:g} % errors)."
-        )
         metrics = _metrics(match, first)
         for name, other in others.items():
             metrics |= _metrics(other, first, f"_{name}")
@@ -281,116 +234,58 @@ class MatchTexts:
             return f"The deciding match: {candidate} against {'three ' if seating else ''}{opponent}."
         return f"The deciding match ({seating}): {candidate} against {opponent}."
 
-    def live(self, test: Any, state: LiveState, *, most: int, fresh: int) -> str:
-        """Return the state of the deciding match as HTML.
+    def claim(self, test: Mapping[str, Any]) -> str:
+        """Return by how much a test asks whether the candidate is better."""
+        return self.deciding(test).amount(test["difference"])
 
-        ``test``: the settings of the recipe. ``most``, ``fresh``: units of the match, and of those on new deals.
-        """
-        outcome, unit = state.outcome, self.unit
-        decides = self._deciding({"decides": getattr(test, "decides", self.quantities[0].measure)})
-        claim = f"that the candidate is better by {decides.amount(test.difference)}"
-        played, on_new = (number(math.floor(games / self.games_per_unit)) for games in (state.played, state.fresh))
-        text = f"{played} of at most {number(most)} {unit} have been played. {self._state_of_test(state, claim)}"
-        body = report_page.paragraph(text)
-        if outcome is not None and outcome.decision == "better":
-            text = f"{on_new} of {number(fresh)} {unit} have been played on new {self.deals}. "
-            body += report_page.paragraph(f"{text}Their figures are those of the report.")
-        if outcome is None or not outcome.deals:
-            return body
-        picture = report_page.figure(self._picture(outcome), "The deciding match so far", _NOTE)
-        return body + picture + self._so_far(outcome)
+    def expected(self, test: Mapping[str, Any]) -> str:
+        """Return how many more games a test takes on average that has not decided; empty for one that has."""
+        more = test[f"expected_{self.unit}"] if test["verdict"] == "undecided" else math.inf
+        return "" if math.isinf(more) else f"About {number(more)} more {self.unit} would decide it on average."
 
-    def _state_of_test(self, state: LiveState, claim: str) -> str:
-        """Return what the sequential test says now, in words; ``claim``: what is tested."""
-        look, unit, per_deal = state.outcome, self.unit, self.units_per_deal
-        if look is None or math.isinf(look.expected_deals):
-            return f"The sequential test looks at them for the first time after {per_deal * FIRST_LOOK} {unit}."
-        ratio = look.log_likelihood_ratio
-        played = f"{number(per_deal * look.deals)} {unit}"
-        figures = f"log-likelihood ratio {decimal(ratio)}, the match ends at ±{decimal(look.bound)}"
-        if look.decision == "better":
-            return f"Decided after {played}: the candidate is better ({figures})."
-        if look.decision == "not_better":
-            return f"Decided after {played}: it is not true {claim} ({figures})."
-        side = "for" if ratio > 0 else "against"
-        begin = "The match ended before the test had decided" if state.is_over else "Not decided yet"
-        expected = "would be needed" if state.is_over else "are expected"
-        left = f"About {number(per_deal * look.expected_deals)} more {unit} {expected}."
-        return f"{begin}: the first {played} speak {side} the claim {claim} ({figures}). {left}"
-
-    def _picture(self, outcome: SequentialOutcome) -> str:
+    def figure(self, test: Mapping[str, Any]) -> Figure:
+        """Return the always-valid interval of the figure that says who is better."""
         first = self.quantities[0]
-        found, mean = outcome.intervals[first.measure], _mean(outcome, first)
-        ends = (found.low, found.high)
-        bounds = first.bounds(ends)
-        is_better = found.high < first.equal if first.fewer_is_better else found.low > first.equal
-        note = bounds if mean is None else f"{first.text(mean)} ({bounds})"
-        line = Line(value=mean, low=found.low, high=found.high, colour=2 if is_better else 0, note=note)
-        return interval_chart(
-            [line],
-            "The deciding match so far",
-            axis_title=first.title if first.equal else f"difference of the {first.title}",
-            zero=first.equal,
-            sides=("better", "worse") if first.fewer_is_better else ("worse", "better"),
-        )
+        low, high = _ends(test, first)
+        is_better = high < first.equal if first.fewer_is_better else low > first.equal
+        line = Line(value=None, low=low, high=high, colour=2 if is_better else 0, note=first.bounds((low, high)))
+        axis = first.title if first.equal else f"difference of the {first.title}"
+        sides = ("better", "worse") if first.fewer_is_better else ("worse", "better")
+        picture = interval_chart([line], "The deciding match", axis_title=axis, zero=first.equal, sides=sides)
+        note = "The 95 % interval holds at all times of the match together. A mean of its games would be too good."
+        return Figure(picture, "The deciding match", note)
 
-    def _so_far(self, outcome: SequentialOutcome) -> str:
-        rows = []
-        for quantity in self.quantities:
-            if quantity.measure:
-                found, mean = outcome.intervals[quantity.measure], _mean(outcome, quantity)
-                shown = () if mean is None else (quantity.text(mean),)
-                rows.append((quantity.title, *shown, quantity.bounds((found.low, found.high))))
-        columns = ("so far",) if len(rows[0]) == 3 else ()
-        return report_page.table(("difference", *columns, "always-valid 95 % interval"), rows)
-
-    def section(self, decision: Decision) -> str:
-        """Return the test of the deciding match and the figures that it gave; empty without a match."""
+    def rows(self, decision: Decision) -> list[list[str]]:
+        """Return the figures of a decision with their intervals, and on new deals if there was such a match."""
         test, match = decision["test"], decision["match"]
-        if test is None:
-            return ""
-        seating = f" ({chosen_seatings(test['seating'])[0]})" if "seating" in test else ""
-        text = (
-            f"The match{seating} was played until it was decided whether the candidate is better by "
-            f"{self._deciding(test).amount(test['difference'])}, with at most {100 * test['error']:g} % errors of each "
-            f"kind: {test['verdict'].replace('_', ' ')} after {number(test[self.unit])} {self.unit} (log-likelihood "
-            f"ratio {decimal(test['log_likelihood_ratio'])}; the match ends at ±{decimal(test['bound'])})."
-        )
-        about = "Candidate minus what an equal agent would reach."
-        if "points" in test:
-            about += f" Points for first to fourth place: {', '.join(map(str, test['points']))}."
-        if self.sides:
-            about = f"Each of the {self.deals} is played twice, with the sides swapped."
         rows = [
-            (
+            [
                 quantity.title,
                 quantity.bounds(_ends(test, quantity)) if quantity.measure else "–",
                 *quantity.cells(match),
-            )
+            ]
             for quantity in self.quantities
         ]
         for side in self.sides if match else ():
             for quantity, name in zip(self.quantities, ("wp", "adp"), strict=True):
                 found = {quantity.key: match[f"{name}_{side}"]}
-                rows.append((f"{quantity.title}, as {side}", "–", *quantity.cells(found)))
-        columns = ("figure", "always-valid 95 % interval", f"on new {self.deals}", "95 % interval on them")
-        shown = 4 if match else 2
-        table = report_page.table(columns[:shown], [row[:shown] for row in rows], about=about + widened_about(rows))
-        return report_page.paragraph(text) + table + self._seatings_table(decision)
+                rows.append([f"{quantity.title}, as {side}", "–", *quantity.cells(found)])
+        return [row[: 4 if match else 2] for row in rows]
 
-    def _seatings_table(self, decision: Decision) -> str:
-        """Return the matches on new deals in all seatings as a table; empty if there was only one."""
-        others = _other_seatings(decision)
-        if not others:
-            return ""
-        first = decision["match"]
-        rows = [
-            (name, number(match[self.unit]), *(cell for each in self.quantities for cell in each.cells(match)))
-            for name, match in {first["seating"]: first, **others}.items()
+    def seating_rows(self, decision: Decision) -> list[list[str]]:
+        """Return the matches on new deals in all seatings; none if there was only one."""
+        others, first = _other_seatings(decision), decision["match"]
+        return [
+            [name, number(match[self.unit]), *(cell for each in self.quantities for cell in each.cells(match))]
+            for name, match in ({first["seating"]: first, **others} if others else {}).items()
         ]
-        columns = [title for quantity in self.quantities for title in (quantity.title, "95 % interval")]
-        about = f"On new {self.deals}, candidates against opponents at a table; all on the scale of 1v3."
-        return report_page.table(("seating", self.unit, *columns), rows, about=about + widened_about(rows))
+
+
+def rating_scale(table: Row) -> str:
+    """Return who has 1,000 points: the anchor, or without a game of it the mean of all agents."""
+    if table["is_anchored"]:
+        return f"{table['anchor']} has 1,000 points in all nights"
+    return f"the mean of all agents has 1,000 points, because {table['anchor']} has not played"
 
 
 def share_interval(ends: Sequence[float]) -> str:
@@ -417,12 +312,6 @@ def _metrics(match: Mapping[str, Any], quantity: Quantity, ending: str = "") -> 
     found, name = match[quantity.key], f"{quantity.metric}{ending}"
     low, high = found["interval"]
     return {name: found[quantity.mean], f"{name}_low": low, f"{name}_high": high}
-
-
-def _mean(outcome: SequentialOutcome, quantity: Quantity) -> float | None:
-    """Return the mean of the games so far, in the middle of the interval; None of a match that has stopped."""
-    found = outcome.intervals[quantity.measure]
-    return (found.low + found.high) / 2 if outcome.decision == "undecided" else None
 
 
 def _highest_rating(table: Row) -> str:

@@ -17,10 +17,10 @@ from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.stage import write_note
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.entrants import COPIES, POOL_NAME, Entrant, Pool
-from suphx_pipelines.tournament.history import HISTORY_NAME, GameCode, earlier_nights, history_json
+from suphx_pipelines.tournament.history import HISTORY_NAME, earlier_nights, history_json
 from suphx_pipelines.tournament.kind import Context, Kind, kind_of
 from suphx_pipelines.tournament.versions import mark_named
-from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
+from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.tracking_ui import artifact_pages
 
@@ -36,7 +36,7 @@ def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent, or if too few play."""
     recipe, kind = context.recipe, kind_of(context.recipe)
     source = AgentSource(context.tracker.store, recipe.storage)
-    check_newest_from(context, source, lambda place: source.newest(place, kind.game))
+    _check_newest_from(context, source, kind.game)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(kind.enter, recipe, source)
     wanted = _wanted(context, kind, source, version)
@@ -47,7 +47,11 @@ def run(context: Context) -> dict[str, float]:
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out, opponent=opponent)
     write_json(context.folder / POOL_NAME, asdict(pool))
     mark_named(context.tracker.store, recipe, context.console.warn)
-    write_earlier_nights(context, kind.code(recipe))
+    code, folder = kind.code(recipe), context.folder
+    earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
+    write_json(folder / HISTORY_NAME, history_json(earlier, code))
+    pages = artifact_pages(context.tracker.store, f"{recipe.name}-", REPORT_NAME)
+    write_note(folder, _night_note(earlier.nights, pages))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 
 
@@ -104,16 +108,7 @@ def enter_agents(
     return entrants, left_out
 
 
-def write_earlier_nights(context: Context, code: GameCode) -> None:
-    """Write ``history.json`` and ``note.md``; ``code``: of the game. OSError of the storage."""
-    recipe, folder = context.recipe, context.folder
-    earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
-    write_json(folder / HISTORY_NAME, history_json(earlier, code))
-    pages = artifact_pages(context.tracker.store, f"{recipe.name}-", REPORT_NAME)
-    write_note(folder, night_note(earlier.nights, pages))
-
-
-def night_note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
+def _night_note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
     """Return what the description of the run in MLflow says from the beginning on, in Markdown.
 
     ``pages``: address of the report by run. A night that was tracked elsewhere is named without a link.
@@ -127,13 +122,8 @@ def night_note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) ->
     return "\n\n".join(texts)
 
 
-def check_newest_from(
-    context: Context, source: AgentSource, newest: Callable[[str], Sequence[FoundCheckpoint]]
-) -> None:
-    """Raise ValueError or OSError if the place of new checkpoints is wrong; warn if one that the recipe names has none.
-
-    ``newest``: returns the checkpoints of the game in a place.
-    """
+def _check_newest_from(context: Context, source: AgentSource, game: str) -> None:
+    """Raise ValueError or OSError if the place of new checkpoints is wrong; warn if a named one has none."""
     location, pool = newest_from(context), context.recipe.pool
     if not pool.newest:
         return
@@ -141,7 +131,7 @@ def check_newest_from(
         source.check(location)
     except ValueError as error:
         raise ValueError(f"pool.newest_from: {error}") from error
-    if pool.newest_from and not newest(location):
+    if pool.newest_from and not source.newest(location, game):
         context.console.warn(f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted")
 
 

@@ -6,6 +6,7 @@ Leaves ``promotion.json``. Old versions of candidates that lost are deleted.
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -20,7 +21,6 @@ from suphx_platform.tracking.model_registry import (
     Promotion,
     delete_lost_versions,
 )
-from suphx_platform.tracking.tracking import Tracker
 
 PROMOTION_NAME = "promotion.json"
 
@@ -35,7 +35,12 @@ def run(context: Context) -> dict[str, float]:
     version = None
     if candidate is not None and (decision["is_won"] or context.recipe.registry.candidate_alias):
         evidence = kind.texts.evidence(decision, pool.version)
-        version = _register(context, registry, pool, candidate, decision, evidence)
+        promotion = partial(_promotion, context, pool, candidate, decision, evidence)
+        nets = candidate.nets_in(context.upstream[POOL])
+        if decision["is_won"]:
+            version = registry.promote(nets, context.tracker, promotion(is_promoted=True))
+        if context.recipe.registry.candidate_alias:
+            registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
     now = version or registry.champion()
     result = {
         "promoted": version is not None,
@@ -44,28 +49,7 @@ def run(context: Context) -> dict[str, float]:
     }
     write_json(context.folder / PROMOTION_NAME, result)
     _delete_lost(context, kind)
-    return {"promoted": version is not None}
-
-
-def _register(
-    context: Context,
-    registry: ModelRegistry,
-    pool: Pool,
-    candidate: Entrant,
-    decision: Decision,
-    evidence: Evidence,
-) -> str | None:
-    """Register the candidate, and return its version if it is the champion now."""
-    config = context.recipe.registry
-    nets = candidate.nets_in(context.upstream[POOL])
-
-    def promotion(*, is_promoted: bool) -> Promotion:
-        return _promotion(context, pool, candidate, decision, evidence, is_promoted=is_promoted)
-
-    version = registry.promote(nets, context.tracker, promotion(is_promoted=True)) if decision["is_won"] else None
-    if config.candidate_alias:
-        registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
-    return version
+    return {"promoted": float(version is not None)}
 
 
 def _promotion(
@@ -82,8 +66,9 @@ def _promotion(
     ``is_promoted`` is false also for a candidate that has won while something else was faster.
     """
     night, tournament = context.recipe.night, context.folder.parent.name
-    report = _report_address(context.tracker, tournament)
-    training, _, stage = candidate.name.partition("/")
+    store, stage = context.tracker.store, context.tracker.run_id  # when MLflow has it, it has the tournament's too
+    report = f"runs:/{store.run_ids.get(tournament, stage)}/{REPORT_NAME}"
+    training, _, trained_stage = candidate.name.partition("/")
     tags = {"candidate": candidate.name, TOURNAMENT_TAG: tournament, "night": night, "report": report}
     tags["verdict"] = evidence.outcome
     tags |= {"opponent": decision["opponent"]} if decision["opponent"] else {}
@@ -98,7 +83,7 @@ def _promotion(
         why,
         f"{'Promoted' if is_promoted else 'Registered'} at {now} by the tournament `{tournament}` "
         f"(night {night}). Its report: `{report}`.",
-        f"Trained in the run `{training}`" + (f", stage `{stage}`." if stage else "."),
+        f"Trained in the run `{training}`" + (f", stage `{trained_stage}`." if trained_stage else "."),
     ]
     return Promotion(
         digest=candidate.digest,
@@ -110,12 +95,6 @@ def _promotion(
         tags=tags,
         metrics=evidence.metrics,
     )
-
-
-def _report_address(tracker: Tracker, tournament: str) -> str:
-    """Return the address of the tournament's report among its artifacts, which MLflow has when it is over."""
-    stage = tracker.run_id  # when MLflow has it, it has the tournament's too
-    return f"runs:/{tracker.store.run_ids.get(tournament, stage)}/{REPORT_NAME}"
 
 
 def _delete_lost(context: Context, kind: Kind) -> None:

@@ -1,38 +1,63 @@
-"""The report stage of a tournament: leaderboard as page, pictures and table, and what was decided.
+"""The page of a night: the report of a tournament, which is also written while games come in (``LivePage``).
 
-Reads ``pool.json``, ``table.json``, ``decision.json``, ``promotion.json`` and ``game.html``; their keys stand in
-docs/result_files.md. Leaves them as ``report.html``, and as ``mlflow/report.html``, without links, for MLflow.
+The report stage reads ``pool.json``, ``table.json``, ``decision.json``, ``promotion.json`` and ``game.html``; their
+keys are in docs/result_files.md. It leaves ``report.html``, and ``mlflow/report.html``, without links, for MLflow.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.evaluation.match_config import MIN_CLUSTERS, chosen_seatings
+from suphx_pipelines.charts.comparison_charts import PLACES, Spoke, interval_chart, pairing_chart, radar_chart
+from suphx_pipelines.charts.comparison_charts import Row as Line
+from suphx_pipelines.charts.line_chart import Curve, curve_figure
+from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_matches import match_links
-from suphx_pipelines.report.report_page import Run
+from suphx_pipelines.report.report_matches import places_figure
+from suphx_pipelines.report.report_page import Run, Sections, Titled, interval, number, short_names
 from suphx_pipelines.runs.stage import TRACKED_FOLDER
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
-from suphx_pipelines.tournament import leaderboard
 from suphx_pipelines.tournament.entrants import POOL, POOL_NAME
 from suphx_pipelines.tournament.history import LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.kind import Context, Kind, kind_of
-from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME
-from suphx_pipelines.tournament.pages import Row, Sections, without_links
+from suphx_pipelines.tournament.kind import STYLE_RATIOS, Context, Kind, kind_of
+from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME, Decision, Row, rating_scale
 from suphx_pipelines.tournament.promotion import PROMOTION_NAME
+from suphx_pipelines.tournament.riichi_nights import decision_pages
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 GAME = "sample_game"
 PROMOTION = "promotion"
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
-CSV_NAME = "leaderboard.csv"
+LIVE_NAME, CSV_NAME = "live.html", "leaderboard.csv"
 PICTURES = ("*.svg", CSV_NAME)
 """The tables and pictures of the page as files."""
+RELOAD_SECONDS = 10
+TRACKED_SECONDS = 60
+"""Between two copies for MLflow."""
+_PAUSE_SHARE = 20
+"""A page is written again after so many times the time that it took: 5 % of one core at most."""
+_LINK = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
+_MOST_LINES = 6
+"""Agents in a chart with a colour for each."""
+_PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
+_SPOKES = (
+    Spoke(name="wins", inner=0.0, outer=0.35),
+    Spoke(name="few deal-ins", inner=0.25, outer=0.0),
+    Spoke(name="riichi", inner=0.0, outer=0.4),
+    Spoke(name="calls", inner=0.0, outer=0.6),
+    Spoke(name="early wins", inner=16.0, outer=8.0),
+)
 
 
 def run(context: Context) -> dict[str, float]:
@@ -42,38 +67,104 @@ def run(context: Context) -> dict[str, float]:
     table = read_json(folders[LEADERBOARD] / TABLE_NAME)
     decision = read_json(folders[DECISION] / DECISION_NAME)
     promotion = read_json(folders[PROMOTION] / PROMOTION_NAME)
-    games = kind.decision_pages(context, decision)
     has_game = (folders[GAME] / PAGE_FILE).is_file()  # there is none if no agent with nets has played
     if has_game:
         shutil.copyfile(folders[GAME] / PAGE_FILE, context.folder / PAGE_FILE)
     about = Run.of(context.folder.parent, context.recipe, kind.texts.verdict(table, decision, promotion))
-    sample = report_page.link(kind.game_text, PAGE_FILE) if has_game else ""
-    sections: Sections = [
-        ("Decision", kind.texts.section(decision)),
-        *leaderboard.sections(kind, table),
-        ("Games to look at", sample + match_links(games)),
-        ("Left out", _left_out(pool["left_out"])),
-    ]
+    sections = night_sections(
+        kind,
+        table,
+        decision,
+        game_page=PAGE_FILE if has_game else "",
+        shown_games={} if kind.has_sides else decision_pages(context, decision),
+        left_out=pool["left_out"],
+    )
     page = about.page(sections, subtitle=f"tournament of {context.recipe.night}")
     (context.folder / TRACKED_FOLDER).mkdir(exist_ok=True)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
     write_atomically(context.folder / TRACKED_REPORT, [without_links(page).encode()])
-    for name, picture in leaderboard.pictures(kind, table).items():
+    for name, picture in pictures(kind, table).items():
         write_atomically(context.folder / name, [picture])
     write_atomically(context.folder / CSV_NAME, [_csv(kind, table["agents"]).encode()])
     return {"bytes": len(page.encode())}
 
 
-def _left_out(reasons: Mapping[str, str]) -> str:
-    """Return the agents that did not play, with the reasons; empty if all played."""
-    rows = list(reasons.items())
-    return report_page.table(("did not play", "reason"), rows, is_text=True) if rows else ""
+def night_sections(
+    kind: Kind,
+    table: Row,
+    decision: Decision | None = None,
+    *,
+    is_live: bool = False,
+    game_page: str = "",
+    shown_games: Mapping[str, Any] | None = None,
+    left_out: Mapping[str, str] | None = None,
+) -> Sections:
+    """Return the sections of a night so far; ``table``: of its leaderboard. ``is_live``: the decision is being made."""
+    names = short_names([row["name"] for row in table["agents"]])
+    test = (decision or {}).get("test") or {}
+    counts = [(name, row.get("placements", ())) for name, row in zip(names, table["agents"], strict=True)]
+    return report_page.sections(
+        "tournament",
+        kind=kind,
+        board=table,
+        names=names,
+        decision=decision,
+        seating=chosen_seatings(test["seating"])[0] if "seating" in test else "",
+        is_live=is_live,
+        is_short=table[kind.deals] < MIN_CLUSTERS and not table[f"earlier_{kind.games}"],
+        least=MIN_CLUSTERS,
+        pictures=_pictures(kind, table, names),
+        placements=places_figure(counts, "Placements of the agents", "Dashed: equal players."),
+        cells=_board_cells(kind, table["agents"], names),
+        styles=_styles(table, names),
+        places=PLACES,
+        game_page=game_page,
+        shown_games=shown_games,
+        left_out=left_out,
+    )
 
 
-def _csv(kind: Kind, rows: list[Row]) -> str:
+def pictures(kind: Kind, table: Row) -> dict[str, bytes]:
+    """Return file name -> content of the SVG files, of the pictures that the table has content for."""
+    drawn = _pictures(kind, table, short_names([row["name"] for row in table["agents"]]))
+    return files({f"{name}.svg": figure for name, figure in drawn.items()})
+
+
+def _pictures(kind: Kind, table: Row, names: Sequence[str]) -> dict[str, Figure]:
+    return {
+        "leaderboard": ratings_figure(table, names, clusters=kind.deals),
+        "nights": nights_figure(table, names),
+        "pairings": pairings_figure(table, names),
+        "style": style_figure(table, names),
+    }
+
+
+def _board_cells(kind: Kind, rows: Sequence[Row], names: Sequence[str]) -> tuple[list[str], list[list[str | Titled]]]:
+    """Return columns and rows of the leaderboard, without columns that no agent has anything for."""
+    cells = [
+        {
+            "rating": number(row["rating"]),
+            "95 % interval": interval(row["interval"], 0),
+            kind.games: number(row[kind.games]),
+            **kind.cells(row),
+        }
+        for row in rows
+    ]
+    shown = [name for name in cells[0] if any(cell[name] != "–" for cell in cells)]
+    titles = [
+        Titled(f"{name} ({part})" if (part := _part(row)) else name, row["name"])
+        for row, name in zip(rows, names, strict=True)
+    ]
+    return ["agent", *shown], [
+        [title, *map(cell.__getitem__, shown)] for title, cell in zip(titles, cells, strict=True)
+    ]
+
+
+def _csv(kind: Kind, rows: Sequence[Row]) -> str:
     text = io.StringIO()
     lines = [
-        {"name": row["name"], "rating": row["rating"], "low": low, "high": high, **kind.csv_row(row)}
+        {"name": row["name"], "rating": row["rating"], "low": low, "high": high, kind.games: row[kind.games]}
+        | kind.figures(row)
         for row in rows
         for low, high in [row["interval"] or (None, None)]
     ]
@@ -81,3 +172,154 @@ def _csv(kind: Kind, rows: list[Row]) -> str:
     writer.writeheader()
     writer.writerows(lines)
     return text.getvalue()
+
+
+def without_links(page: str) -> str:
+    """Return a page without its links to other files, which are not beside it in MLflow."""
+    return _LINK.sub(r"\1", page)
+
+
+Content = Callable[[], tuple[str, Sections]]
+"""Returns a text that is above the sections of a page, and the sections."""
+
+
+class LivePage:
+    """Consumes: what a stage shows. Produces: ``live.html`` every ten seconds at most, and a copy for MLflow.
+
+    The copy is an artifact of the tournament's run, so the page of a later stage replaces that of an earlier one. A
+    thread of the tracker sends it: games never wait for it. While MLflow is away no copies are queued.
+    """
+
+    def __init__(self, context: Context, about: str, *, links_decision: bool = False) -> None:
+        """``about``: what the page shows, for the console."""
+        self._path = context.folder / LIVE_NAME
+        self._copy = context.folder / TRACKED_FOLDER / LIVE_NAME
+        self._copy.parent.mkdir(exist_ok=True)
+        self._tracker = context.tracker.parent or context.tracker
+        self._title, self._night = f"Suphx: {context.recipe.name}", context.recipe.night
+        self._about = about
+        self._next = self._next_copy = 0.0
+        """Times from which on the page and the copy are written again."""
+        self._say = context.console.say
+        self._links = {f"../{DECISION}/{LIVE_NAME}": "The deciding match, live"} if links_decision else {}
+        self._links["../report/report.html"] = "The report of the night (report.html), when the tournament is over"
+
+    def offer(self, content: Content) -> None:
+        """Write the page if it is time."""
+        started = time.monotonic()
+        if started < self._next:
+            return
+        is_first = self._next == 0
+        text, sections = content()
+        page = self._page(text, sections, f"This page reloads every {RELOAD_SECONDS} seconds.")
+        reloading = f'<meta http-equiv="refresh" content="{RELOAD_SECONDS}"><title>'
+        write_atomically(self._path, [page.replace("<title>", reloading, 1).encode()])
+        if started >= self._next_copy and not self._tracker.figures()["tracking_outage_seconds"]:
+            note = (
+                f"Written at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. MLflow gets a new page about every "
+                f"{TRACKED_SECONDS} seconds: reload MLflow's page to see it."
+            )
+            self._send(self._page(text, sections, note))
+            self._next_copy = started + TRACKED_SECONDS
+        if is_first:
+            self._say(f"{self._about}, live: {self._path.resolve().as_uri()}, and {LIVE_NAME} of the run in MLflow")
+        spent = time.monotonic() - started
+        self._next = started + max(RELOAD_SECONDS, _PAUSE_SHARE * spent)
+
+    def write_last(self, content: Content) -> None:
+        """Write the page with all games; it reloads no more."""
+        page = self._page(*content())
+        write_atomically(self._path, [page.encode()])
+        self._send(page)
+
+    def _send(self, page: str) -> None:
+        write_atomically(self._copy, [without_links(page).encode()])
+        self._tracker.log_artifact(self._copy)
+
+    def _page(self, text: str, sections: Sections, note: str = "") -> str:
+        """Return the page; ``note``: of one that is written again."""
+        head = report_page.piece("live", text, note, {} if note else self._links)
+        subtitle = f"tournament of {self._night}{', live' if note else ''}"
+        return report_page.page(self._title, subtitle, head, sections)
+
+
+def ratings_figure(table: Mapping[str, Any], names: Sequence[str], *, clusters: str = "walls") -> Figure:
+    """Return the ratings with their intervals; ``clusters``: what was drawn for them."""
+    rows: Sequence[Row] = table["agents"]
+    scale = rating_scale(table)
+    lines = [
+        Line(name=name, value=row["rating"], low=low, high=high, colour=_PART_COLOURS[_part(row)], note=_note(row))
+        for name, row in zip(names, rows, strict=True)
+        for low, high in (row["interval"] or (None, None),)
+    ]
+    note = (
+        f"{scale[0].upper() + scale[1:]}. 100 points more than another agent: "
+        "comes before it in 64 of 100 games. "
+        f"95 % intervals by bootstrap over {clusters}: about 1 in 20 misses the true value."
+    )
+    picture = interval_chart(lines, "Ratings of the agents", axis_title="rating")
+    return Figure(picture, "Ratings", note, _rating_legend(rows))
+
+
+def _note(row: Row) -> str:
+    """Return a rating with its interval, if there is one."""
+    return f"{number(row['rating'])} ({interval(row['interval'], 0)})" if row["interval"] else number(row["rating"])
+
+
+def nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
+    """Return the ratings of the strongest agents night by night; without a picture if there is no night."""
+    nights, title = table["nights"], "Ratings over the nights"
+    if not nights:
+        return Figure("", title)
+    curves = _night_curves(table, names)
+    note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
+    return curve_figure(title, curves, note, has_legend=True, x_title="night")
+
+
+def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]:
+    """Return a curve for each of the strongest agents."""
+    curves = []
+    for colour, (name, row) in enumerate(zip(names[:_MOST_LINES], table["agents"], strict=False)):
+        known = [(index, night["ratings"][row["digest"]]) for index, night in enumerate(table["nights"], 1)
+                 if row["digest"] in night["ratings"]]  # fmt: skip
+        points = [(float(index), rating) for index, (rating, _, _) in known]
+        bounds = [(rating, rating) if low is None else (low, high) for _, (rating, low, high) in known]
+        curves.append(Curve(name=name, points=points, intervals=bounds, colour=colour, has_dots=True))
+    return curves
+
+
+def pairings_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
+    """Return how often each agent came before each other one in the games of all nights."""
+    title = "Who comes before whom"
+    note = "How many of 100 common games the agent of the row came before that of the column, in all nights."
+    legend = [("k2", "before more often"), ("k1", "behind more often")]
+    return Figure(pairing_chart(table["pairings"], names, title), title, note, legend)
+
+
+def style_figure(table: Row, names: Sequence[str]) -> Figure:
+    """Return how the strongest agents play; without a picture if nobody has counters of tonight."""
+    title, styles = "How the agents play", _styles(table, names)[:_MOST_LINES]
+    edges = "Tonight's deals. Edge: 35 % wins, no deal-ins, 40 % riichi, 60 % calls, wins after 8 discards."
+    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles)]
+    drawn = [(name, [math.nan if own[key] is None else own[key] for key in STYLE_RATIOS]) for name, own in styles]
+    return Figure(radar_chart(_SPOKES, drawn, title), title, edges, legend)
+
+
+def _styles(table: Row, names: Sequence[str]) -> list[tuple[str, Row]]:
+    """Return name and style of the agents that have played tonight."""
+    styles = [(name, row.get("style")) for name, row in zip(names, table["agents"], strict=True)]
+    return [(name, own) for name, own in styles if own and own["win_rate"] is not None]
+
+
+def _part(row: Row) -> str:
+    return "champion" if row.get("is_champion") else "candidate" if row.get("is_candidate") else ""
+
+
+def _rating_legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return a key for the parts that agents of this tournament have; none where nobody has one."""
+    parts = {_part(row) for row in rows}
+    return (
+        [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts]
+        if parts - {""}
+        else []
+    )

@@ -20,7 +20,7 @@ from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.entrants import POOL, read_pool
 from suphx_pipelines.tournament.match_texts import DECISION, Decision
-from suphx_pipelines.viewer.riichi_games import choose_games, shown_opinions, write_pages
+from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from suphx_platform.console.console import Console
 
@@ -61,24 +61,19 @@ def sample_page(
 
 
 def decision_pages(context: StageContext[Any], decision: Decision) -> Mapping[str, Any]:
-    """Write the pages into the stage's folder, and return what ``match_links`` of the report shows of them.
+    """Write pages of games of the deciding match into the stage's folder, and return what the report shows of them.
 
     The games are those of the match on new walls if there was one; empty if no match was played.
     """
     if decision["test"] is None:
         return {}
-    records = context.upstream[DECISION] / RECORDS_FOLDER
-    games = choose_games(records / FRESH_FOLDER if decision["match"] else records)
-    if not games.hanchans:
-        return {}
-    pool = context.upstream[POOL]
+    records, pool = context.upstream[DECISION] / RECORDS_FOLDER, context.upstream[POOL]
     candidate = next(entrant for entrant in read_pool(pool).entrants if entrant.name == decision["candidate"])
-    pages = write_pages(
-        games,
+    return match_pages(
+        records / FRESH_FOLDER if decision["match"] else records,
         load_agent(str(candidate.nets_in(pool))),
         context.folder,
         name=candidate.name,
         opponent=decision["opponent"],
         title=f"{context.recipe.name}, {context.recipe.night}: a game of the decision",
     )
-    return {"opponent": decision["opponent"], "hanchans": games.hanchans, "games": pages}

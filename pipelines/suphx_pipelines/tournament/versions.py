@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from suphx.json_text import parse_json
 from suphx.selfplay.agents.checkpoint_folder import split_address
-from suphx_pipelines.tournament.entrants import POOL, POOL_NAME, Entrant, pool_of
+from suphx_pipelines.tournament.entrants import POOL, POOL_FILE, POOL_NAME
 from suphx_pipelines.tournament.history import (
     GAMES_NAME,
     HISTORY_NAME,
@@ -63,7 +62,9 @@ class NightVersions:
         """
         self._recipe = recipe
         self._agents = {agent for game in read_history(pool / HISTORY_NAME, code).games for agent in game.seats}
-        self._nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None, net_files)
+        self._runs = runs
+        self._storage = Storage(recipe.storage) if recipe.storage.address else None
+        self._net_files = net_files
 
     @property
     def name(self) -> str:
@@ -79,20 +80,11 @@ class NightVersions:
         """Tell whether the recipe names the version, or a stored game needs its nets. OSError of the storage."""
         if version.address in named_versions(self._recipe.pool.agents):
             return True
-        if not version.digest or self._nights.has_nets(version):
+        if not version.digest or self._has_nets(version):
             return False
-        return self._nights.has_games(version.tournament) or any(version.digest in agent for agent in self._agents)
+        return self._has_games(version.tournament) or any(version.digest in agent for agent in self._agents)
 
-
-class _Nights:
-    """The folders and stored versions of earlier tournaments."""
-
-    def __init__(self, runs: Path, storage: Storage | None, net_files: Sequence[str]) -> None:
-        self._runs = runs
-        self._storage = storage
-        self._net_files = net_files
-
-    def has_games(self, run: str) -> bool:
+    def _has_games(self, run: str) -> bool:
         """Tell whether the games of a tournament are in the folder of runs or in the storage."""
         if not run:
             return False
@@ -101,7 +93,7 @@ class _Nights:
         stored = self._storage.versions(f"{run}/{LEADERBOARD}") if self._storage else []
         return any(GAMES_NAME in version.files for version in stored)
 
-    def has_nets(self, version: LostVersion) -> bool:
+    def _has_nets(self, version: LostVersion) -> bool:
         """Tell whether the pool of the version's tournament has all its nets, here or in the storage."""
         if not version.tournament:
             return False
@@ -120,11 +112,8 @@ class _Nights:
     def _are_in(self, text: bytes, version: LostVersion, has_file: Callable[[str], bool]) -> bool:
         """Tell whether the pool of a ``pool.json`` has an agent with these nets, and all their files; damaged: no."""
         try:
-            own = [each for each in pool_of(parse_json(text)).entrants if each.digest == version.digest]
-            return any(each.has_nets and self._is_whole(each, has_file) for each in own)
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            entrants = POOL_FILE.validate_json(text).entrants
+        except ValueError:
             return False
-
-    def _is_whole(self, entrant: Entrant, has_file: Callable[[str], bool]) -> bool:
-        nets = entrant.nets_in(Path())
-        return all(has_file((nets / file).as_posix()) for file in self._net_files)
+        own = [each.nets_in(Path()) for each in entrants if each.digest == version.digest and each.has_nets]
+        return any(all(has_file((nets / file).as_posix()) for file in self._net_files) for nets in own)

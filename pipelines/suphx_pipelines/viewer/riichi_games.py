@@ -1,10 +1,7 @@
 """Riichi in the viewer: what an agent thinks of a game, and the candidate's best and worst games of a match.
 
-``choose_games`` reads the records that the match has kept (suphx/evaluation/game_runner.py).
-
->>> games = choose_games(stage_folder / "records")
->>> write_pages(games, agent, folder, name="new nets", opponent="ukeire", title="nightly: a game")
-[{"page": "game_best_1.html", "kind": "best", "places": [1], "points": [63300]}, ...]
+>>> match_pages(stage_folder / "records", agent, folder, name="new nets", opponent="ukeire", title="nightly: a game")
+{"opponent": "ukeire", "hanchans": 12, "games": [{"page": "game_best_1.html", "kind": "best", "places": [1], ...}]}
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +33,6 @@ MAX_GAMES = 2_000
 PAGES = "game_*.html"
 """The pages in a stage's folder."""
 NUM_EACH = 2
-Kind = Literal["best", "worst"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +53,6 @@ class PlayedGame:
         return sum(self.places), -sum(self.points)
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenGames:
-    """The best games, the best first, and the worst ones, the worst first."""
-
-    best: tuple[PlayedGame, ...]
-    worst: tuple[PlayedGame, ...]
-    hanchans: int
-    """Games among which they were chosen."""
-
-
 def shown_opinions(agent: Agent, game: GameLog, console: Console) -> Opinions:
     """Return what ``agent`` would do at each decision of ``game``; ValueError when its moves contradict the rules."""
     decisions = recorded_decisions(game)
@@ -74,11 +60,12 @@ def shown_opinions(agent: Agent, game: GameLog, console: Console) -> Opinions:
         return agent_opinions(agent, decisions, progress=progress.advance)
 
 
-def choose_games(records: Path, num_each: int = NUM_EACH) -> ChosenGames:
-    """Return the best and the worst games of a match whose records are in the folder ``records``.
+def choose_games(records: Path, num_each: int = NUM_EACH) -> tuple[dict[str, list[PlayedGame]], int]:
+    """Return ``best`` and ``worst`` games of a match whose records are in a folder, and among how many they are.
 
-    Of equal games the first ones count, and no game is both. There are none if no records were kept.
-    Of a match in several seatings, those of one candidate against three count: its place is that of one seat.
+    The best and the worst ones come first. Of equal games the first ones count, and no game is both. There are none if
+    no records were kept. Of a match in several seatings, those of one candidate against three count: its place is that
+    of one seat.
     """
     best: list[PlayedGame] = []
     worst: list[PlayedGame] = []
@@ -89,28 +76,28 @@ def choose_games(records: Path, num_each: int = NUM_EACH) -> ChosenGames:
         worst = sorted([*worst, game], key=lambda each: [-value for value in each.rank])[: 2 * num_each]
     best = best[: min(num_each, (hanchans + 1) // 2)]
     shown = {game.log.id for game in best}
-    return ChosenGames(tuple(best), tuple([game for game in worst if game.log.id not in shown][:num_each]), hanchans)
+    return {"best": best, "worst": [game for game in worst if game.log.id not in shown][:num_each]}, hanchans
 
 
-def write_pages(
-    games: ChosenGames, agent: Agent, folder: Path, *, name: str, opponent: str, title: str
-) -> list[dict[str, Any]]:
-    """Write the pages of games into ``folder``; return ``[{"page", "kind", "places", "points"}]``.
+def match_pages(
+    records: Path, agent: Agent, folder: Path, *, name: str, opponent: str, title: str, num_each: int = NUM_EACH
+) -> dict[str, Any]:
+    """Write the pages of games of a match into ``folder``, and return what reports show of them.
 
     Each page shows what ``agent``, called ``name``, thinks of the candidate's own decisions, and only of these: a page
     with everybody's is more than twice as large. Its opponents are called ``opponent``, with a number.
     """
-    kinds: dict[Kind, tuple[PlayedGame, ...]] = {"best": games.best, "worst": games.worst}
+    chosen, hanchans = choose_games(records, num_each)
     shown: list[dict[str, Any]] = []
-    for kind, chosen in kinds.items():
-        for number, game in enumerate(chosen, 1):
+    for kind, games in chosen.items():
+        for number, game in enumerate(games, 1):
             log = replace(game.log, names=_names(game.seats, name, opponent))
             opinions = replace(agent_opinions(agent, recorded_decisions(log), game.seats), name=name)
             values = viewer_game(log, opinions, game.seats)
             file = PAGES.replace("*", f"{kind}_{number}")
             write_atomically(folder / file, [viewer_page(values, title=title, seat=game.seats[0]).encode()])
             shown.append({"page": file, "kind": kind, "places": list(game.places), "points": list(game.points)})
-    return shown
+    return {"opponent": opponent, "hanchans": hanchans, "games": shown}
 
 
 def _played_games(tables: Sequence[Path]) -> Iterator[PlayedGame]:

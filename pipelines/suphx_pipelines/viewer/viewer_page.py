@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from suphx.games.registry import DEFAULT_GAME
 from suphx.json_text import parse_json
 
-VIEWER = "suphx_pipelines.viewer"
+VIEWER, PLAY = "suphx_pipelines.viewer", "suphx_pipelines.play"
+"""The packages with the folder ``page``."""
 LANGUAGES = ("en", "de", "ja")
 
 
@@ -31,27 +35,50 @@ def page_words(package: str, *, folder: str = "words") -> dict[str, dict[str, An
     return {language: parse_json(page_file(package, f"{folder}/{language}.json")) for language in LANGUAGES}
 
 
-def joined_script(scripts: Sequence[str]) -> str:
-    """Return scripts as one, whose names no other script sees."""
-    return '(() => {\n"use strict";\n' + "\n".join(scripts) + "})();\n"
-
-
-def content_policy(script: str, style: str, *more: str) -> str:
-    """Return the content security policy that allows exactly this inline script and style, and ``more``."""
-    allowed = (f"script-src {_digest(script)}", f"style-src {_digest(style)}", *more)
-    return f"default-src 'none'; {'; '.join(allowed)}; base-uri 'none'"
-
-
 def page_json(values: Mapping[str, Any]) -> str:
     """Return JSON that cannot end the element it is in."""
     text = json.dumps(values, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def fill_page(page: str, parts: Mapping[str, str]) -> str:
-    """Return ``page`` with each ``{{name}}`` replaced by that part; what a part contains is not replaced again."""
-    pieces = page.split("{{")
-    return pieces[0] + "".join(parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
+def filled_page(
+    name: str,
+    title: str,
+    *,
+    scripts: Sequence[str],
+    style: str,
+    symbols: str,
+    values: Mapping[str, Any],
+    more: str = "",
+) -> str:
+    """Return the page of the template ``name``, whose names no other script sees; ``title`` may be any text.
+
+    ``values``: plain ones for the scripts. ``more``: what the content security policy allows beside script and style.
+    """
+    script = '(() => {\n"use strict";\n' + "\n".join(scripts) + "})();\n"
+    allowed = [f"script-src {_digest(script)}", f"style-src {_digest(style)}", *([more] if more else [])]
+    parts = {
+        "policy": f"default-src 'none'; {'; '.join(allowed)}; base-uri 'none'",
+        "style": style,
+        "symbols": symbols,
+        "data": page_json(values),
+        "script": script,
+    }
+    template = _templates().get_template(f"{name}.html.jinja")
+    return template.render(title=title, **values, **{part: Markup(text) for part, text in parts.items()})
+
+
+@cache
+def _templates() -> Environment:
+    loader = ChoiceLoader([PackageLoader(package, "page") for package in (VIEWER, PLAY)])
+    return Environment(
+        loader=loader,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
 
 
 def _digest(text: str) -> str:
@@ -72,7 +99,9 @@ class GameView:
     name: str
     """Key of the registry, and the folder in ``page/`` with the game's words, style, scripts and pieces."""
     scripts: tuple[str, ...]
-    """Names of the game's scripts; each uses those before it."""
+    """Names of the game's scripts, or FOLDER/NAME of those that it shares with others; each uses those before it."""
+    pieces: str
+    """The folder of the drawings of its pieces."""
     has_ids: bool = False
     """Its records are found by ids, also in archives; else by their numbers in a file."""
     table: str | None = None
@@ -80,7 +109,8 @@ class GameView:
 
     def script(self, name: str) -> str:
         """Return one of the game's scripts."""
-        return page_file(VIEWER, f"{self.name}/script/{name}.js")
+        folder, _, file = name.rpartition("/")
+        return page_file(VIEWER, f"{folder or self.name}/script/{file}.js")
 
     def page_scripts(self) -> list[str]:
         """Return all scripts of the viewer's page in order."""
@@ -93,12 +123,20 @@ class GameView:
 
     def symbols(self) -> str:
         """Return the SVG symbols of all pieces; they need no font."""
-        return page_file(VIEWER, f"{self.name}/pieces.svg")
+        return page_file(VIEWER, f"{self.pieces}/pieces.svg")
 
     def words(self) -> dict[str, dict[str, Any]]:
         """Return the words by language: those of any game, and those of this one, which come first."""
         shared, own = page_words(VIEWER), page_words(VIEWER, folder=f"{self.name}/words")
         return {language: _joined(shared[language], own[language]) for language in LANGUAGES}
+
+    def play_words(self) -> dict[str, dict[str, Any]]:
+        """Return the words of the page of ``suphx play``: the viewer's, and its own."""
+        own = page_words(PLAY)
+        return {
+            language: {**viewer, "words": {**viewer["words"], **own[language]["words"]}, "keys": own[language]["keys"]}
+            for language, viewer in self.words().items()
+        }
 
 
 VIEWS = {
@@ -106,13 +144,15 @@ VIEWS = {
     for view in (
         GameView(
             name="riichi",
-            scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
+            scripts=("names", "mahjong/tiles", "table", "step_text", "result", "moves", "side"),
+            pieces="mahjong",
             has_ids=True,
-            table="suphx_pipelines.play.riichi_server",
+            table="suphx_pipelines.play.server",
         ),
         GameView(
             name="doudizhu",
             scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
+            pieces="doudizhu",
         ),
     )
 }
@@ -141,41 +181,15 @@ def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
     """
     view = VIEWS.get(game.get("game", DEFAULT_GAME))
     if view is None:
-        return _plain_page(game, title)
-    script, style = joined_script(view.page_scripts()), view.style()
-    parts = {
-        "policy": content_policy(script, style),
-        "title": html.escape(title),
-        "style": style,
-        "symbols": view.symbols(),
-        "data": page_json({"game": game, "words": view.words(), "seat": seat}),
-        "script": script,
-    }
-    return fill_page(page_file(VIEWER, "viewer.html"), parts)
+        return filled_page("plain", title, scripts=(), style=_PLAIN_STYLE, symbols="", values={"game": game})
+    return filled_page(
+        "viewer",
+        title,
+        scripts=view.page_scripts(),
+        style=view.style(),
+        symbols=view.symbols(),
+        values={"game": game, "words": view.words(), "seat": seat},
+    )
 
 
 _PLAIN_STYLE = "body { font-family: sans-serif; margin: 2em } th { text-align: left; vertical-align: top }"
-
-
-def _plain_page(game: Mapping[str, Any], title: str) -> str:
-    """Return the page of a game without a view of its own: what its deals say, such as the moves, one after another."""
-    deals = [
-        f"<h2>{number}</h2><table>"
-        + "".join(f"<tr><th>{html.escape(name)}</th><td>{_plain(value)}</td></tr>" for name, value in deal.items())
-        + "</table>"
-        for number, deal in enumerate(game["deals"], 1)
-    ]
-    policy, escaped = content_policy("", _PLAIN_STYLE), html.escape(title)
-    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-    head += f"<title>{escaped}</title><style>{_PLAIN_STYLE}</style>"
-    body = f"<h1>{escaped}</h1>{''.join(deals)}"
-    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
-
-
-def _plain(value: Any) -> str:
-    """Return a value as text: lists with spaces between their values."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{html.escape(str(name))} {_plain(own)}" for name, own in value.items())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return " ".join(map(_plain, value))
-    return html.escape(str(value))

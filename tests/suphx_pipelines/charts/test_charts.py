@@ -17,15 +17,6 @@ from suphx_pipelines.charts.plot import Figure, Scale, files, tick_texts, tick_v
 from suphx_pipelines.charts.svg import chart_style
 
 
-def test_each_row_has_its_dot_its_interval_and_its_words() -> None:
-    rows = [Row(name="a & b", value=1.0, low=0.5, high=1.5, note="1.0 (0.5 … 1.5)"), Row(name="c", value=2.0)]
-    drawn = interval_chart(rows, "ratings", axis_title="rating")
-    ElementTree.fromstring(drawn)
-    assert drawn.count("<circle") == 2
-    assert drawn.count("bar thick") == 1
-    assert "a &amp; b" in drawn
-
-
 def test_the_axis_includes_zero_and_names_its_sides() -> None:
     row = Row(value=-0.3, low=-0.4, high=-0.2)
     drawn = interval_chart([row], "verdict", axis_title="difference", zero=0.0, sides=("better", "worse"))
@@ -63,14 +54,6 @@ def test_many_points_are_drawn_thin_behind_their_moving_mean() -> None:
     ElementTree.fromstring(drawn)
     lines = re.findall(r'points="([^"]*)" class="(raw|line) k0"', drawn)
     assert [(kind, len(points.split())) for points, kind in lines] == [("raw", 40), ("line", 40)]
-
-
-def test_dots_tell_their_values_to_the_mouse() -> None:
-    drawn = line_chart(
-        [Curve(name="<net>", points=POINTS[:2], has_dots=True)], "a & b", x_title="step", y_unit="percent"
-    )
-    ElementTree.fromstring(drawn)
-    assert "&lt;net&gt;: 50.00 % at step 1" in drawn
 
 
 def test_thousands_of_points_become_hundreds_with_both_ends() -> None:
@@ -124,12 +107,6 @@ SPACE = "{http://www.w3.org/2000/svg}"
 
 def picture() -> str:
     return interval_chart([Row(name="a", value=1.0)], "ratings", axis_title="rating")
-
-
-def test_a_file_has_its_colours_and_name_space() -> None:
-    (content,) = files({"ratings.svg": Figure(picture(), "Ratings")}).values()
-    assert ElementTree.fromstring(content).tag == f"{SPACE}svg"
-    assert b"prefers-color-scheme: dark" in content
 
 
 def test_a_file_has_title_and_legend_inside_of_its_box() -> None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from suphx.games.riichi.archive.archive import iter_records, verify_records
 from suphx.games.riichi.play import GameSession
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig
-from suphx_pipelines.play.riichi_server import PlayTables
+from suphx_pipelines.play.riichi_table import TABLE
+from suphx_pipelines.play.seated_game import Agents, PlayConfig
+from suphx_pipelines.play.server import PlayTables
 from tests.browser import Browser, Page
-from tests.pictures import screenshot
 
-needs_chromium = pytest.mark.skipif(
-    not any(shutil.which(name) for name in screenshot.PROGRAMS), reason="no Chromium: run apt-get install chromium"
-)
 READY = "document.querySelector('.call, #hand button:enabled, #next:enabled, #viewer') !== null"
-TABLE = (
+TILES = (
     "[...document.querySelectorAll('.felt .tile, .tray .tile')].map((each) => each.getAttribute('aria-label')).join()"
 )
 _OFFERED = """[...document.querySelectorAll("#hand button:enabled, #ask .call:enabled")].map((each) =>
@@ -41,8 +35,8 @@ _SECONDS = 30
 
 
 def tables(out: Path, agent: str = "ukeire", length: str = "tonpuu", seed: int = 1) -> PlayTables:
-    config = PlayConfig(agent=agent, seed=seed, length=length, out=out)  # type: ignore[arg-type]  # checked there
-    return PlayTables(config, AgentLoader(agent, load_agent))
+    config = PlayConfig(agent=agent, seed=seed, length=length, out=out)
+    return PlayTables(config, Agents(TABLE, agent, load_agent))
 
 
 class ClickingPlayer:
@@ -96,10 +90,10 @@ class ClickingPlayer:
     def reload(self) -> None:
         """Load the page again: the game must be as it was."""
         self.page.wait(READY)
-        address, before = self.address, self.page.value(TABLE)
+        address, before = self.address, self.page.value(TILES)
         self.page.reload()
         self.page.wait(f"{READY} && location.href === {json.dumps(address)}")
-        assert self.page.value(TABLE) == before
+        assert self.page.value(TILES) == before
 
     def _press(self) -> str:
         page = self.page

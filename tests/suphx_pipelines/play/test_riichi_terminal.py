@@ -16,13 +16,14 @@ from suphx.games.riichi.play import GameSession
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.tile import face_name
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
+from suphx_pipelines.play.riichi_table import TABLE
 from suphx_pipelines.play.riichi_terminal import LeftGameError, TerminalGame, TerminalText, play_in_terminal
+from suphx_pipelines.play.seated_game import Agents, PlayConfig, SeatedGame
 from suphx_pipelines.viewer.viewer_page import LANGUAGES
 
 
-def loader() -> AgentLoader:
-    return AgentLoader("ukeire", load_agent)
+def loader() -> Agents:
+    return Agents(TABLE, "ukeire", load_agent)
 
 
 def discard_drawn(prompt: str) -> str:
@@ -131,10 +132,6 @@ def test_a_hint_and_the_help_are_shown(tmp_path: Path) -> None:
     assert sum("Type a tile" in line for line in lines_after(tmp_path, ["?"])) == 2
 
 
-def typed_move(move: dict[str, Any]) -> str:
-    return face_name(move["faces"][0]) if move["move"] == "discard" else str(move["move"])
-
-
 def test_a_game_that_was_left_goes_on_until_new_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def leave_after(count: int) -> Callable[[str], str]:
         typed = iter([*["d"] * count, "q"])
@@ -150,16 +147,6 @@ def test_a_game_that_was_left_goes_on_until_new_is_said(tmp_path: Path, capsys: 
     assert f"Continuing {left['game']}" in capsys.readouterr().err
     assert (result["game"], other["record"]) == (left["game"], None)
     assert [path.name for path in tmp_path.iterdir()] == [f"{left['game']}.mjlog"]
-
-
-def test_saved_is_said_only_of_a_game_that_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    typed = iter(["d"] * 5)
-    (tmp_path / "games").touch()  # a file where the folder should be
-    config = PlayConfig(agent="ukeire", seed=5, length="tonpuu", out=tmp_path / "games")
-    play_in_terminal(config, loader(), "en", lambda prompt: next(typed, "q") if "tile" in prompt else "0")
-    shown = capsys.readouterr().err
-    assert "Not saved: this game cannot be continued" in shown
-    assert "Saved" not in shown
 
 
 def test_the_end_of_input_leaves_the_game(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from suphx.games.game import Agent
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I32
 from suphx.training.monte_carlo import new_nets
-from suphx_pipelines.play.text_play import TextPlay, TextPlayResult, TextPlaySetup
+from suphx_pipelines.play.text_play import CandidateTextPlay, TextPlayResult, TextPlaySetup
 from tests.games.doudizhu.builders import new_agent
 
 GAME = candidate_game("doudizhu")
@@ -20,14 +20,14 @@ RULES = GAME.new_rules({})
 NEXT = "Enter for the next deal"
 
 
-class WatchedDeals(TextPlay):
+class WatchedDeals(CandidateTextPlay):
     """Remembers the legal moves of the person."""
 
     legal: I32
 
-    def _person(self, legal: I32) -> int:
+    def _choose(self, legal: I32) -> int:
         self.legal = legal
-        return super()._person(legal)
+        return super()._choose(legal)
 
 
 class Typist:
@@ -95,9 +95,11 @@ def test_deals_are_played_by_typed_moves_and_saved(seat: int, tmp_path: Path) ->
         assert [sorted(line.split(" (")[0]) for line in played] == [sorted(line) for line in said]
 
 
+@pytest.mark.parametrize("bidding", [False, True])
 @pytest.mark.parametrize("typed", ["quit", "QUIT", "end of input", "Ctrl-C"])
-def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path) -> None:
-    typist = Typist(new_setup(tmp_path), 9, [typed])
+def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path, *, bidding: bool) -> None:
+    setup = replace(new_setup(tmp_path), rules=GAME.new_rules({"bidding": bidding}))
+    typist = Typist(setup, 9, [typed])
     assert typist.terminal.play(1) == TextPlayResult(0, 0)
     assert typist.shown[-1] == "The deal that was left is not saved."
     assert list(tmp_path.iterdir()) == []
@@ -175,16 +177,6 @@ def test_a_bid_below_the_highest_is_refused_and_the_place_moves_on(tmp_path: Pat
     assert "You are landlord_up; you and landlord_down play against the landlord." in typist.shown
     second = typist.shown.index(f"Deal 2 (seed {seed + 1}): the auction")
     assert typist.shown[second + 1].startswith("  highest bid      none"), "it bids first in the second deal"
-
-
-@pytest.mark.parametrize("told", ["Ctrl-C", "end of input", "quit"])
-def test_a_deal_that_is_left_in_its_auction_is_not_saved(tmp_path: Path, told: str) -> None:
-    setup = replace(new_setup(tmp_path), rules=GAME.new_rules({"bidding": True}))
-    typist = Typist(setup, 1, ["0x", told])
-    assert typist.terminal.play(3) == TextPlayResult(0, 0)
-    assert typist.shown[-1] == "The deal that was left is not saved."
-    assert "  '0x' is no bid: type 1, 2, 3 or p" in typist.shown
-    assert not (tmp_path / "deals.jsonl").exists()
 
 
 def bids_before(seed: int) -> list[int]:

@@ -10,14 +10,15 @@ from xml.etree import ElementTree
 
 import pytest
 
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report import Results, pictures, read_results, render
 from suphx_pipelines.report.report_page import Run
 from suphx_pipelines.runs.run_summary import RunSummary, StageSummary
 from suphx_pipelines.runs.verdict import Verdict
-from suphx_pipelines.stages.supervised import CURVE_NAME
-from tests.page_checks import HAS_CHROMIUM, check_layout
+from tests.browser import SCHEMES, needs_chromium
+from tests.page_checks import check_layout
 
 SUMMARY = RunSummary(
     run_id="laptop-0123456789",
@@ -166,8 +167,6 @@ SELF_PLAY: dict[str, Any] = {
     "faults": {},
 }
 
-PLAYOUTS: dict[str, Any] = {"decisions": 2000, "seconds": 30.0, "history": []}
-
 
 def fixed_alpha(entropy: float) -> dict[str, Any]:
     return SELF_PLAY | {
@@ -179,33 +178,64 @@ def fixed_alpha(entropy: float) -> dict[str, Any]:
 STUDY: dict[str, Any] = {"0": fixed_alpha(0.07), "1.5": fixed_alpha(2.41)}
 
 
+def playout(number: int) -> dict[str, float]:
+    gain = {"discard_gain": 1.5 * number, "discard_gain_error": 0.7, "discard_kl_to_start": 0.01 * number}
+    return {"decisions": 100 * number, "discard_decisions": 60, **gain}
+
+
+REWARD: dict[str, Any] = {
+    "games": {"train": 100, "test": 20, "left_out": 3},
+    "points": [45.0, 5.0, -15.0, -35.0],
+    "num_weights": 12_345,
+    "test": {
+        "net": {"loss": 900.5},
+        "mean": {"loss": 1200.0, "margin": 0.25, "difference": -300, "interval": [-400, -200]},
+    },
+    "sums": {"mean": 0.5, "mean_absolute": 3.2},
+    "history": [{"step": n, "train_loss": 5 / n, "validation_loss": 6 / n} for n in range(1, 6)],
+    "calibration": [[-20.0, -18.0, 30], [10.0, 12.0, 40]],
+    "examples": [
+        {"kyoku": [0, 1], "honba": [0, 1], "predictions": [[1, 2, 3, -6], [4, 5, -3, -6]], "paid": [45, 5, -15, -35],
+         "scores": [[25_000] * 4, [30_000, 25_000, 25_000, 20_000]]},
+    ],
+}  # fmt: skip
+
+
+def compared(agent: str, **more: Any) -> dict[str, Any]:
+    figures = {"average_placement": 2.4, "interval": [2.3, 2.5], "placements": [30, 28, 22, 20], "win_rate": 0.21}
+    rates = {"win_rate_interval": [0.2, 0.22], "deal_in_rate": 0.11, "deal_in_rate_interval": [0.1, 0.12]}
+    none = dict.fromkeys(("compared_with", "difference", "difference_interval"))
+    return {"agent": agent, **figures, **rates, **none, **more}
+
+
+COMPARISON = {
+    "hanchans": 400,
+    "agents": [
+        compared("sl"),
+        compared("rl_basic", compared_with="sl", difference=-0.1, difference_interval=[-0.2, -0.05]),
+    ],
+}
+
+
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
-    folders = {name: tmp_path / name for name in ("records", "evaluation", "sample_game")}
-    folders |= {f"supervised/{head}": tmp_path / "supervised" / head for head in ("discard", "kong")}
-    for folder in folders.values():
-        folder.mkdir(parents=True)
-    write_json(folders["records"] / "summary.json", RECORDS)
-    write_json(folders["evaluation"] / "match.json", MATCH)
-    write_json(folders["sample_game"] / "match_games.json", MATCH_GAMES)
-    folders["learning_curve/summary"] = tmp_path / "learning_curve"
-    folders["learning_curve/summary"].mkdir()
-    write_json(folders["learning_curve/summary"] / "curve.json", CURVE)
-    folders["ablation/summary"] = tmp_path / "ablation"
-    folders["ablation/summary"].mkdir()
-    write_json(folders["ablation/summary"] / "ablation.json", ABLATION)
-    folders["reinforcement"] = tmp_path / "reinforcement"
-    folders["reinforcement"].mkdir()
-    write_json(folders["reinforcement"] / "metrics.json", SELF_PLAY)
-    for alpha, metrics in STUDY.items():
-        folders[f"entropy_study/{alpha}"] = tmp_path / "entropy_study" / alpha
-        folders[f"entropy_study/{alpha}"].mkdir(parents=True)
-        write_json(folders[f"entropy_study/{alpha}"] / "metrics.json", metrics)
-    for head in ("discard", "kong"):
-        write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
-        points = [{"step": step, "train_loss": 0.9 + 1 / step} for step in range(50, 2051, 50)]
-        write_json(folders[f"supervised/{head}"] / CURVE_NAME, {"points": points})
-    return replace(read_results(folders), entropy_targets={"discard": 1.75})
+    files: dict[tuple[str, str], Any] = {
+        ("records", "summary.json"): RECORDS,
+        ("evaluation", "match.json"): MATCH,
+        ("sample_game", "match_games.json"): MATCH_GAMES,
+        ("learning_curve/summary", "curve.json"): CURVE,
+        ("ablation/summary", "ablation.json"): ABLATION,
+        ("reinforcement", METRICS_FILE): SELF_PLAY,
+        ("oracle", METRICS_FILE): SELF_PLAY,
+        ("reward_predictor", METRICS_FILE): REWARD,
+        ("agent_comparison/match", "agent_comparison.json"): COMPARISON,
+        **{(f"entropy_study/{alpha}", METRICS_FILE): metrics for alpha, metrics in STUDY.items()},
+        **{(f"supervised/{head}", METRICS_FILE): net_metrics(head) for head in ("discard", "kong")},
+    }
+    for (stage, name), values in files.items():
+        (tmp_path / stage).mkdir(parents=True, exist_ok=True)
+        write_json(tmp_path / stage / name, values)
+    return replace(read_results({stage: tmp_path / stage for stage, _ in files}), entropy_targets={"discard": 1.75})
 
 
 class Reader(HTMLParser):
@@ -270,16 +300,17 @@ def test_every_picture_is_well_formed_and_has_no_number_that_is_none(results: Re
 
 
 def test_a_table_that_is_too_wide_for_a_phone_names_its_columns_in_every_cell() -> None:
-    narrow = report_page.table(("net", "games"), [("discard", "7")])
+    narrow = report_page.piece("table", ["net", "games"], [["discard", "7"]])
     assert "stacked" not in narrow
-    wide = report_page.table(("net", "a <long> heading", "x", "y"), [("d" * 12, "e" * 12, "f" * 12, "g" * 12)])
+    columns, row = ["net", "a <long> heading", "x", "y"], [letter * 12 for letter in "defg"]
+    wide = report_page.piece("table", columns, [row])
     assert '<table class="stacked">' in wide
     assert f'<td data-label="a &lt;long&gt; heading">{"e" * 12}</td>' in wide
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@needs_chromium
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", [360, 1280])
 def test_no_table_and_no_picture_is_wider_than_the_window(
     results: Results, tmp_path: Path, width: int, scheme: str
@@ -289,28 +320,17 @@ def test_no_table_and_no_picture_is_wider_than_the_window(
     check_layout(page, width, scheme, tables=9, pictures=17)
 
 
-def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
-    page = render(RUN, results)
-    top = page[: page.index("<nav>")].replace("\u00a0", " ")
-    assert '<div class="verdict better">' in top
-    for part in (
-        "The nets play better &lt;than&gt; ukeire.",
-        "laptop-0123456789",
-        "2026-11-22 03:49 UTC",
-        "10 min 5 s",
-    ):
-        assert part in top
-    for part in ("2 cores, 23 GiB", "abc1234567", "suphx run laptop --set net.size=tiny", "1 record was set aside"):
-        assert part in top
-    assert "The kong net has not begun to learn." in top
-    assert "95 % interval −0.310 to −0.070" in top
-
-
-@pytest.mark.parametrize("later", [{"self_play": SELF_PLAY}, {"playouts": PLAYOUTS}])
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"self_play": SELF_PLAY},
+        {"playouts": {"decisions": 2000, "seconds": 30.0, "history": [playout(n) for n in range(1, 6)]}},
+    ],
+)
 def test_the_match_of_the_supervised_nets_is_not_that_of_nets_that_learned_on(
     results: Results, later: dict[str, Any]
 ) -> None:
-    alone = replace(results, self_play={}, entropy_study={})
+    alone = replace(results, self_play={}, oracle={}, entropy_study={})
     assert "average placement in the match" in text_of(render(RUN, alone))
     page = render(RUN, replace(alone, **later))
     assert "<h2>Match of the supervised nets</h2>" in page
@@ -326,50 +346,31 @@ def test_the_main_pictures_are_files_for_mlflow(results: Results) -> None:
     assert pictures(Verdict(outcome="none", sentence="Nothing."), read_results({})) == {}
 
 
-def test_the_best_and_the_worst_games_of_the_last_match_are_linked(results: Results) -> None:
-    text = text_of(render(RUN, results))
-    assert "The best and the worst games of the last match against <b>ukeire</b> (2,000 hanchans)" in text
-    assert "One of the best games: 1st with 63,300 points" in text
-    assert "One of the worst games: 3rd with 9,000 points and 4th with −1,200 points" in text
-
-
-def test_the_papers_columns_are_there_for_real_records_only(results: Results) -> None:
-    text = text_of(render(RUN, results))
-    for part in ("76.7 % (15M)", "68.8 %", "61.2 %", "94.0 % (4M)"):
-        assert part in text
-    assert "8.7 %" in text, "the most frequent answer, beside the learning curve"
-    assert "test accuracy (most frequent answer: 54.3 %)" in text
-    assert "The paper's nets learned from 4 to 15 million samples." in text
-    played = replace(results, records=RECORDS | {"source": "played"})
-    text = text_of(render(RUN, played))
-    assert "61.2 %" in text
-    assert "55.1 %" in text, "of the learning curve"
-    for part in ("(15M)", "76.7 %", "earlier work", "million samples"):
-        assert part not in text
-
-
-def test_the_report_shows_what_other_planes_change(results: Results) -> None:
-    words = read(render(RUN, results)).words
-    start = len(words) - words[::-1].index("mini") - 1
-    shown = [word for word in words[start:] if word.strip()]
-    assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 to −1.50"]
-    assert "2 for each encoder. Of these nets, those with mini are less accurate than those w" in " ".join(words)
-    few = ABLATION["discard"] | {
-        "encoders": [one | {"is_significant": False} for one in ABLATION["discard"]["encoders"]]
-    }
-    words = read(render(RUN, replace(results, ablation={"discard": few}))).words
-    assert "those with mini are not clearly different from those with suphx (−1.85" in " ".join(words)
-
-
-def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
+def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
     page = render(RUN, results)
-    begin = page.index("<h2>Self-play</h2>")
-    section = text_of(page[begin : page.index("</section>", begin)])
-    assert "After 40 updates the nets are stronger than their start" in section
-    for part in ("345,678", "−0.31", "−0.45 to −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
-        assert part in section
-    assert "Memory" not in section  # all was in one process
-    assert "Target 1.75 (dashed); deviates from the target by up to 8.6 % over the last half." in section
+    top = text_of(page.partition("<nav>")[0] + "</body></html>")
+    told = (
+        "The nets play better <than> ukeire.",
+        "laptop-0123456789",
+        "abc1234567",
+        SUMMARY.stages["supervised/kong"].warnings[0],
+    )
+    assert all(text in top for text in told)
+    assert '<div class="verdict better">' in page
+
+
+@pytest.mark.parametrize("source", ["given", "played"])
+def test_the_papers_columns_are_there_for_real_records_only(results: Results, source: str) -> None:
+    text = text_of(render(RUN, replace(results, records=RECORDS | {"source": source})))
+    assert "61.2 %" in text
+    assert [part in text for part in ("(15M)", "earlier work", "million samples")] == [source == "given"] * 3
+
+
+@pytest.mark.parametrize("is_significant", [True, False])
+def test_planes_are_better_only_if_the_test_says_so(results: Results, is_significant: bool) -> None:
+    encoders = [one | {"is_significant": is_significant} for one in ABLATION["discard"]["encoders"]]
+    text = text_of(render(RUN, replace(results, ablation={"discard": ABLATION["discard"] | {"encoders": encoders}})))
+    assert ("those with mini are less accurate than those with suphx" in text) == is_significant
 
 
 def test_text_of_strangers_is_escaped(results: Results) -> None:

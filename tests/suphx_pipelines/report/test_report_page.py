@@ -60,13 +60,6 @@ def test_what_is_not_there_is_a_dash() -> None:
     assert interval([None, 1.0]) == "–\u00a0to\u00a01.00"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(6.6, "7 s"), (61, "1 min 1 s"), (3599.7, "1 h 0 min"), (11_520, "3 h 12 min")]
-)
-def test_durations_are_written_in_two_units(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
 @pytest.mark.parametrize("warnings", [[], ["match: its result was made by other code"]])
 def test_the_head_of_a_report_shows_what_stages_warned_of(warnings: list[str], tmp_path: Path) -> None:
     stages = {"match": StageSummary(status="kept", warnings=warnings), "report": StageSummary()}

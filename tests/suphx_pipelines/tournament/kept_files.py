@@ -68,9 +68,14 @@ def when_games_come(runs: Path, act: Callable[[], None], stage: str = "leaderboa
         watcher.join()
 
 
-def start_driver(runs: Path, workers: int, *place: str, **environment: str) -> subprocess.Popen[bytes]:
-    """Start the tournament in a process of its own; ``place``: perhaps "ray"."""
-    module = "tests.suphx_pipelines.tournament.short_tournament"
-    command = [sys.executable, "-m", module, str(runs), str(workers), *place]
+def start_driver(
+    runs: Path,
+    workers: int,
+    *more: str,
+    module: str = "tests.suphx_pipelines.tournament.short_tournament",
+    **environment: str,
+) -> subprocess.Popen[bytes]:
+    """Start the tournament of a module in a process of its own; ``more``: what else it wants, such as "ray"."""
+    command = [sys.executable, "-m", module, str(runs), str(workers), *more]
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen(command, cwd=REPOSITORY, env={**os.environ, "PYTHONPATH": path, **environment})

@@ -71,15 +71,3 @@ def test_only_the_nets_of_those_who_play_are_needed(runs: Path, capsys: pytest.C
     assert [game["is_same"] for game in result["games"]] == [True] * 4
     _, error = replay(capsys, tournament, "--wall", str(without), "--wall", str(min(with_nets)), code=1)
     assert f"the nets of {entrants[digest]['name']} are not in {nets}: copy that folder from the storage" in error
-
-
-def test_what_cannot_be_replayed(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, error = replay(capsys, tournament, "--wall", "6", code=1)
-    assert f"{tournament.name} has no wall 6: use 1 to 5" in error
-    path = tournament / "leaderboard" / "games.json"
-    write_json(path, read_json(path) | {"rules": "others"})
-    _, error = replay(capsys, tournament, "--wall", "1", code=1)
-    assert "has no games by today's rules" in error
-    path.unlink()
-    _, error = replay(capsys, tournament, "--wall", "1", code=1)
-    assert "is no finished tournament: it has no leaderboard/games.json" in error

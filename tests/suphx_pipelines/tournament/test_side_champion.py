@@ -162,7 +162,10 @@ def _chosen(opinion: CandidateOpinion) -> str:
 
 def test_a_list_of_texts_in_one_cell_is_as_many_rows(tmp_path: Path) -> None:
     """As MLflow makes it of a dict."""
-    agent, texts = PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1)), [GAME.new_record(Rules(), seed=0)] * 2
+    agent, texts = (
+        PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1), "doudizhu"),
+        [GAME.new_record(Rules(), seed=0)] * 2,
+    )
     assert agent.predict(pd.DataFrame([{"record": texts}])).equals(agent.predict(pd.DataFrame({"record": texts})))
 
 
@@ -178,7 +181,7 @@ def test_a_list_of_texts_in_one_cell_is_as_many_rows(tmp_path: Path) -> None:
     ],
 )
 def test_records_that_are_not_possible_are_named(change: Any, message: str, tmp_path: Path) -> None:
-    agent = PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1))
+    agent = PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1), "doudizhu")
     example = GAME.new_record(Rules(), seed=0)
     text = change if isinstance(change, str) else json.dumps(json.loads(example) | change)
     with pytest.raises(ValueError, match=message):

@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import PoolConfig, TournamentRecipe
 from suphx_pipelines.tournament.history import read_games
 from suphx_pipelines.tournament.tournament import tournament_stages
@@ -51,29 +49,6 @@ def save_at(folder: Path, time: int) -> None:
         os.utime(path, (time, time))
 
 
-def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "recipe.toml"
-    path.write_text(to_toml(SMALL))
-    assert load_tournament_recipe(path) == SMALL
-    with pytest.raises(ValueError, match=r"--set pool\.newst=3: there is no such key: did you mean pool\.newest"):
-        load_tournament_recipe(path, [("pool.newst", "3")])
-    for key, value, message in (
-        ("pool.agents", '["ukeire", "ukeire"]', "name each once"),
-        ("leaderboard.hanchans", "18", "multiple of 4"),
-        ("decision.hanchans", "98", "multiple of 4"),
-        ("decision.hanchans", "92", r"multiple of 4 \(the seats\), 96 \(for a decision\) to"),
-        ("decision.fresh_hanchans", "20", "at least 24"),
-        ("decision.test.difference", "0", "use more than 0"),
-        ("decision.test.error", "0.6", "less than 0.5"),
-        ("decision.test.points", "[1, 2, 3, 4]", "none above the one before"),
-        ("decision.test.seating", "4v0", "not one of '1v3', '2v2', '3v1', 'all'"),
-        ("registry.alias", "the best", "use letters"),
-        ("night", "a/b", "use a date"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            load_tournament_recipe(path, [(key, value)])
-
-
 def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     """Look at what the last of three nights shows of all of them."""
     folder = runs / str(results[-1]["run_id"])
@@ -106,7 +81,7 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     assert 'http-equiv="refresh"' not in live + decided
     for name in re.findall(r'href="([^#"]+)"', live):
         assert (folder / "leaderboard" / name).is_file(), "the deciding match, the report, the earlier nights"
-    assert "<h2>Deciding match" in decided
+    assert "<h2>Decision" in decided
     assert "c-1/reinforcement against three models:/suphx@champion." in decided
 
 
@@ -273,31 +248,21 @@ def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
     assert f"With 3v1 at a table: {difference:+.3f} places".replace("-", "−") in (version.description or "")
 
 
-def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:
-    save_random(runs / "a-1" / "reinforcement")
-    play(runs, night(1))
-    save_keeper(runs / "broken-1" / "reinforcement")
-    (runs / "broken-1" / "reinforcement" / "kong.safetensors").write_bytes(b"nothing")
-    result = play(runs, night(2, replace(SMALL, pool=PoolConfig(newest=5))))
-    assert not result["promoted"]
-    assert result["reason"].startswith("no promotion: no checkpoint is new")
-    left_out = read_json(runs / str(result["run_id"]) / "pool" / "pool.json")["left_out"]
-    assert left_out["a-1/reinforcement"] == f"the same nets as {CHAMPION}"
-    assert "kong.safetensors" in left_out["broken-1/reinforcement"]
-
-
-def test_checkpoints_that_cannot_play_take_no_places(runs: Path) -> None:
+def test_a_champion_is_no_candidate_and_nets_that_cannot_play_take_no_places(runs: Path) -> None:
     save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
-    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    play(runs, night(1))
+    save_at(save_random(runs / "b-1" / "reinforcement", seed=2), 2000)
     shutil.copytree(runs / "b-1" / "reinforcement", runs / "twin-1" / "reinforcement")
     save_at(runs / "twin-1" / "reinforcement", 3000)
     save_at(save_keeper(runs / "broken-1" / "reinforcement"), 4000)
     (runs / "broken-1" / "reinforcement" / "kong.safetensors").write_bytes(b"nothing")
-    result = play(runs, night(1, replace(SMALL, pool=PoolConfig(newest=2))))
+    result = play(runs, night(2, replace(SMALL, pool=PoolConfig(newest=2))))
     pool = read_json(runs / str(result["run_id"]) / "pool" / "pool.json")
-    names = [entrant["name"] for entrant in pool["entrants"] if entrant["is_candidate"]]
-    assert names == ["twin-1/reinforcement", "a-1/reinforcement"]
-    assert pool["left_out"].keys() == {"broken-1/reinforcement", "b-1/reinforcement"}
+    assert [each["name"] for each in pool["entrants"] if each["is_candidate"]] == ["twin-1/reinforcement"]
+    left_out = pool["left_out"]
+    assert left_out["a-1/reinforcement"] == f"the same nets as {CHAMPION}"
+    assert left_out["b-1/reinforcement"] == "the same nets as twin-1/reinforcement"
+    assert "kong.safetensors" in left_out["broken-1/reinforcement"]
 
 
 def test_without_a_champion_the_opponent_must_be_beaten(runs: Path) -> None:
@@ -431,9 +396,3 @@ def test_an_outside_program_may_play_whatever_its_name_and_its_forfeits_are_show
     assert {row["name"]: row["forfeits"] for row in table["agents"] if row["forfeits"]} == {bot: 20}
     (warning,) = read_json(runs / str(result["run_id"]) / "leaderboard" / "warnings.json")["warnings"]
     assert f"{bot} could not play 20 games to the end" in warning
-
-
-def test_too_few_agents_are_refused(runs: Path) -> None:
-    told = r"only 3 agents play \(ukeire, tsumogiri, random\), 4 are needed, and .*/runs has no other checkpoints"
-    with pytest.raises(ValueError, match=rf"{told}: set pool\.newest_from .* or name more in pool\.agents"):
-        play(runs)

@@ -14,16 +14,14 @@ from suphx.evaluation.rating import RatedGame
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
-from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament import pool as pool_stage
 from suphx_pipelines.tournament.entrants import Pool, deciding_pair, read_pool
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, earlier_nights, games_json
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.console.console import Console
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.small_tournament import code
+from tests.suphx_pipelines.tournament.small_tournament import code, context_of
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
 SCRIPTED_AGENTS = RECIPE.pool.agents
@@ -31,19 +29,8 @@ NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
 
 
 def settle(folder: Path, runs: Path, pool: PoolConfig, opponent: str = "") -> Pool:
-    folder.mkdir(parents=True, exist_ok=True)
-    context = StageContext(
-        folder=folder,
-        recipe=replace(RECIPE, pool=pool, decision=DecisionConfig(opponent=opponent)),
-        upstream={},
-        records=None,
-        tracker=TrackingStore(runs).start("pool", key="pool"),
-        console=Console(),
-        seed=1,
-        storage_name="",
-        keep=lambda number, then=None: None,
-    )
-    pool_stage.run(context)
+    recipe = replace(RECIPE, pool=pool, decision=DecisionConfig(opponent=opponent))
+    pool_stage.run(context_of(recipe, TrackingStore(runs).start("pool", key="pool"), folder))
     return read_pool(folder)
 
 
@@ -114,34 +101,20 @@ def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> No
         settle(tmp_path / "pool", runs, PoolConfig(newest=1, newest_from=str(runs)))
 
 
-def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_games_of_another_version_count_and_those_by_other_rules_do_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, "suphx_pipelines")
     games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
-    for run, game in zip(NIGHTS, games, strict=True):
-        values = games_json([game], {}, code())
-        other = {} if run == NIGHTS[1] else {"engine": "0" * 64}
+    others: list[dict[str, str]] = [{"engine": "0" * 64}, {}, {"rules": "0" * 64}]
+    for run, game, other in zip(NIGHTS, games, others, strict=True):
         path = tmp_path / run / LEADERBOARD / GAMES_NAME
         path.parent.mkdir(parents=True)
-        write_json(path, values | other)
-    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), code()).games == games
-    (text,) = caplog.messages
-    assert text.startswith(
-        f"2 earlier nights were played with another version of the game's code ({NIGHTS[0]} to {NIGHTS[2]})"
-    )
-    caplog.clear()
-    assert earlier_nights("nightly", NIGHTS[2], tmp_path / "none", StorageConfig(), code()).games == []
-    assert caplog.messages == []
-
-
-def test_a_night_says_that_games_by_other_rules_do_not_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "suphx_pipelines")
-    game = RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))
-    path = tmp_path / NIGHTS[0] / LEADERBOARD / GAMES_NAME
-    path.parent.mkdir(parents=True)
-    write_json(path, games_json([game], {}, replace(code(), rules="0" * 64)))
-    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), code()).games == []
-    (text,) = caplog.messages
-    assert text.endswith(f"({NIGHTS[0]} to {NIGHTS[0]}): their games do not count")
+        write_json(path, games_json([game], {}, code()) | other)
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), code()).games == games[:2]
+    version, rules = caplog.messages
+    assert version.startswith("1 earlier nights were played with another version of the game's code")
+    assert rules.endswith(f"({NIGHTS[2]} to {NIGHTS[2]}): their games do not count")
 
 
 def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:

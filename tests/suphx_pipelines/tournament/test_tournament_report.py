@@ -6,15 +6,19 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.rating import RatedGame
+from suphx.evaluation.sequential import MatchWatch, SequentialReport
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report.report_page import number
-from suphx_pipelines.tournament import leaderboard
 from suphx_pipelines.tournament.entrants import Entrant, Pool
 from suphx_pipelines.tournament.history import EarlierNights, games_json, read_history
 from suphx_pipelines.tournament.kind import Kind, Night
+from suphx_pipelines.tournament.leaderboard import table_of
+from suphx_pipelines.tournament.report import night_sections, pictures
 from tests.suphx_pipelines.tournament.small_tournament import KIND, code
 
 SIDES = Kind("doudizhu")
@@ -148,8 +152,38 @@ def night_of(games: list[RatedGame], agents: tuple[str, ...], anchor: str, **val
 
 def shown_text(kind: Kind, table: dict[str, Any]) -> str:
     """Return all that pages and pictures show of a leaderboard."""
-    shown = "".join(text for _, text in leaderboard.sections(kind, table))
-    return shown + "".join(map(bytes.decode, leaderboard.pictures(kind, table).values()))
+    shown = "".join(text for _, text in night_sections(kind, table))
+    return shown + "".join(map(bytes.decode, pictures(kind, table).values()))
+
+
+FIRST, SECOND, THIRD, FOURTH = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
+GOOD, BAD = [FIRST, FIRST, SECOND, SECOND], [THIRD, FOURTH, FOURTH, SECOND]
+EVEN = [FIRST, SECOND, THIRD, FOURTH]
+
+
+@pytest.mark.parametrize(
+    ("walls", "verdict"),
+    [([*(7 * [GOOD, GOOD, BAD, EVEN])], "undecided"), (24 * [GOOD], "better"), (24 * [BAD], "not better")],
+)
+def test_the_page_of_a_match_has_the_interval_so_far_and_no_mean(
+    walls: list[list[tuple[int, int, int, int]]], verdict: str
+) -> None:
+    config = SequentialConfig(difference=0.3, error=0.05)
+    watch = MatchWatch(config, 100)
+    watch.add(0, np.array([np.sum(wall, axis=0) for wall in walls], np.int64))
+    outcome = watch.outcome()
+    names = {"candidate": "a", "opponent": "ukeire"}
+    report = SequentialReport(candidate="a", opponent="ukeire", seed=0, config=config, outcome=outcome, fresh=None)
+    games = [RatedGame(1, ("ukeire", "a", "b", "c"), (1, 2, 3, 4))]
+    table = table_of(KIND, night_of(games, ("ukeire", "a", "b", "c"), "ukeire"))
+    page = dict(night_sections(KIND, table, names | KIND.decision(report, names), is_live=True))["Deciding match"]
+    text = re.sub(r"<[^>]+>", " ", page).replace("\u00a0", " ")
+    found = outcome.intervals["placement"]
+    assert f": {verdict} after {outcome.hanchans} hanchans" in text
+    assert f"{found.low:.3f} to {found.high:.3f}".replace("-", "−") in text
+    assert f"{(found.low + found.high) / 2:+.3f}".replace("-", "−") not in text
+    assert "<circle" not in page
+    assert ("more hanchans would decide it" in text) == (verdict == "undecided")
 
 
 @pytest.mark.parametrize("walls", [1, 9])
@@ -158,7 +192,7 @@ def test_one_wall_shows_no_interval(walls: int) -> None:
     games = [
         RatedGame(wall, (*agents[turn:], *agents[:turn]), (1, 2, 3, 4)) for wall in range(walls) for turn in range(4)
     ]
-    table = leaderboard.table_of(KIND, night_of(games, agents, "ukeire"))
+    table = table_of(KIND, night_of(games, agents, "ukeire"))
     rows = {row["name"]: row for row in table["agents"]}
     assert rows["ukeire"]["interval"] == [1000.0, 1000.0]
     assert [rows[name]["interval"] is None for name in agents[1:]] == [walls == 1] * 3
@@ -177,10 +211,10 @@ def test_one_wall_shows_no_interval(walls: int) -> None:
 def test_the_report_says_who_has_1000_points(anchor: str, scale: str) -> None:
     games = [RatedGame(deck, ("net", "random"), (1, 2)) for deck in range(40)]
     points = {"net": [40.0, 0.0], "random": [0.0, -40.0]}
-    table = leaderboard.table_of(SIDES, night_of(games, ("net", "random"), anchor, points=points))
+    table = table_of(SIDES, night_of(games, ("net", "random"), anchor, points=points))
     nobody = {"candidate": None, "test": None, "match": None}
     assert SIDES.texts.verdict(table, nobody, {}).sentence.endswith(f", where {scale}.")
-    assert f"{scale[0].upper()}{scale[1:]}. 100 points more" in dict(leaderboard.sections(SIDES, table))["Leaderboard"]
+    assert f"{scale[0].upper()}{scale[1:]}. 100 points more" in dict(night_sections(SIDES, table))["Leaderboard"]
 
 
 def test_an_agent_with_one_deck_has_no_interval(tmp_path: Path) -> None:
@@ -189,14 +223,14 @@ def test_an_agent_with_one_deck_has_no_interval(tmp_path: Path) -> None:
     games.append(RatedGame(10, ("net", "random"), (1, 2)))
     earlier = EarlierNights([], [{"run": "a-1", "night": "0", "ratings": {"net": [1100.0, None, None]}}])
     points = {name: [0.0, 0.0] for name in agents}
-    table = leaderboard.table_of(SIDES, night_of(games, agents, "random", earlier=earlier, points=points))
+    table = table_of(SIDES, night_of(games, agents, "random", earlier=earlier, points=points))
     bounds = {row["name"]: row["interval"] for row in table["agents"]}
     assert {name for name, found in bounds.items() if found is None} == {"net"}
     assert bounds["random"] == [1000.0, 1000.0]
     ratings = next(night["ratings"] for night in table["nights"] if night["night"] == "1")
     assert ratings["net"][1:] == [None, None]
     own = next(row for row in table["agents"] if row["name"] == "net")
-    cells = re.sub(r"<[^>]+>", "|", dict(leaderboard.sections(SIDES, table))["Leaderboard"])
+    cells = re.sub(r"<[^>]+>", "|", dict(night_sections(SIDES, table))["Leaderboard"])
     assert f"||{number(own['rating'])}||–||1||" in cells
     assert "None" not in shown_text(SIDES, table)
     write_json(tmp_path / "history.json", games_json([], {}, code()) | {"nights": table["nights"]})

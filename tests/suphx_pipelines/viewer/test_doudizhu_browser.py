@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,11 @@ from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
-from tests.browser import Browser, Page
+from tests.browser import SCHEMES, Browser, Page, needs_chromium
 from tests.games.doudizhu.builders import new_agent
 from tests.page_checks import unreadable_texts
-from tests.pictures import screenshot
 
-HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
 GAME = candidate_game("doudizhu")
 HOSTILE = "</script><img src=x onerror=document.title=1>"
 PHONE = 360
@@ -90,23 +84,7 @@ def test_every_step_shows_the_hands_of_its_state_and_hides_those_of_the_others(
     assert page.value("document.querySelector('#wall')") is None
 
 
-def test_keys_go_to_the_differences_and_to_the_end_with_its_points(
-    browser: Browser, tmp_path: Path, values: dict[str, Any]
-) -> None:
-    page = opened(browser, tmp_path, values)
-    page.press("n")
-    deal, step, _ = (int(part) for part in page.value("location.hash").lstrip("#").split("."))
-    (decision,) = values["deals"][deal - 1]["steps"][step - 1]["decisions"]
-    assert (decision["seat"], decision["differs"]) == (0, True)
-    assert count(page, ".bars li") == len(decision["moves"])
-    assert count(page, ".verdict.differs") == 1
-    page.press("End")
-    points = page.value("[...document.querySelectorAll('#result .changes b')].map((each) => each.textContent)")
-    result = values["deals"][deal - 1]["result"]["points"]
-    assert points == [f"+{value}" if value > 0 else f"−{-value}" for value in result]
-
-
-@pytest.mark.parametrize("scheme", screenshot.SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_phone_shows_every_panel_without_overflow_and_readable(
     browser: Browser, tmp_path: Path, values: dict[str, Any], scheme: str
 ) -> None:

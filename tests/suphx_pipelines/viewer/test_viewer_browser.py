@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,24 +11,19 @@ import pytest
 
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.records.decisions import recorded_decisions
-from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.game_log import RESULT_NAMES, GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
-from suphx.games.riichi.records.viewer_game import RESULT_NAMES, viewer_game
+from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, VIEWS, viewer_page
-from tests.browser import Browser, Page
+from tests.browser import SCHEMES, Browser, Page, needs_chromium
 from tests.games.riichi.builders.games import random_game
 from tests.page_checks import unreadable_texts
-from tests.pictures import screenshot
 from tests.selfplay.agents.small_agent import small_agent
 
-HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
 FOLDERS = ("suphx-tokujo-hanchan", "careers-hanchan", "houou-mixed-201811", "houou-tonpuu-2023-2024")
 GAMES_OF_A_FOLDER = 5
 PHONE = 360
@@ -162,7 +156,7 @@ def test_a_finger_swipes_and_taps_and_the_table_fits_the_phone(open_game: Open, 
     assert page.value("document.documentElement.scrollWidth") == width
 
 
-@pytest.mark.parametrize("scheme", screenshot.SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_phone_shows_every_panel_without_overflow_and_readable(scheme: str, open_game: Open) -> None:
     game = random_game(0)
     values = viewer_game(game, agent_opinions(small_agent(), recorded_decisions(game)))

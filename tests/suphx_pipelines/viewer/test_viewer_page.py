@@ -7,22 +7,24 @@ import dataclasses
 import hashlib
 import json
 import re
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
 from suphx.games.doudizhu.moves import KIND_NAMES
 from suphx.games.doudizhu.table import SEAT_NAMES
-from suphx.games.riichi.records.viewer_game import RESULT_NAMES, viewer_game
+from suphx.games.riichi.records.game_log import RESULT_NAMES
+from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.riichi.tile import NUM_FACES, face_name
 from suphx.games.riichi.yaku_number import YAKU_NAMES
+from suphx_pipelines.play.server import SCRIPTS, SHARED_SCRIPTS, play_page
 from suphx_pipelines.viewer import viewer_page as module
 from suphx_pipelines.viewer.viewer_page import (
     LANGUAGES,
+    PLAY,
     SCRIPTS_AFTER,
     SCRIPTS_BEFORE,
     VIEWER,
@@ -31,20 +33,44 @@ from suphx_pipelines.viewer.viewer_page import (
     shared_script,
     viewer_page,
 )
+from tests.browser import Browser, needs_chromium
 from tests.games.riichi.builders.games import random_game
-from tests.pictures import screenshot
 
 PAGE = Path(module.__file__).parent / "page"
 PLACES = re.compile(r"\{\w+\}")
+PLAY_PAGE = PAGE.parents[1] / "play" / "page"
 
 
-def words_of(game: str) -> dict[str, dict[str, Any]]:
-    return VIEWS[game].words()
+class PageText(NamedTuple):
+    """What a page is made of."""
+
+    words: dict[str, dict[str, Any]]
+    scripts: str
+    html: str
 
 
-@pytest.mark.parametrize("game", VIEWS)
-def test_each_language_has_all_words(game: str) -> None:
-    words = words_of(game)
+def texts_of(game: str) -> PageText:
+    """Return those of the viewer's page of a game."""
+    html = page_file(VIEWER, "viewer.html.jinja").splitlines()
+    has_wall = "wall" in VIEWS[game].words()["en"]["words"]
+    shown = [line for line in html if has_wall or "wall-only" not in line]
+    return PageText(VIEWS[game].words(), "".join(VIEWS[game].page_scripts()), "\n".join(shown))
+
+
+RIICHI = VIEWS["riichi"]
+TEXTS = {game: texts_of(game) for game in VIEWS} | {
+    "play": PageText(
+        RIICHI.play_words(),
+        "".join(path.read_text(encoding="utf-8") for path in (PLAY_PAGE / "script").glob("*.js"))
+        + "".join([*map(shared_script, SHARED_SCRIPTS), *map(RIICHI.script, RIICHI.scripts)]),
+        page_file(PLAY, "play.html.jinja"),
+    )
+}
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_each_language_has_all_words(page: str) -> None:
+    words = TEXTS[page].words
     english = words["en"]
     assert set(words) == set(LANGUAGES)
     for language in LANGUAGES:
@@ -55,33 +81,28 @@ def test_each_language_has_all_words(game: str) -> None:
             assert set(PLACES.findall(words[language]["words"][key])) <= set(PLACES.findall(text)), key
 
 
-@pytest.mark.parametrize("game", VIEWS)
-def test_every_word_that_scripts_and_page_name_exists(game: str) -> None:
-    known = words_of(game)["en"]["words"].keys()
-    text = "".join(VIEWS[game].page_scripts())
-    used = set(re.findall(r"word\(\"([^\"]+)\"", text)) | set(re.findall(r"label\(\"[^\"]+\", \"([^\"]+)\"", text))
-    lines = page_file(VIEWER, "viewer.html").splitlines()
-    for line in lines if "wall" in known else [each for each in lines if "wall-only" not in each]:
-        used |= set(re.findall(r'data-word="([^"]+)"', line))
-    assert used <= known
+@pytest.mark.parametrize("page", TEXTS)
+def test_scripts_and_page_name_words_that_exist_and_read_no_html(page: str) -> None:
+    words, scripts, html = TEXTS[page]
+    used = set(re.findall(r"word\(\"([^\"]+)\"", scripts)) | set(
+        re.findall(r"label\(\"[^\"]+\", \"([^\"]+)\"", scripts)
+    )
+    assert used | set(re.findall(r'data-word="([^"]+)"', html)) <= words["en"]["words"].keys()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", scripts)
+
+
+def test_all_scripts_are_part_of_a_page() -> None:
+    assert {path.stem for path in (PAGE / "script").iterdir()} == {*SCRIPTS_BEFORE, *SCRIPTS_AFTER}
+    assert {path.stem for path in (PLAY_PAGE / "script").iterdir()} == {"seat", *SCRIPTS}
+    used = {name if "/" in name else f"{game}/{name}" for game, view in VIEWS.items() for name in view.scripts}
+    assert {f"{path.parts[-3]}/{path.stem}" for path in PAGE.glob("*/script/*.js")} == used
 
 
 def test_the_words_of_doudizhu_name_all_types_cards_and_seats() -> None:
-    for words in words_of("doudizhu").values():
+    for words in VIEWS["doudizhu"].words().values():
         assert len(set(words["cards"])) == 15
         assert {f"type {kind}" for kind in KIND_NAMES} <= words["words"].keys()
         assert {*SEAT_NAMES, *(f"short {seat}" for seat in SEAT_NAMES)} <= words["words"].keys()
-
-
-@pytest.mark.parametrize("game", VIEWS)
-def test_all_scripts_are_part_of_the_page_and_read_no_html(game: str) -> None:
-    view = VIEWS[game]
-    assert {path.stem for path in (PAGE / game / "script").iterdir()} == set(view.scripts)
-    assert {path.stem for path in (PAGE / "script").iterdir()} == {*SCRIPTS_BEFORE, *SCRIPTS_AFTER}
-    for folder in ("words", f"{game}/words"):
-        assert {path.stem for path in (PAGE / folder).iterdir()} == set(LANGUAGES)
-    text = "".join(view.page_scripts())
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
 
 
 @pytest.mark.parametrize("game", VIEWS)
@@ -107,8 +128,6 @@ HOSTILE = (
     "{{script}} $& \\u003c &lt;",
     "\u2028'\"` <!--",
 )
-HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
-needs_chromium = pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
 
 
 class Elements(HTMLParser):
@@ -151,12 +170,13 @@ def test_the_policy_allows_our_script_and_style_only() -> None:
         assert f"{kind}-src 'sha256-{digest}'" in policy
 
 
-def test_the_page_refers_to_nothing_outside() -> None:
+def test_the_pages_refer_to_nothing_outside() -> None:
     page = page_of()
-    found = Elements(page)
-    addresses = [a[name] for _, a in found.tags for name in ("src", "href", "action") if a.get(name)]
+    addresses = [a[name] for _, a in Elements(page).tags for name in ("src", "href", "action") if a.get(name)]
     assert addresses == []
-    assert set(re.findall(r"https?://[^\"' )]+", page)) <= {"http://www.w3.org/2000/svg"}
+    own = {"http://www.w3.org/2000/svg", "ws://127.0.0.1:1", "ws://${location.host}/play${location.search}"}
+    page += play_page("riichi", host="127.0.0.1:1")
+    assert set(re.findall(r"(?:https?|wss?)://[^\"';` )]+", page)) <= own
     assert "url(" not in page
 
 
@@ -173,7 +193,10 @@ def test_a_browser_shows_the_game_and_runs_nothing_that_a_name_contains(tmp_path
     names = ("<img src=x onerror=document.title=1>", "</script><script>document.title=2</script>", "Cleo", "Dora")
     page = tmp_path / "page.html"
     page.write_text(page_of(names, "The title"), encoding="utf-8")
-    shown = Elements(screenshot.page_content(page))
+    with Browser() as browser:
+        opened = browser.open(page.as_uri())
+        opened.wait("document.querySelectorAll('#moves li').length > 0")
+        shown = Elements(opened.value("document.documentElement.outerHTML"))
     text = " ".join(data for tag, data in shown.texts if tag not in ("script", "style"))
     assert all(name in text for name in names)
     assert ("title", "The title") in [(tag, data.strip()) for tag, data in shown.texts]

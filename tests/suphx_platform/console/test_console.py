@@ -199,24 +199,6 @@ def test_on_a_terminal_messages_stay_above_the_bars_which_are_removed(monkeypatc
     assert on_a_terminal(80, monkeypatch, show).endswith("the end\r\n")
 
 
-@pytest.mark.parametrize("columns", [40, 80, 120])
-def test_bars_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def show(console: Console, screen: Screen) -> None:
-        with console.progress("%", total=100, name="self-play") as progress:
-            progress.advance(25, "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123")
-            screen.wait_for("25 %")
-
-    screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", on_a_terminal(columns, monkeypatch, show))
-    drawn = [line for line in re.split(r"[\r\n]+", screen) if "25 %" in line]
-    assert drawn
-    for line in drawn:
-        assert len(line) <= columns
-        assert ("alpha 0.0123" in line) == (columns == 120)
-
-
-COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
-
-
 RESULT = {"win_rate": 0.21961, "stages": {"a": {"games": 3}, "b": {"games": 12}}}
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from suphx_platform.console.table_text import (
@@ -83,40 +85,6 @@ def test_digits_and_units_follow_the_key(key: str, value: object, text: str) -> 
     assert value_text(key, value) == text
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.8412, "0.841 s"),
-        (6.0, "6 s"),
-        (75.4, "75 s"),
-        (250.2, "4 min 10 s"),
-        (12_000, "3 h 20 min"),
-        (90_000, "1 d 1 h"),
-    ],
-)
-def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
-    assert duration_text(seconds) == text
-
-
-def test_numbers_have_four_digits_and_commas() -> None:
-    assert [number_text(value) for value in (0.0123456, 12.3456, 12_345.6, 7, 1_000_000)] == [
-        "0.01235",
-        "12.35",
-        "12,346",
-        "7",
-        "1,000,000",
-    ]
-
-
-def test_amounts_of_memory_have_binary_units() -> None:
-    assert [bytes_text(number) for number in (512, 2048, 5 * 1024**3, 10 * 1024**5)] == [
-        "512 bytes",
-        "2.0 KiB",
-        "5.0 GiB",
-        "10240.0 TiB",
-    ]
-
-
 def test_the_last_column_is_wrapped_under_itself() -> None:
     text = "one two three four five six seven eight"
     assert wrapped_table(("name", "about"), [["a", text], ["bcd", "short"]], width=30) == [
@@ -125,3 +93,23 @@ def test_the_last_column_is_wrapped_under_itself() -> None:
         "      six seven eight",
         "bcd   short",
     ]
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"),
+    [
+        (duration_text, 0.8412, "0.841 s"),
+        (duration_text, 75.4, "75 s"),
+        (duration_text, 250.2, "4 min 10 s"),
+        (duration_text, 12_000, "3 h 20 min"),
+        (duration_text, 90_000, "1 d 1 h"),
+        (number_text, 0.0123456, "0.01235"),
+        (number_text, 12_345.6, "12,346"),
+        (number_text, 1_000_000, "1,000,000"),
+        (bytes_text, 512, "512 bytes"),
+        (bytes_text, 2048, "2.0 KiB"),
+        (bytes_text, 10 * 1024**5, "10240.0 TiB"),
+    ],
+)
+def test_amounts_have_few_digits_and_their_unit(write: Callable[[float], str], value: float, text: str) -> None:
+    assert write(value) == text

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from itertools import groupby
 from suphx.games.doudizhu.cards import DECK, PASS_TEXT, cards_text, contains, count_cards, parse_cards
 from suphx.games.doudizhu.engine import Auction, Simulator
 from suphx.games.doudizhu.moves import KIND_NAMES, Moves, find_move, move_text
-from suphx.games.doudizhu.records.game_record import record_of
 from suphx.games.doudizhu.table import LANDLORD, NO_MOVE, NO_SEAT, NUM_SEATS, PASS_BID, SEAT_NAMES, Rules, scores_of
 
 _PASSES = ("p", PASS_TEXT)
@@ -151,12 +149,6 @@ class DouDizhuText:
         bombs = int(t["num_bombs"])
         bid = f"a bid of {int(t['stake'])} and " if t["first_bidder"] != NO_SEAT else ""
         return [f"{winner} {worth} point{'s' * (worth > 1)}, with {bid}{bombs} bomb{'s' * (bombs != 1)}; left:", *left]
-
-    def record_line(self, simulator: Simulator, table: int, players: Sequence[str]) -> str:
-        """Return the game at a table as one line of JSON."""
-        landlord, down, up = players
-        record = record_of(simulator.tables[table], simulator.rules, (landlord, down, up))
-        return json.dumps(record.to_json(), ensure_ascii=False)
 
 
 def _named(moves: Moves, move: int) -> str:

@@ -1,4 +1,4 @@
-"""``suphx play`` for riichi in the browser: the page, the server, and the tables that pages watch.
+"""``suphx play`` in the browser: the page, the server, and the tables that pages watch.
 
 | route | what |
 |---|---|
@@ -10,7 +10,7 @@ Requests that are not allowed do not reach these routes (local_web.py). A table 
 
 | message | keys |
 |---|---|
-| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, ``save_problem``, ``GameSession.view``'s |
+| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, ``save_problem``, the session's ``view``'s |
 | ``steps`` | ``number``, ``steps``: what has happened since the last message |
 | ``hint`` | ``number``, and all of ``move_hint``; or ``reason``, why there is none |
 | ``refused`` | ``reason`` |
@@ -22,40 +22,28 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from suphx.games.riichi.play import RefusedMoveError
-from suphx.json_text import parse_json
-from suphx_pipelines.play.riichi_seats import (
+from suphx_pipelines.play.riichi_table import TABLE
+from suphx_pipelines.play.riichi_terminal import play_in_terminal
+from suphx_pipelines.play.seated_game import (
     AGENT_ERRORS,
-    PLAY,
-    AgentLoader,
+    Agents,
     PlayConfig,
     SeatedGame,
     continued_games,
-    finished_page,
-    play_words,
     reason_of,
 )
-from suphx_pipelines.play.riichi_terminal import play_in_terminal
-from suphx_pipelines.viewer.viewer_page import (
-    VIEWS,
-    content_policy,
-    fill_page,
-    joined_script,
-    page_file,
-    page_json,
-    shared_script,
-)
+from suphx_pipelines.viewer.viewer_page import PLAY, VIEWS, filled_page, page_file, shared_script
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.console.console import Console
@@ -63,18 +51,16 @@ from suphx_platform.kernels.kernel_warmup import compile_kernels
 from suphx_platform.local_web import LocalServer
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
-_KINDS = {"number": int, "action": int, "discard": int, "table": str}
-_NEEDED = {"sit": (), "move": ("number", "action"), "next": ("number",), "hint": ("number",), "new": ()}
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientMessage:
+class ClientMessage(BaseModel):
     """One message of a page."""
 
-    type: str
-    number: int = 0
-    """Of the view that the person sees (``GameSession.number``)."""
-    action: int = 0
+    model_config = ConfigDict(strict=True, frozen=True)
+    type: Literal["sit", "new", "move", "next", "hint"]
+    """``sit``: to ``table``, or any; ``new``: to a new game."""
+    number: int = -1
+    """Of the view that the person sees (``session.number``); without one it is refused as another moment."""
+    action: int = -1
     discard: int | None = None
     table: str | None = None
 
@@ -82,17 +68,10 @@ class ClientMessage:
 def read_message(text: str) -> ClientMessage:
     """Return the message in ``text``; ValueError if a page of ours cannot have sent it."""
     try:
-        values = parse_json(text)
-    except ValueError as error:
-        raise ValueError("the message is not JSON: reload the page") from error
-    kind = values.get("type") if isinstance(values, dict) else None
-    if not isinstance(kind, str) or kind not in _NEEDED:
-        raise ValueError(f"the message has no known type: use one of {', '.join(_NEEDED)}")
-    given = {key: values[key] for key in _KINDS if values.get(key) is not None}
-    for key in (*_NEEDED[kind], *given):
-        if type(given.get(key)) is not _KINDS[key]:
-            raise ValueError(f"{key} of the message {kind} is missing or wrong: reload the page")
-    return ClientMessage(type=kind, **given)
+        return ClientMessage.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}: reload the page") from error
 
 
 Message = dict[str, Any]
@@ -111,11 +90,8 @@ class PlayTable:
         self.session = game.session
         self.agents = game.agents
         self._game = game
-        self._record: Path | None = None
         self._problem = ""
         """Why the game cannot go on."""
-        self._save_problem = ""
-        """Why the game, or its record if it is over, is not saved."""
         self._watchers: set[Watcher] = set()
         self._play: asyncio.Task[None] | None = None
         self._in_order = asyncio.Lock()
@@ -151,14 +127,13 @@ class PlayTable:
             async with self._in_order:
                 await self._wait_for_turn()
                 if self._problem:
-                    raise RefusedMoveError(f"this game cannot go on: {self._problem}")
-                if message.type == "hint":
-                    thread = self._start_hint(message.number)
-                else:
+                    raise ValueError(f"this game cannot go on: {self._problem}")
+                if message.type != "hint":
                     await self._go_on(message)
                     return
+                thread = self._start_hint(message.number)
             watcher(await self._hint(message.number, thread))
-        except RefusedMoveError as error:
+        except ValueError as error:
             watcher({"type": "refused", "reason": str(error)})
 
     async def close(self) -> None:
@@ -172,11 +147,15 @@ class PlayTable:
         """End what the agents of a game that is over have started."""
         self._game.close()
 
+    def finished_page(self) -> str:
+        """Return the viewer's page of the finished game."""
+        return self._game.finished_page()
+
     async def _wait_for_turn(self) -> None:
-        """Wait until the game so far is saved; RefusedMoveError while agents have to decide."""
+        """Wait until the game so far is saved; ValueError while agents have to decide."""
         while self._play is not None and not self._play.done():
             if self.session.is_agents_turn:
-                raise RefusedMoveError("it is not your turn: wait for the other players")
+                raise ValueError("it is not your turn: wait for the other players")
             await asyncio.wait({self._play})  # unlike `await self._play`, a page that leaves does not cancel it
 
     async def _go_on(self, message: ClientMessage) -> None:
@@ -192,9 +171,9 @@ class PlayTable:
 
     def _start_hint(self, number: int) -> asyncio.Future[dict[str, Any]]:
         if not self.agents.has_hints:
-            raise RefusedMoveError("this agent sees hidden tiles: its hints would reveal them")
+            raise ValueError("this agent sees hidden tiles: its hints would reveal them")
         tables = self.session.decision(number)
-        self._hint_thread = asyncio.ensure_future(asyncio.to_thread(self.agents.hint, number, tables))
+        self._hint_thread = asyncio.ensure_future(asyncio.to_thread(self._game.hint, number, tables))
         return self._hint_thread
 
     async def _hint(self, number: int, thread: asyncio.Future[dict[str, Any]]) -> Message:
@@ -211,27 +190,15 @@ class PlayTable:
         """Play until the person has to decide, or the deal or the game has ended; save before and after that."""
         try:
             if not self.session.is_over:
-                await self._save()  # slow agents may still think when the command is stopped
+                await asyncio.to_thread(self._game.keep)  # slow agents may still think when the command is stopped
             while self.session.is_agents_turn:
                 self._show_steps(await asyncio.to_thread(self.session.play_agent))
-            await self._save()
+            await asyncio.to_thread(self._game.keep)
         except AGENT_ERRORS as error:
             self._problem = reason_of(error)
             self._is_shown = False
-        if not self._is_shown or self._save_problem != self._view["save_problem"]:
+        if not self._is_shown or self._game.save_problem != self._view["save_problem"]:
             self._show_view()
-
-    async def _save(self) -> None:
-        """Save a game that goes on, or the record of one that is over; if that fails, the view says why."""
-        if not self.session.is_over:
-            await asyncio.to_thread(self._game.keep)
-            self._save_problem = self._game.save_problem
-        elif self._record is None:
-            try:
-                self._record = await asyncio.to_thread(self._game.finish)
-                self._save_problem = ""
-            except AGENT_ERRORS as error:  # such as a full disk
-                self._save_problem = reason_of(error)
 
     def _show_steps(self, steps: list[Message]) -> None:
         self._is_shown = False
@@ -253,9 +220,9 @@ class PlayTable:
             "table": self.id,
             "agent": self.agents.name,
             "has_hints": self.agents.has_hints,
-            "record": None if self._record is None else str(self._record),
+            "record": None if self._game.record is None else str(self._game.record),
             "problem": self._problem,
-            "save_problem": self._save_problem,
+            "save_problem": self._game.save_problem,
             **self.session.view(),
         }
 
@@ -270,9 +237,10 @@ MAX_TABLES = 16
 class PlayTables:
     """Makes tables and finds them by id."""
 
-    def __init__(self, config: PlayConfig, loader: AgentLoader) -> None:
+    def __init__(self, config: PlayConfig, agents: Agents) -> None:
+        self.game = agents.game.name
         self._config = config
-        self._loader = loader
+        self._agents = agents
         self._tables: dict[str, PlayTable] = {}
         self._num_games = 0
         self._continued: Iterator[SeatedGame] | None = None
@@ -293,18 +261,20 @@ class PlayTables:
         if left:
             return left[-1]
         if self._continued is None:
-            self._continued = continued_games(self._config, self._loader)
+            self._continued = continued_games(self._config, self._agents)
         game = next(self._continued, None) if len(self._tables) < MAX_TABLES else None
         if game is None:
             return self.new_table()
-        self._num_games = max(self._num_games, game.number + 1)  # with a seed, the next new game has the next walls
+        self._num_games = max(
+            self._num_games, game.settings.game + 1
+        )  # with a seed, the next new game has the next walls
         return self._add(game)
 
     def new_table(self) -> PlayTable:
         """Return a table at which a new game begins; ValueError if there are too many games."""
         if len(self._tables) >= MAX_TABLES:
             self._forget_one()
-        game = SeatedGame.new(self._config, self._loader, self._num_games)
+        game = SeatedGame.new(self._config, self._agents, self._num_games)
         self._num_games += 1
         return self._add(game)
 
@@ -334,21 +304,20 @@ SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
 """The page's own, beside ``seat``, which has the place of the viewer's ``game``."""
 
 
-def play_page(*, host: str, language: str | None = None) -> str:
+def play_page(game: str, *, host: str, language: str | None = None) -> str:
     """Return the page for a server at ``host`` (name and port); ``language`` at first, None for the browser's."""
-    view = VIEWS["riichi"]
+    view = VIEWS[game]
     first = [shared_script("dom"), shared_script("words"), page_file(PLAY, "script/seat.js")]
     shared = [*map(view.script, view.scripts), *map(shared_script, SHARED_SCRIPTS)]
-    script = joined_script([*first, *shared, *(page_file(PLAY, f"script/{name}.js") for name in SCRIPTS)])
-    style = view.style() + page_file(PLAY, "play.css")
-    parts = {
-        "policy": content_policy(script, style, f"connect-src ws://{host}", "img-src data:"),
-        "style": style,
-        "symbols": view.symbols(),
-        "data": page_json({"words": play_words(), "language": language}),
-        "script": script,
-    }
-    return fill_page(page_file(PLAY, "play.html"), parts)
+    return filled_page(
+        "play",
+        "suphx play",
+        scripts=[*first, *shared, *(page_file(PLAY, f"script/{name}.js") for name in SCRIPTS)],
+        style=view.style() + page_file(PLAY, "play.css"),
+        symbols=view.symbols(),
+        values={"words": view.play_words(), "language": language},
+        more=f"connect-src ws://{host}; img-src data:",
+    )
 
 
 HEADERS = {
@@ -362,46 +331,36 @@ _MAX_WAITING = 2000
 """Messages that a page has not read yet; one that is so far behind is disconnected."""
 
 
-class PlayApp:
-    """Makes the ASGI application for the tables of one command."""
+def play_app(tables: PlayTables, language: str | None = None) -> Starlette:
+    """Return the ASGI application for the tables of one command; ``language``: of the page at first."""
 
-    def __init__(self, tables: PlayTables, language: str | None = None) -> None:
-        """``language``: of the page at first; None is the browser's."""
-        self._tables = tables
-        self._language = language
+    async def show_page(request: Request) -> Response:
+        page = play_page(tables.game, host=request.headers["host"], language=language)
+        return HTMLResponse(page, headers=HEADERS)
 
-    def asgi(self) -> Starlette:
-        """Return the application."""
-        return Starlette(
-            routes=[
-                Route("/", self._page),
-                Route("/game/{table}", self._finished),
-                WebSocketRoute("/play", self._connect),
-            ],
-            lifespan=self._lifespan,
-        )
+    async def show_finished(request: Request) -> Response:
+        table = tables.find(request.path_params["table"])
+        if table is None or not table.session.is_over:
+            return PlainTextResponse("There is no finished game of this name.\n", status_code=404, headers=HEADERS)
+        return HTMLResponse(await asyncio.to_thread(table.finished_page), headers=HEADERS)
+
+    async def connect(socket: WebSocket) -> None:
+        await socket.accept()
+        await PlayConnection(socket, tables).run()
 
     @asynccontextmanager
-    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            await self._tables.close()
+            await tables.close()
 
-    async def _page(self, request: Request) -> Response:
-        return HTMLResponse(play_page(host=request.headers["host"], language=self._language), headers=HEADERS)
-
-    async def _finished(self, request: Request) -> Response:
-        table = self._tables.find(request.path_params["table"])
-        if table is None or not table.session.is_over:
-            return PlainTextResponse("There is no finished game of this name.\n", status_code=404, headers=HEADERS)
-        session = table.session
-        page = await asyncio.to_thread(finished_page, session.log(), session.seat, table.agents)
-        return HTMLResponse(page, headers=HEADERS)
-
-    async def _connect(self, socket: WebSocket) -> None:
-        await socket.accept()
-        await PlayConnection(socket, self._tables).run()
+    routes = [
+        Route("/", show_page),
+        Route("/game/{table}", show_finished),
+        WebSocketRoute("/play", connect),
+    ]
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 class PlayConnection:
@@ -488,12 +447,11 @@ def play_at_table(
     with TemporaryDirectory(prefix="suphx-agent-") as space:
         with console.activity("loading the agent"):
             address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent")
-            loader = AgentLoader(config.agent, lambda _: load_any_agent(address))
+            agents = Agents(TABLE, config.agent, lambda _: load_any_agent(address))
         compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
         if in_terminal:
-            return play_in_terminal(config, loader, language or "en")
-        app = PlayApp(PlayTables(config, loader), language).asgi()
-        with LocalServer(app, port=port) as server:
+            return play_in_terminal(config, agents, language or "en")
+        with LocalServer(play_app(PlayTables(config, agents), language), port=port) as server:
             console.result({"url": server.link()})
             console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")
             show(server.link())

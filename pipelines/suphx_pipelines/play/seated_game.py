@@ -1,0 +1,362 @@
+"""A person's game at a table with agents, wherever it is shown: settings, the agents at the other seats, files.
+
+>>> game = next(continued_games(config, agents), None) or SeatedGame.new(config, agents)
+>>> ...  # moves of game.session
+>>> game.keep()  # now and then
+>>> record = game.finish()  # when game.session.is_over
+
+What it needs of the game is a ``TableGame`` (``riichi_table.py``).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Protocol, Self
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from suphx.games.game import Agent
+from suphx.games.registry import load_game
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.rollouts.rollout import GameFollower
+
+SUFFIX = ".unfinished"
+_MAX_NAME = 20
+_MAX_BYTES = 1_000_000  # a hanchan has about 1,000 actions
+_logger = logging.getLogger(__name__)
+
+AGENT_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
+"""What an agent that fails may raise: programs end, memory and GPUs run out."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something failed: never an empty text."""
+    return str(error) or type(error).__name__
+
+
+class TableGame(Protocol):
+    """What play at a table needs of a game; ``VIEWS`` has its page."""
+
+    name: str
+    max_seed: int
+
+    def new_session(self, act: Callable[..., Any], length: str, **values: Any) -> Any:
+        """Return the session of a game (``GameSession`` of riichi/play.py has the ``values`` and what it can do).
+
+        ValueError for actions of a game that goes on which are not legal.
+        """
+        ...
+
+    def hint(self, agent: Agent, tables: Any) -> dict[str, Any]:
+        """Return what an agent would do at the only table: ``moves``, ``agent`` and ``best``; ValueError if nothing."""
+        ...
+
+    def write_record(self, session: Any, folder: Path) -> Path:
+        """Write the record of a finished game."""
+        ...
+
+    def finished_page(self, session: Any, agent: Agent | None, name: str) -> str:
+        """Return the viewer's page of a finished game, with what an agent called ``name`` would have done, if any."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayConfig:
+    """The settings of the games."""
+
+    agent: str
+    """Address of the agent, for the names of its seats."""
+    name: str = "Player"
+    """Of the person."""
+    seed: int | None = None
+    """Of the walls of the first game; later games have the numbers after it. None: other walls every time."""
+    seat: int = 0
+    """Of the person; 0 is the first dealer."""
+    length: str = "hanchan"
+    out: Path = Path("games")
+    """Folder of the records of finished games, and of the moves of unfinished ones."""
+    continues: bool = True
+    """Go on with games of these settings that an earlier command did not finish."""
+
+    def seed_of_game(self, game: int, most: int) -> int | None:
+        """Return the seed, below ``most``, of game number ``game``; None if walls are other ones every time."""
+        return None if self.seed is None else (self.seed + game) % most
+
+    def names(self, num_seats: int) -> tuple[str, ...]:
+        """Return the names by seat: the person, and the agent with a number; of a path only its last part."""
+        short = self.agent.rstrip("/").split("/")[-1][:_MAX_NAME]
+        names = [f"{short} {number}" for number in range(1, num_seats)]
+        names.insert(self.seat, self.name)
+        return tuple(names)
+
+
+class Agents:
+    """Gives each table its agent. Nets are loaded once; an agent that remembers a game is loaded for every table."""
+
+    def __init__(self, game: TableGame, address: str, load: Callable[[str], Agent]) -> None:
+        """``load`` returns the agent of ``address``, which people see as its name; its errors are raised here."""
+        self.game, self._address, self._load = game, address, load
+        first = load(address)
+        is_shared = isinstance(first, NetAgent) or address in load_game(game.name).agents
+        self._shared = SeatedAgent(game, first, address, is_shared=True) if is_shared else None
+        self._first: Agent | None = first
+
+    def seat(self) -> SeatedAgent:
+        """Return the agent of a new table."""
+        if self._shared is not None:
+            return self._shared
+        agent, self._first = self._first, None
+        return SeatedAgent(self.game, agent or self._load(self._address), self._address, is_shared=False)
+
+
+class SeatedAgent:
+    """One agent that answers for all other seats; any thread may ask it."""
+
+    def __init__(self, game: TableGame, agent: Agent, name: str, *, is_shared: bool) -> None:
+        self.agent, self.name = agent, name
+        self.has_hints = not (isinstance(agent, NetAgent) and agent.sees_hidden_tiles)
+        """It can be asked about the person's moves: an agent that sees what is hidden would reveal it."""
+        self.judges_records = self.has_hints and is_shared
+        """It can be asked about a finished game; one that follows or adapts to games cannot."""
+        self._game = game
+        self._lock = threading.Lock()
+
+    @property
+    def follows_game(self) -> bool:
+        """Tell whether the agent decides by what has happened in the game, not by the table alone."""
+        return isinstance(self.agent, GameFollower)
+
+    def act(self, tables: Any, indices: Any) -> Any:
+        """Return a legal move for each of the tables ``indices``."""
+        with self._lock:
+            return self.agent.act(tables, indices)
+
+    def hint(self, tables: Any) -> dict[str, Any]:
+        """Return what the agent would do at the only table (1,); one of AGENT_ERRORS if it fails."""
+        with self._lock:
+            return self._game.hint(self.agent, tables)
+
+    def follow(self, session: Any) -> None:
+        """Let an agent that follows whole games follow this one."""
+        if isinstance(self.agent, GameFollower):
+            self.agent.follow(session.recorder)
+
+    def leave(self) -> None:
+        """End what the agent has started for the game, such as programs."""
+        if isinstance(self.agent, GameFollower):
+            self.agent.leave()
+
+
+@checked_dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(strict=True, extra="forbid"))
+class GameSettings:
+    """The first line of the file of an unfinished game."""
+
+    id: str
+    agent: str
+    """Address, as it was typed."""
+    name: str
+    """Of the person."""
+    seat: int
+    length: str
+    seed: Annotated[int, Field(ge=0)]
+    """Of the walls."""
+    game: Annotated[int, Field(ge=0)] = 0
+    """Number of the game in the command that began it, from 0 on."""
+
+    def fits(self, config: PlayConfig, max_seed: int) -> bool:
+        """Tell whether a command with this configuration goes on with the game."""
+        has_seed = config.seed_of_game(self.game, max_seed) in (None, self.seed)
+        return has_seed and (self.agent, self.seat, self.length) == (config.agent, config.seat, config.length)
+
+
+_SETTINGS = TypeAdapter(GameSettings)
+_ACTIONS = TypeAdapter(list[Annotated[int, Field(ge=0, strict=True)]])
+
+
+class SeatedGame:
+    """Consumes: settings, perhaps the file of an unfinished game. Produces: a session with agents, and its files.
+
+    While a game goes on, a file that this process has locked has its settings in the first line, and in each further
+    line the actions since the one before.
+    """
+
+    def __init__(
+        self,
+        settings: GameSettings,
+        config: PlayConfig,
+        agents: Agents,
+        *,
+        file: BinaryIO | None = None,
+        actions: Sequence[int] = (),
+    ) -> None:
+        """``file``: of a game that goes on with ``actions``; that of a new one is made when the person has moved.
+
+        ValueError if the actions are not legal, or the agent cannot be loaded.
+        """
+        self.settings = settings
+        self.agents = agents.seat()
+        self.save_problem = ""
+        """Why the last ``keep`` failed; empty if it did not."""
+        self.record: Path | None = None
+        """Of a game that is over, once it is written."""
+        self._table_game, self._folder = agents.game, config.out
+        self._path = config.out / f"{settings.id}{SUFFIX}"
+        self._file, self._num_kept = file, len(actions)
+        self._last_hint: tuple[int, dict[str, Any]] | None = None
+        names = replace(config, name=settings.name).names(len(load_game(agents.game.name).seat_names))
+        try:
+            self.session = agents.game.new_session(
+                self.agents.act,
+                settings.length,
+                seat=settings.seat,
+                seed=settings.seed,
+                names=names,
+                game_id=settings.id,
+                actions=actions,
+            )
+        except BaseException:
+            self.agents.leave()
+            raise
+        self.agents.follow(self.session)
+
+    @classmethod
+    def new(cls, config: PlayConfig, agents: Agents, game: int = 0, now: Callable[[], datetime] = datetime.now) -> Self:
+        """Begin game number ``game`` (from 0 on) of a command; ValueError if the agent cannot be loaded."""
+        seed = config.seed_of_game(game, agents.game.max_seed)
+        settings = GameSettings(
+            id=f"play-{now():%Y%m%d-%H%M%S}-{game + 1}",
+            agent=config.agent,
+            name=config.name,
+            seat=config.seat,
+            length=config.length,
+            seed=secrets.randbelow(agents.game.max_seed) if seed is None else seed,
+            game=game,
+        )
+        return cls(settings, config, agents)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all moves up to the last ``keep`` are saved, so that another command can go on with the game."""
+        return self._file is not None and not self.save_problem
+
+    def hint(self, number: int, tables: Any) -> dict[str, Any]:
+        """Return what the agent would do at the person's decision ``number``; it is asked about each once.
+
+        ``tables``: of ``session.decision``. One of AGENT_ERRORS if the agent fails.
+        """
+        if self._last_hint is None or self._last_hint[0] != number:
+            self._last_hint = number, self.agents.hint(tables)
+        return self._last_hint[1]
+
+    def keep(self) -> None:
+        """Save the moves of a game in which the person has made one, or the record of one that is over.
+
+        If that fails, ``save_problem`` says why.
+        """
+        try:
+            if self.session.is_over:
+                self.record = self.record or self.finish()
+            elif self.session.number:
+                self._keep_moves()
+            self.save_problem = ""
+        except AGENT_ERRORS as error:  # such as a full disk
+            self.save_problem = reason_of(error)
+            _logger.warning("the game would be lost if the command stopped now: %s", error)
+
+    def _keep_moves(self) -> None:
+        if self._file is None:
+            self._file = self._new_file()
+        new = [int(action) for action in self.session.actions[self._num_kept :]]
+        if new:
+            _append(self._file, self._path, new)
+            self._num_kept += len(new)
+            os.fsync(self._file.fileno())
+
+    def finish(self) -> Path:
+        """End what the agents have started, write the record and return its path; OSError if that fails."""
+        self.agents.leave()
+        record = self._table_game.write_record(self.session, self._folder)
+        self._path.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.close()
+        return record
+
+    def finished_page(self) -> str:
+        """Return the viewer's page of the finished game, with the agent's choices if it can be asked."""
+        agent = self.agents.agent if self.agents.judges_records else None
+        return self._table_game.finished_page(self.session, agent, self.agents.name)
+
+    def close(self) -> None:
+        """End what the agents have started; the game can go on in another command."""
+        self.agents.leave()
+        if self._file is not None:
+            self._file.close()
+
+    def _new_file(self) -> BinaryIO:
+        """Create the file; OSError if that fails: without its settings nobody could go on with it."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._path.open("x+b", buffering=0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _append(file, self._path, asdict(self.settings))
+        except OSError:
+            self._path.unlink(missing_ok=True)
+            file.close()
+            raise
+        return file
+
+
+def continued_games(config: PlayConfig, agents: Agents) -> Iterator[SeatedGame]:
+    """Yield the unfinished games of these settings that nobody plays, the newest first; damaged ones are named."""
+    for path in sorted(config.out.glob(f"*{SUFFIX}"), reverse=True) if config.continues else ():
+        file = None
+        try:
+            file = path.open("r+b", buffering=0)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            settings, actions = _read(path, file)
+            if settings.fits(config, agents.game.max_seed):
+                yield SeatedGame(settings, config, agents, file=file, actions=actions)
+                continue
+        except BlockingIOError:
+            pass  # another command plays it
+        except (OSError, ValueError) as error:
+            _logger.warning("%s cannot be continued: %s", path.stem, error)
+        if file is not None:
+            file.close()
+
+
+def _append(file: BinaryIO, path: Path, content: object) -> None:
+    """Write a whole line, or nothing and raise OSError."""
+    line, place = json.dumps(content, ensure_ascii=False).encode() + b"\n", file.tell()
+    if file.write(line) < len(line):
+        file.truncate(place)
+        file.seek(place)
+        raise OSError(errno.ENOSPC, f"cannot write {path}: free space in {path.parent}")
+
+
+def _read(path: Path, file: BinaryIO) -> tuple[GameSettings, list[int]]:
+    """Return settings and actions, and cut off half a line of a command that was killed; ValueError if damaged."""
+    content = file.read(_MAX_BYTES)
+    length = content.rfind(b"\n") + 1
+    try:
+        first, *rest = content[:length].splitlines()
+        settings = _SETTINGS.validate_json(first)
+        actions = [action for line in rest for action in _ACTIONS.validate_json(line)]
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: remove it") from error
+    if settings.id != path.stem or len(content) == _MAX_BYTES:
+        raise ValueError(f"{path} is damaged: remove it")
+    file.truncate(length)
+    file.seek(length)
+    return settings, actions
