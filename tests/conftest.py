@@ -12,7 +12,7 @@ os.environ.setdefault("RAY_worker_niceness", "0")
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -111,12 +111,21 @@ def _empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, _empty_store: Path) -> Path:
+def new_runs(tmp_path: Path, _empty_store: Path) -> Callable[[str], Path]:
+    """Makes a folder of runs of this name with a real, empty MLflow store."""
+
+    def make(name: str) -> Path:
+        (folder := tmp_path / name).mkdir(parents=True)
+        shutil.copy(_empty_store, folder / "mlflow.db")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def runs(new_runs: Callable[[str], Path]) -> Path:
     """A folder of runs with a real, empty MLflow store."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    shutil.copy(_empty_store, folder / "mlflow.db")
-    return folder
+    return new_runs("runs")
 
 
 @pytest.fixture(scope="session")

@@ -151,7 +151,7 @@ def resumable(console: Console, saved: Callable[[KeyboardInterrupt], str]) -> It
 
     ``saved`` returns the sentence about what is saved. KeyboardInterrupt is raised again.
     """
-    from suphx_pipelines.runs.run_summary import command_line, continue_command
+    from suphx_pipelines.runs.run_commands import command_line, continue_command
     from suphx_platform.console.stop_request import TwoStepStop
 
     next_step = f"Continue with: {shlex.join(continue_command(command_line()))}"

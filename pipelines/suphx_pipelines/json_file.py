@@ -3,12 +3,51 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import GenericAlias
+from typing import Any, TypeVar, cast
 
 from suphx.atomic_file import write_atomically
 from suphx.json_text import parse_json
 from suphx.printable_text import encodable
+
+T = TypeVar("T")
+
+
+class InvalidValueError(ValueError):
+    """A value that is not what a dataclass takes; ``key``: where it stands, ``a.b``."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(text)
+        self.key = key
+
+
+def typed(cls: type[T], content: bytes) -> T:
+    """Return a JSON object as the dataclass ``cls``; keys that it does not have are ignored.
+
+    InvalidValueError for values of other types, and for those that ``__post_init__`` refuses.
+    """
+    from pydantic import ValidationError
+
+    try:
+        value: T = _adapter(cast(Any, cls)).validate_json(b"[" + content + b"]")[0]
+    except ValidationError as errors:
+        error = errors.errors(include_url=False)[0]
+        text = error.get("ctx", {}).get("error")  # of __post_init__
+        if error["type"] == "missing":
+            text = "this key is missing: add it"
+        key = ".".join(part for part in error["loc"] if isinstance(part, str))
+        raise InvalidValueError(key, str(text or f"{error['input']!r:.80}: {error['msg']}")) from errors
+    return value
+
+
+@cache
+def _adapter(cls: type[Any]) -> Any:
+    from pydantic import ConfigDict, TypeAdapter  # a fifth of a second, which most commands do not need
+
+    config = ConfigDict(strict=True, allow_inf_nan=False)
+    return TypeAdapter(GenericAlias(tuple, (cls,)), config=config)  # a dataclass itself takes no config
 
 
 def write_json(path: Path, value: object) -> None:

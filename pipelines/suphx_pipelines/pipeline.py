@@ -30,7 +30,7 @@ from suphx_pipelines.stages.initial_agent import initial_agent_stage
 from suphx_pipelines.stages.monte_carlo import learning_stage
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
-from suphx_pipelines.stages.reinforcement import entropy_study_stages, reinforcement_stage
+from suphx_pipelines.stages.reinforcement import entropy_study_stages, self_play_stage
 from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
 from suphx_pipelines.stages.supervised import curve_stages, summary_stages, supervised_stages
@@ -65,7 +65,7 @@ def pipeline_stages(recipe: RunRecipe) -> list[Stage[Any]]:
 
 def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
-    self_play = [reinforcement_stage(recipe)] if plays_itself else []
+    self_play = [self_play_stage(recipe)] if plays_itself else []
     self_play += [*entropy_study_stages(recipe), *agent_comparison_stages(recipe), *oracle_stages(recipe)]
     self_play += agent_match_stages(recipe)
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
@@ -119,6 +119,7 @@ def left_out(recipe: Recipe) -> list[str]:
 
 
 def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
+    """Write the report: ``report.html`` and its pictures."""
     with context.console.activity("drawing the report"):
         return report.run(context)
 
@@ -171,7 +172,6 @@ def run_recipe(
         console=console,
         storage=storage,
         run_id=run_id,
-        can_be_named=True,
         find_verdict=verdict,
         get_ready=get_ready,
         on_code_change=on_code_change,

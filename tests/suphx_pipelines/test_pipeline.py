@@ -14,7 +14,7 @@ import pytest
 
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx_cli import cli
-from suphx_pipelines.pipeline import pipeline_stages, run_recipe
+from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.stages.supervised import TRAINING_ORDER
@@ -169,3 +169,93 @@ def test_a_recipe_for_records_warns_without_them(
     run_recipe(recipe, records=tmp_path / "a.mjlog" if is_given else None, runs=tmp_path / "runs", console=console)
     told = "rl_basic is meant for game records: without --records DIR it learns from games that the agent ukeire plays"
     assert [warning.startswith(told) for warning in console.warnings] == ([] if is_given else [True])
+
+
+VALUES = {"reinforcement.learner.algorithm": "monte_carlo", "reinforcement.engine.epsilon": "0.1"}
+NO_SELF_PLAY = {"reinforcement.max_updates": "0", "reinforcement.max_minutes": "0"}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("agent_comparison", NO_SELF_PLAY, "agents .* set reinforcement.max_updates"),
+        ("agent_comparison", {"reinforcement.start": "random"}, "agents .*set reinforcement.start"),
+        ("agent_comparison", {"reinforcement.reward": "round_score"}, "agents .*set reinforcement.reward"),
+        ("agent_comparison", {"oracle.max_updates": "0"}, "agents .*set oracle.max_updates"),
+        ("agent_comparison", {"reinforcement.learner.oracle_critic": "false"}, "agents .*oracle_critic to true"),
+        ("agent_comparison", {"playouts.num_decisions": "1000"}, "agents .*set playouts.num_decisions to 0"),
+        ("agent_comparison", {"entropy_study.alphas": "[0.5]"}, "entropy_study.alphas .* remove one of the two"),
+        ("agent_comparison", {"reinforcement.weight_sync_interval": "8"}, "updates_per_step is 5: use a multiple .*8"),
+        ("reinforcement", VALUES | {"entropy_study.alphas": "[0.3]"}, "entropy_study.alphas .* remove one of the two"),
+        (
+            "reinforcement",
+            VALUES | {"oracle.max_updates": "1", "oracle_distillation.max_updates": "1"},
+            "set oracle_distillation.max_updates to 0",
+        ),
+        ("reinforcement", {"learning_curve.games": "[10]"}, "learning_curve.games needs supervised learning"),
+        ("reinforcement", {"ablation.encoders": '["suphx", "mini"]'}, "ablation.encoders needs supervised learning"),
+        ("reinforcement", {"playouts.num_decisions": "100"}, "playouts.num_decisions needs supervised learning"),
+        ("laptop", {"initial_agent": "a/b", "reinforcement.start": "random"}, "initial_agent has no effect"),
+        ("laptop", {"initial_agent": "a/b", "learning_curve.games": "[5]"}, "which initial_agent replaces"),
+        ("laptop", {"initial_agent": "a/b", "ablation.encoders": '["mini", "suphx"]'}, "which initial_agent replaces"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_before_anything_runs(
+    name: str, settings: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        pipeline_stages(load_recipe(RECIPE.with_stem(name), [*settings.items()]))
+
+
+@pytest.mark.parametrize(
+    ("settings", "needs"),
+    [
+        ({}, {"evaluation": SUPERVISED, "sample_game": [*SUPERVISED, "evaluation"]}),
+        (
+            {"reinforcement.max_updates": "9", "playouts.num_decisions": "10"},
+            {"playouts": SUPERVISED, "reinforcement": [*SUPERVISED, "playouts"], "sample_game": ["reinforcement"]},
+        ),
+        (
+            {"oracle.max_updates": "4", "oracle_decay.steps": "2", "oracle_distillation.max_updates": "2",
+             "reinforcement.weight_sync_interval": "1"},
+            {"oracle": SUPERVISED, "oracle_decay": [*SUPERVISED, "oracle"], "sample_game": ["oracle_decay"],
+             "oracle_distillation": [*SUPERVISED, "oracle"]},
+        ),
+        (
+            {"reinforcement.max_updates": "9", "entropy_study.alphas": "[0.5]"},
+            {"entropy_study/0.5": SUPERVISED, "reinforcement": SUPERVISED},
+        ),
+        (
+            {"initial_agent": "a/b", "reinforcement.max_updates": "9", "playouts.num_decisions": "10",
+             "reinforcement.reward": "global_prediction"},
+            {"reward_predictor": ["records"], "playouts": ["initial_agent"], "evaluation": ["initial_agent"],
+             "reinforcement": ["initial_agent", "playouts", "reward_predictor"]},
+        ),
+    ],
+)  # fmt: skip
+def test_stages_are_there_if_they_are_wanted_with_what_they_need(
+    settings: dict[str, str], needs: dict[str, list[str]]
+) -> None:
+    stages = {stage.name: stage for stage in pipeline_stages(load_recipe(RECIPE, [*settings.items()]))}
+    assert {name: sorted(stages[name].needs) for name in needs} == {name: sorted(each) for name, each in needs.items()}
+    optional = {"playouts", "reinforcement", "oracle", "oracle_decay", "oracle_distillation", "entropy_study/0.5"}
+    assert optional & stages.keys() == optional & needs.keys()
+
+
+@pytest.mark.parametrize(
+    ("settings", "keys"),
+    [
+        ({}, []),
+        (NO_SELF_PLAY, ["reinforcement.max_updates"]),
+        (NO_SELF_PLAY | {"playouts.num_decisions": "9", "playouts.final_hanchans": "0"},
+         ["reinforcement.max_updates", "playouts.final_hanchans"]),
+        (NO_SELF_PLAY | {"entropy_study.alphas": "[0.0]"}, ["reinforcement.max_updates", "entropy study"]),
+        ({"oracle_decay.steps": "4"}, ["oracle_decay.steps"]),
+        ({"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": "a.safetensors",
+          "reward_predictor.target.room": "phoenix"}, ["reward_predictor.target"]),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_is_said_with_the_key_that_brings_it(settings: dict[str, str], keys: list[str]) -> None:
+    notes = left_out(load_recipe(RECIPE.with_stem("reinforcement"), [*settings.items()]))
+    assert len(notes) == len(keys)
+    assert all(key in note for key, note in zip(keys, notes, strict=True))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -74,6 +75,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         description="List the shipped recipes: what each does, whether it is meant for game records (--records DIR), "
         "and about how long it takes on two cores.",
         epilog=examples("suphx recipes", "suphx run laptop", "suphx run paper/rl_1 --records DIR"),
+    )
+    recipes.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of recipes instead, by which editors complete them"
     )
     recipes.set_defaults(execute=execute_recipes)
 
@@ -182,7 +186,7 @@ def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, obje
 
 def report_lines(result: PipelineResult) -> list[str]:
     """Return where the report is, and in a cluster all else that is outside of its pods."""
-    from suphx_pipelines.runs.run_summary import place_lines, rayjob
+    from suphx_pipelines.runs.run_commands import place_lines, rayjob
 
     run = result.run
     return place_lines(run.run_id, storage=run.storage, page=run.page) if rayjob() else [f"Report: {result.report}"]
@@ -199,8 +203,7 @@ def _show_warnings(result: PipelineResult, console: Console) -> None:
 
 def next_commands(result: PipelineResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
-    from suphx_pipelines.runs.run_page import agent_commands
-    from suphx_pipelines.runs.run_summary import program_name, rayjob
+    from suphx_pipelines.runs.run_commands import agent_commands, program_name, rayjob
 
     run = result.run
     lines = []
@@ -214,7 +217,15 @@ def next_commands(result: PipelineResult, runs: Path) -> list[str]:
 
 
 def execute_recipes(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Print a table; scripts get the list."""
+    """Print a table, or the schema; scripts get the list."""
+    if args.schema:
+        from suphx_pipelines.recipe.recipe_schema import recipe_schema
+
+        schema = recipe_schema()
+        if console.is_json:
+            return schema
+        console.line(json.dumps(schema, indent=2))
+        return None
     from suphx_pipelines.recipe.recipe_kind import shipped_summaries
 
     summaries = shipped_summaries()

@@ -156,7 +156,8 @@ def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print all about one run; ValueError if there is no such run."""
-    from suphx_pipelines.runs.run_list import find_run, headlines
+    from suphx_pipelines.runs.run_list import find_run
+    from suphx_pipelines.runs.run_summary import headlines
 
     entry = find_run(args.runs, args.run)
     metrics = entry.metrics()
@@ -207,7 +208,8 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
 
 def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print differences side by side; UsageError for fewer than two runs, ValueError for one that does not exist."""
-    from suphx_pipelines.runs.run_list import find_run, headlines
+    from suphx_pipelines.runs.run_list import find_run
+    from suphx_pipelines.runs.run_summary import headlines
     from suphx_platform.console.table_text import text_table
 
     entries = _different([find_run(args.runs, name) for name in args.runs_compared])
@@ -449,8 +451,7 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     if entry.state in ("interrupted", "failed"):
         has_folder = any(word.partition("=")[0] == "--runs" for word in entry.summary.command)
         return [shlex.join([*entry.summary.command, *([] if has_folder else place)])] if entry.summary.command else []
-    from suphx_pipelines.runs.run_page import agent_commands
-    from suphx_pipelines.runs.run_summary import program_name
+    from suphx_pipelines.runs.run_commands import agent_commands, program_name
 
     commands = [[program_name(), "ui", entry.run_id, *place]]
     if entry.state == "finished":

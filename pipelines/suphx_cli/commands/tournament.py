@@ -75,7 +75,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             on_code_change=args.on_code_change,
             max_wait_hours=args.wait_hours,
         )
-    from suphx_pipelines.runs.run_summary import with_places
+    from suphx_pipelines.runs.run_commands import with_places
 
     values, run = result.to_json(), result.run
     return values if console.is_json else with_places(values, run.run_id, storage=run.storage, page=run.page)

@@ -36,7 +36,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     """
     check_port(args.port)
     with console.activity("importing"):
-        from suphx_pipelines.runs.run_page import end_abandoned
+        from suphx_pipelines.runs.run_summary import end_abandoned
         from suphx_platform.tracking.tracking import TrackingStore
         from suphx_platform.tracking.tracking_ui import check_own, page_address, serve_ui, wait_for_ui
 

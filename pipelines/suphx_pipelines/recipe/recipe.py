@@ -201,8 +201,6 @@ class AblationConfig:
     """Heads to train."""
     seeds: Annotated[int, Range(1, 1000)] = 3
     """Nets per encoder, with different initial weights and order of samples."""
-    games: Annotated[int, Range(0, 1_000_000_000)] = 0
-    """Number of training games; 0 = all."""
     max_steps: Interval = 2000
     """Steps of each training; the other settings are those of [supervised]."""
 

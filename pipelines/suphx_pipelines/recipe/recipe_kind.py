@@ -21,22 +21,18 @@ from suphx_platform.cluster.run_manifest import RunNeeds
 
 Command = Literal["run", "tournament"]
 RunRecipe: TypeAlias = Recipe | MonteCarloRecipe
-COMMANDS: tuple[Command, ...] = ("run", "tournament")
 GAME_KEY = "game"
 
 
 def check_kind(path: Path, command: Command) -> None:
-    """Raise ValueError if the recipe has keys that only recipes of another command have."""
+    """Raise ValueError if the recipe is for another command, or for a game that is unknown."""
     table = read_table(path)
-    for other in COMMANDS:
-        try:
-            foreign = _foreign_keys(table, command, other)
-        except ValueError as error:
-            raise ValueError(f"{path}: {GAME_KEY}: {error}") from error
-        if foreign:
-            raise ValueError(
-                f"{path} is a recipe of another command, as it has the key {foreign[0]}: use suphx {other} {path}"
-            )
+    try:
+        found = command_of(table)
+    except ValueError as error:
+        raise ValueError(f"{path}: {GAME_KEY}: {error}") from error
+    if found != command and _foreign_keys(table, command, found):
+        raise ValueError(f"{path} is a recipe of another command: use suphx {found} {path}")
 
 
 def recipe_class(command: Command, table: Table) -> type[Any]:

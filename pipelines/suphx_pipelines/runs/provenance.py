@@ -99,12 +99,12 @@ class StageCode:
 
 
 def stage_code(run: Callable[..., Any], modules: Sequence[str] = ()) -> StageCode:
-    """Return the code that the function of a stage and the ``modules`` that the stage names depend on."""
-    while isinstance(run, partial):
-        run = run.func
-    source = inspect.unwrap(run) if inspect.isroutine(run) else type(run)
-    own = Path(inspect.getfile(source)).resolve()
-    return _code_of(own, [_file_of(name) for name in modules])
+    """Return the code that a stage depends on: of its function, of functions bound to that by name, of ``modules``."""
+    runs = [run]
+    while isinstance(runs[0], partial):
+        first = runs[0]
+        runs = [first.func, *runs[1:], *filter(callable, first.keywords.values())]
+    return _code_of([*map(_source_of, runs), *map(_file_of, modules)])
 
 
 def changes(before: StageCode, now: StageCode) -> list[str]:
@@ -130,11 +130,18 @@ def _file_of(module: str) -> Path:
     return Path(spec.origin).resolve()
 
 
-def _code_of(file: Path, others: Sequence[Path]) -> StageCode:
-    roots = _roots(file)
+def _source_of(run: Callable[..., Any]) -> Path:
+    while isinstance(run, partial):
+        run = run.func
+    source = inspect.unwrap(run) if inspect.isroutine(run) else type(run)
+    return Path(inspect.getfile(source)).resolve()
+
+
+def _code_of(files: Sequence[Path]) -> StageCode:
+    roots = _roots(files[0])
     digests: dict[str, str] = {}
     used: set[str] = set()
-    for each in (file, *others):
+    for each in files:
         digests |= closure_digests(each, roots)
         used |= imported_packages(each, roots)
     sources = {name: digest[:_DIGITS] for name, digest in sorted(digests.items())}

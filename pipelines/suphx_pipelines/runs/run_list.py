@@ -14,33 +14,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
-from suphx.games.registry import agent_names
 from suphx.suggestion import did_you_mean
 from suphx_pipelines.recipe.recipe_file import flatten, read_toml
 from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
 from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE, RECIPE_FILE
 from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary
-from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME, read_done
+from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME
 from suphx_platform.cluster.run_attempts import StopOutcome
 
 EntryState = RunState | Literal["damaged"]
 REPORT_FOLDER = "report"
-_SHOWN_FIGURES = (
-    "records/games", "records/kyoku", "records/decisions", "supervised/*/accuracy", "supervised/*/loss",
-    "evaluation/average_placement", "evaluation/deal_in_rate", "evaluation/paired_difference*",
-    "evaluation/start_difference*", "evaluation/win_rate", "learning/games", "learning/loss", "ablation/summary/*",
-    "agent_comparison/*", "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*",
-    "*/updates", "*/hanchans", "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*",
-    "*/start_sampled_difference*", "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()),
-    "match/*_share*", "match/*_points*", "decision/difference*", "decision/share*", "decision/points*",
-    "decision/is_won", "promotion/promoted", "leaderboard/rating/*",
-)  # fmt: skip
-"""Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
-is in MLflow, on the page of the stage."""
 _POLL_SECONDS = 0.1
 _OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
 _MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
@@ -89,27 +75,8 @@ class RunEntry:
             raise ValueError(f"the run is damaged: {error}") from error
 
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages.
-
-        Copies in work folders (``.uploads``) are no stages. ValueError names a file that is damaged.
-        """
-        found: dict[str, dict[str, float]] = {}
-        for path in sorted(self.folder.rglob(DONE)):
-            name = path.parent.relative_to(self.folder)
-            done = None if any(part.startswith(".") for part in name.parts) else read_done(path.parent)
-            if done is not None:
-                found[name.as_posix()] = dict(done.metrics)
-        order = [*(name for name in self.summary.stages if name in found), *found]
-        return {name: found[name] for name in dict.fromkeys(order)}
-
-
-def headlines(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return those metrics of a finished stage that say how good its result is, or how much work it was."""
-    return {
-        name: value
-        for name, value in metrics.items()
-        if any(fnmatchcase(f"{stage}/{name}", pattern) for pattern in _SHOWN_FIGURES)
-    }
+        """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages."""
+        return {name: stage.metrics for name, stage in self.summary.stages.items() if stage.metrics}
 
 
 def list_runs(runs: Path) -> list[RunEntry]:

@@ -1,4 +1,4 @@
-"""What a run leaves about itself while it works, ``run.json`` and ``run.log``, and the commands and places it names.
+"""What a run says about itself: ``run.json`` and ``run.log`` in its folder, and its page in MLflow.
 
 ``run.json`` is written when a run starts and whenever its state changes, whole or not at all; ``suphx runs`` and the
 report read it.
@@ -6,108 +6,69 @@ report read it.
 
 from __future__ import annotations
 
+import inspect
+import logging
 import os
 import shlex
-import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suphx.credentials import without_credentials
-from suphx.finite_number import is_finite_number
+from suphx.games.registry import agent_names
 from suphx.printable_text import encodable
 from suphx.usable_cores import usable_cores
-from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.json_file import InvalidValueError, typed, write_json
 from suphx_pipelines.runs.provenance import environment, git_commit
+from suphx_pipelines.runs.run_commands import agent_commands, command_line, continue_command, page_command
+from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
+from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, read_note
+from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done
 from suphx_platform.console.console import Console, is_lost_output
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 if TYPE_CHECKING:
     from suphx_pipelines.runs.verdict import Verdict
 
 RUN_FILE = "run.json"
+LOG_FILE = "run.log"
 RunState = Literal["running", "finished", "failed", "interrupted"]
 StageState = Literal["waiting", "running", "finished", "kept", "reused"]
+_FINISHED: tuple[StageState, ...] = ("finished", "kept", "reused")
 _GIB = 2**30
-_PURPOSES = {
-    "records": "Reads the game records, or plays games of a scripted agent, for the nets to learn from.",
-    "supervised": "Trains one net on the decisions of the games. *Model metrics* has loss and accuracy over the steps.",
-    "initial_agent": "Copies the nets of the agent that the run begins with.",
-    "learning_curve": "Trains a net on a part of the games, to measure the effect of more games.",
-    "ablation": "Trains a net with the planes of one encoder, to measure the effect of the planes.",
-    "evaluation": "Plays a match of the nets so far against an opponent on shared walls.",
-    "playouts": "Learns from playouts: several actions of one decision, played on the same hidden tiles.",
-    "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
-    "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",
-    "oracle_decay": "Self-play that sees fewer and fewer hidden tiles, and at last none.",
-    "oracle_distillation": "Self-play that stays near a teacher that sees hidden tiles.",
-    "entropy_study": "Self-play with a fixed coefficient of the entropy, for comparison.",
-    "reward_predictor": "Trains the net that predicts the reward of a game from its kyokus so far.",
-    "agent_comparison": "Trains or plays the agents of the paper's figure 8 beside each other.",
-    "sample_game": "Plays games of the newest or strongest nets; `game.html` under *Artifacts* shows them.",
-    "report": "Writes the report: `report.html` and its pictures under *Artifacts*.",
-    "learning": "Learns by deep Monte-Carlo self-play.",
-    "pool": "Finds the agents of the night: those of the recipe, the newest nets of all runs and the champion.",
-    "leaderboard": "Plays games between all agents of the pool and rates them over all nights.",
-    "decision": "Plays the best new nets against the champion until it is clear who is stronger.",
-    "promotion": "Registers the nets that have won against the champion as the new one.",
-    "match": "Plays the finished nets against the opponents on shared decks.",
-}
-"""First part of the stage's name -> what it does."""
-LOG_FILE = "run.log"
 _REFRESH_SECONDS = 120.0
 """So much of the time spent is lost, at most, when the process is killed."""
-_FINISHED: tuple[StageState, ...] = ("finished", "kept", "reused")
-FindVerdict = Callable[[Mapping[str, Mapping[str, float]]], "Verdict"]
-"""Stage name -> metrics, to the verdict on the run."""
+_SHOWN_FIGURES = (
+    "records/games", "records/kyoku", "records/decisions", "supervised/*/accuracy", "supervised/*/loss",
+    "evaluation/average_placement", "evaluation/deal_in_rate", "evaluation/paired_difference*",
+    "evaluation/start_difference*", "evaluation/win_rate", "learning/games", "learning/loss", "ablation/summary/*",
+    "agent_comparison/*", "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*",
+    "*/updates", "*/hanchans", "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*",
+    "*/start_sampled_difference*", "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()),
+    "match/*_share*", "match/*_points*", "decision/difference*", "decision/share*", "decision/points*",
+    "decision/is_won", "promotion/promoted", "leaderboard/rating/*",
+)  # fmt: skip
+"""Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
+is in MLflow, on the page of the stage."""
+_STORE_FOLDER = "store"
+"""Of the games, in the stage of the records."""
+_RECORDS, _REPORT = "records", Path("report") / REPORT_NAME
+_SHOWN = ("*.html", "*.svg")
+_SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
+_KILLED = "KILLED"
+_STATUSES = {"finished": "FINISHED", "failed": "FAILED"}
+"""State of a run that had ended, but could not say so any more -> its status in MLflow."""
 
-
-def rayjob() -> str:
-    """Return the name of the RayJob whose driver this process is, which ``suphx status`` takes; empty elsewhere.
-
-    KubeRay names the cluster of a RayJob after it, with five characters more, and Ray marks what was submitted to it.
-    """
-    is_submitted = "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ
-    return os.environ.get("RAY_CLUSTER_NAME", "").rpartition("-")[0] if is_submitted else ""
-
-
-def nets_address(nets: Path, run: Path, storage: str) -> str:
-    """Return the agent with the ``nets`` of a run's folder: their folder, or in a cluster their address.
-
-    ``storage``: its address, if there is one. Empty: nobody outside can play with them.
-    """
-    if not rayjob():
-        return str(nets)
-    return f"{storage.rstrip('/')}/{run.name}/{nets.relative_to(run).as_posix()}" if storage else ""
-
-
-def continue_command(command: list[str]) -> list[str]:
-    """Return the command that continues a run: ``command``, or in a cluster the one for its RayJob."""
-    job = rayjob()
-    return ["suphx", "resume", job] if job else command
-
-
-def place_lines(run_id: str, *, storage: str, page: str) -> list[str]:
-    """Return lines that name the places of a run of a cluster; ``page``: that of the run in MLflow, if it has one."""
-    lines = [f"Report: report.html, an artifact of {run_id} in MLflow: {page}"] if page else []
-    lines += [f"Checkpoints and results: {storage.rstrip('/')}/{run_id}"] if storage else []
-    if not lines:
-        lines = [f"The results of {run_id} end with its head pod: set storage.address or tracking.uri of the chart"]
-    return [*lines, f"On your machine: suphx status {rayjob()}"]
-
-
-def with_places(values: Mapping[str, object], run_id: str, *, storage: str, page: str) -> dict[str, object]:
-    """Return the result of a command for a person: in a cluster with places instead of the path of the report."""
-    if not rayjob():
-        return dict(values)
-    named = [line.partition(": ")[::2] for line in place_lines(run_id, storage=storage, page=page)]
-    return {name: value for name, value in values.items() if name != "report"} | dict(named)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,11 +76,13 @@ class StageSummary:
     """One stage of a run."""
 
     status: StageState = "waiting"
-    """``kept``: finished in an earlier sitting; ``reused``: the result of another run was taken."""
+    """``kept``: finished by an earlier command; ``reused``: the result of another run was taken."""
     seconds: float = 0.0
-    """Time spent on it, over all sittings."""
+    """Time spent on it, over all commands."""
     warnings: list[str] = field(default_factory=list)
     """What is wrong with its result, such as a net that has not learned."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """Those of its result."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,7 +98,7 @@ class RunSummary:
     started: str
     """When it was first started, ISO 8601 with the time zone."""
     seconds: float = 0.0
-    """Time spent on it, over all sittings."""
+    """Time spent on it, over all commands."""
     verdict: str | None = None
     """What came out of it, in one sentence; None before the end."""
     outcome: str | None = None
@@ -156,6 +119,12 @@ class RunSummary:
         """What is wrong with the results, of all stages."""
         return [warning for stage in self.stages.values() for warning in stage.warnings]
 
+    @property
+    def progress_text(self) -> str:
+        """How many stages are finished, such as ``3 of 9 stages are finished``."""
+        finished = sum(stage.status in _FINISHED for stage in self.stages.values())
+        return f"{finished} of {len(self.stages)} stages are finished"
+
     def write(self, folder: Path) -> None:
         """Replace ``run.json`` in the run's ``folder``."""
         write_json(folder / RUN_FILE, asdict(self))
@@ -166,65 +135,19 @@ class RunSummary:
         path = folder / RUN_FILE
         if not path.is_file():
             return None
-        content = read_json(path)
         try:
-            stages = {name: StageSummary(**_known(StageSummary, each)) for name, each in content["stages"].items()}
-            summary = cls(**_known(cls, content) | {"stages": stages})
-            for part in (summary, *stages.values()):
-                _check_types(part)
-            return summary
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is damaged ({error!r}): remove it, the run writes it again") from error
+            return typed(cls, path.read_bytes())
+        except InvalidValueError as error:
+            raise ValueError(f"{path} is damaged ({error.key}: {error}): remove it, the run writes it again") from error
 
 
-def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    return {each.name: content[each.name] for each in fields(cls) if each.name in content}
-
-
-def _check_types(part: Any) -> None:
-    """Raise TypeError for a field of a dataclass whose value has not the type of its annotation."""
-    for name, hint in get_type_hints(type(part)).items():
-        value = getattr(part, name)
-        if get_origin(hint) is Literal:
-            is_right = value in get_args(hint)
-        elif hint == list[str]:
-            is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        elif hint is float:
-            is_right = is_finite_number(value)
-        else:
-            is_right = isinstance(value, hint if isinstance(hint, UnionType) else get_origin(hint) or hint)
-        if not is_right:
-            raise TypeError(f"{name} is {value!r:.80}")
-
-
-def command_line(arguments: Sequence[str] | None = None) -> list[str]:
-    """Return the command line of this process as a person types it; ``arguments``: default ``sys.argv``.
-
-    Without the users and passwords of addresses; bytes that are not UTF-8 are escapes.
-    """
-    words = sys.argv if arguments is None else arguments
-    program, *rest = (encodable(without_credentials(word)) for word in words)
-    name = Path(program).name
-    return [program_name(program) if name in ("suphx", "cli.py") else name, *rest]
-
-
-def program_name(program: str = "") -> str:
-    """Return how to call ``suphx`` in this shell: by name, or by path if its folder is not in PATH.
-
-    ``program``: default ``sys.argv[0]``.
-    """
-    path = Path(program or sys.argv[0])
-    is_script = path.name == "suphx" and path.parent != Path()
-    if not is_script or shutil.which("suphx") is not None:
-        return "suphx"
-    near = os.path.relpath(path)
-    return str(path) if near.startswith("..") else near
-
-
-def page_command(run_id: str, folder: Path) -> list[str]:
-    """Return the command that opens the page in MLflow of the run in ``folder``."""
-    runs = [] if folder.parent == Path("runs") or rayjob() else ["--runs", str(folder.parent)]
-    return [program_name(), "ui", run_id, *runs]
+def headlines(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return those metrics of a finished stage that say how good its result is, or how much work it was."""
+    return {
+        name: value
+        for name, value in metrics.items()
+        if any(fnmatchcase(f"{stage}/{name}", pattern) for pattern in _SHOWN_FIGURES)
+    }
 
 
 def machine_text() -> str:
@@ -238,24 +161,30 @@ def machine_text() -> str:
     return ", ".join(parts)
 
 
-def stage_note(name: str, run_id: str) -> str:
-    """Return the description of stage ``name``, in Markdown."""
-    purpose = _PURPOSES.get(name.partition("/")[0], "")
+def stage_note(stage: Stage[Any], run_id: str) -> str:
+    """Return the description of a stage, in Markdown: what its function says of itself, and its run."""
+    run = stage.run
+    while isinstance(run, partial):
+        run = run.func
+    purpose = (inspect.getdoc(run) or "").partition("\n\n")[0].replace("``", "`")
     place = (
-        f"Stage `{name}` of the run `{run_id}`, whose description has the verdict and whose artifacts have the report."
+        f"Stage `{stage.name}` of the run `{run_id}`, whose description has the verdict and whose artifacts have the "
+        "report."
     )
     return "\n\n".join(text for text in (purpose, place) if text)
 
 
-class RunJournal:
-    """Consumes: what happens to a run. Produces: its summary and its log. Waits for: nothing.
+class RunRecord:
+    """Consumes: what happens to a run. Produces: its summary, its log, and its page in MLflow.
 
-    >>> journal = RunJournal(folder, "laptop-1f2e3d4c5b", "laptop", ["records", "report"], console)
-    >>> with journal.kept():
-    ...     with journal.stage("records"):
-    ...         work()
-    ...     journal.end_stage("records", "finished", [])
+    >>> record = RunRecord(folder, "laptop-1f2e3d4c5b", "laptop", ["records", "report"], console)
+    >>> with record.kept(tracker):
+    ...     with record.stage("records"):
+    ...         done = work()
+    ...     record.end_stage("records", "finished", done, warnings=[])
     """
+
+    _tracker: Tracker
 
     def __init__(
         self,
@@ -265,10 +194,15 @@ class RunJournal:
         stages: Sequence[str],
         console: Console,
         *,
+        records: Path | None = None,
+        storage: str = "",
         refresh_seconds: float = _REFRESH_SECONDS,
     ) -> None:
-        """``refresh_seconds``: how often the summary is written while a stage works, with the time spent so far."""
-        self._folder = folder
+        """``records``: None if the run plays the games itself. ``storage``: its address, if there is one.
+
+        ``refresh_seconds``: how often the summary is written while a stage works, with the time spent so far.
+        """
+        self._folder, self._records, self._storage = folder, records, storage
         self._console = console
         self._refresh_seconds = refresh_seconds
         self._lock = threading.Lock()
@@ -290,39 +224,41 @@ class RunJournal:
             version=environment()["suphx"],
             commit=git_commit(),
         )
+        self._data: dict[str, float] = {}
 
     @property
     def is_continued(self) -> bool:
-        """Tell whether an earlier sitting has begun the run."""
+        """Tell whether an earlier command has begun the run."""
         return self._seconds_before > 0
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Keep the log and the summary while the block runs; the way in which it ends becomes the run's state."""
-        with self._console.log_to(self._folder / LOG_FILE):
-            self._write()
-            self._console.detail(f"command: {shlex.join(self.summary.command)}")
-            facts = {**environment(), "machine": self.summary.machine}
-            self._console.detail(", ".join(f"{name} {value}" for name, value in facts.items()))
-            try:
-                with self._refreshed():
+    def kept(self, tracker: Tracker) -> Iterator[None]:
+        """Keep log, summary and page while the block runs; the way in which it ends becomes the run's state."""
+        self._tracker = tracker
+        tracker.set_tags(_source_tags(self.summary))
+        self._describe()
+        try:
+            with self._console.log_to(self._folder / LOG_FILE):
+                self._write()
+                self._console.detail(f"command: {shlex.join(self.summary.command)}")
+                facts = {**environment(), "machine": self.summary.machine}
+                self._console.detail(", ".join(f"{name} {value}" for name, value in facts.items()))
+                with self._state_kept(), self._refreshed():
                     yield
-            except BaseException as error:
-                with suppress(OSError):  # such as a folder that is gone: what has ended the run is more important
-                    if isinstance(error, KeyboardInterrupt) or is_lost_output(error):
-                        self._end("interrupted")
-                    else:
-                        text = without_credentials(" ".join(str(error).split()))
-                        self._end("failed", text or type(error).__name__)
-                raise
-            self._end("finished")
+        finally:
+            last = {"seconds": self.summary.seconds, "warnings": len(self.summary.warnings)}
+            tracker.log_metrics({**self._data, **last})  # last: MLflow compares runs by the first metric
+            self._describe()
+            for path in (*self._shown_files(), self._folder / LOG_FILE, self._folder / RUN_FILE):
+                if path.is_file():
+                    tracker.log_artifact(path)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Count the time of the block for the stage."""
         summary = self.summary.stages[name]
         self._running = summary, time.monotonic() - summary.seconds
-        summary.status, summary.warnings = "running", []
+        summary.status, summary.warnings, summary.metrics = "running", [], {}
         self._write()
         try:
             yield
@@ -330,11 +266,21 @@ class RunJournal:
             self._count()
             self._running = None
 
-    def end_stage(self, name: str, status: StageState, warnings: Sequence[str]) -> None:
-        """Note how a stage was finished, and what is wrong with its result."""
+    def end_stage(self, name: str, status: StageState, done: Done, warnings: Sequence[str]) -> None:
+        """Note how a stage was finished, its figures, and what is wrong with its result."""
         summary = self.summary.stages[name]
-        summary.status, summary.warnings = status, list(warnings)
+        summary.status, summary.warnings, summary.metrics = status, [*map(encodable, warnings)], dict(done.metrics)
         self._write()
+        figures = {f"{name}/{figure}": value for figure, value in headlines(name, done.metrics).items()}
+        if name == _RECORDS:
+            self._data = figures
+            counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
+            games = encodable(self._records.name) if self._records else "games of the run"
+            place = (self._records or self._folder / _RECORDS).resolve().as_uri()
+            self._tracker.log_dataset(games, self._store_digest() or done.digest, source=place, profile=counts)
+        elif figures:
+            self._tracker.log_metrics(figures)
+        self._describe()
 
     def set_started(self, seconds: float) -> None:
         """Note that the run was begun at this time, in seconds since 1970, if that is earlier than is known here."""
@@ -346,13 +292,27 @@ class RunJournal:
         self.summary.tracking_page = page or shlex.join(page_command(self.summary.run_id, self._folder))
 
     def set_verdict(self, verdict: Verdict) -> None:
-        """Note what came out of the run."""
+        """Note what came out of the run, with the difference behind it, whatever was measured."""
         self.summary.verdict, self.summary.outcome = verdict.sentence, verdict.outcome
+        self._tracker.set_tags({"suphx.outcome": verdict.outcome})
+        figures = {"": verdict.difference, "_low": verdict.low, "_high": verdict.high}
+        known = {f"verdict/difference{end}": value for end, value in figures.items() if value is not None}
+        if len(known) == len(figures):
+            self._tracker.log_metrics({**known, "verdict/hanchans": verdict.hanchans})
 
-    def progress_text(self) -> str:
-        """Return how many stages are finished, such as ``3 of 9 stages are finished``."""
-        finished = sum(stage.status in _FINISHED for stage in self.summary.stages.values())
-        return f"{finished} of {len(self.summary.stages)} stages are finished"
+    @contextmanager
+    def _state_kept(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            with suppress(OSError):  # such as a folder that is gone: what has ended the run is more important
+                if isinstance(error, KeyboardInterrupt) or is_lost_output(error):
+                    self._end("interrupted")
+                else:
+                    text = encodable(without_credentials(" ".join(str(error).split())))
+                    self._end("failed", text or type(error).__name__)
+            raise
+        self._end("finished")
 
     def _end(self, state: RunState, error: str | None = None) -> None:
         self.summary.state = state
@@ -391,3 +351,86 @@ class RunJournal:
         with self._lock:
             self._count()
             self.summary.write(self._folder)
+
+    def _shown_files(self) -> list[Path]:
+        report = self._folder / _REPORT
+        others = sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)
+        tracked = report.parent / TRACKED_FOLDER
+        return [tracked / path.name if (tracked / path.name).is_file() else path for path in (report, *others)]
+
+    def _store_digest(self) -> str | None:
+        """Return the digest of the games that the run learns from; None if the stage has left no store."""
+        from suphx.training.head_data import open_store  # slow to import
+
+        store = self._folder / _RECORDS / _STORE_FOLDER
+        return open_store(store).digest if store.is_dir() else None
+
+    def _describe(self) -> None:
+        self._tracker.describe(description(self.summary, self._folder, self._storage))
+
+
+def description(summary: RunSummary, folder: Path, storage: str = "") -> str:
+    """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings, notes and commands."""
+    notes = [read_note(folder / name) for name in summary.stages]
+    warnings = "\n".join(f"- Warning: {warning}" for warning in summary.warnings)
+    again = summary.command
+    if summary.state == "running":
+        commands = {"Command": again}
+    elif summary.state != "finished":
+        commands = {"Continue with": continue_command(again)}
+    else:
+        page = page_command(summary.run_id, folder)
+        commands = {"Command": again, "Open this page": page, **agent_commands(folder, storage)}
+    # an option a line: MLflow's page grows as wide as the longest one
+    shown = {label: shlex.join(command).replace(" --", " \\\n  --") for label, command in commands.items()}
+    lines = [f"{label}:\n\n```\n{command}\n```" for label, command in shown.items()]
+    machine = f"Machine: {summary.machine}. Version {summary.version}."
+    return "\n\n".join(text for text in (_state_text(summary), warnings, *notes, *lines, machine) if text)
+
+
+def _state_text(summary: RunSummary) -> str:
+    if summary.state == "finished":
+        pages = "Under *Artifacts*: `report.html` is the report, the SVG files are its pictures."
+        return f"**{summary.verdict or 'All stages are finished.'}** {pages}"
+    stages = f"{summary.progress_text}."
+    error = (summary.error or "unknown error").rstrip(".")
+    word = {"failed": f"Failed: {error}.", "interrupted": "Stopped."}.get(summary.state, "Running.")
+    return f"**{word}** {stages}"
+
+
+def _source_tags(summary: RunSummary) -> dict[str, str]:
+    """Return the tags that MLflow shows as the source of the run, and names to search for."""
+    return {
+        "mlflow.source.name": " ".join([*summary.command[:2], summary.recipe]),  # MLflow shows what follows a slash
+        "suphx.command": shlex.join(summary.command),
+        "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
+        "suphx.recipe": summary.recipe,
+        "suphx.machine": summary.machine,
+    }
+
+
+def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:
+    """Mark runs that MLflow shows as running, but that have no process, as killed; return their names.
+
+    Those that had ended when they were killed get the status of their end. Only runs of this folder are changed.
+    TrackingError if MLflow does not answer.
+    """
+    abandoned = []
+    for name in store.running():
+        folder = runs / name
+        if not (folder / LOCK_FILE).is_file() or is_locked(folder):
+            continue
+        try:
+            store.send_left(name)
+            summary = RunSummary.read(folder)
+        except TrackingError:
+            raise
+        except (ValueError, OSError) as error:  # a damaged run: the others are shown all the same
+            _logger.warning("%s: %s", name, error)
+            summary = None
+        if summary is not None and summary.state == "running":
+            summary.state = "interrupted"
+        status = _STATUSES.get(summary.state, _KILLED) if summary else _KILLED
+        store.kill(name, description(summary, folder) if summary else None, status=status)
+        abandoned.append(name)
+    return abandoned

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar
@@ -35,8 +35,7 @@ from suphx_pipelines.runs.run_origin import (
     provenance,
     write_origin,
 )
-from suphx_pipelines.runs.run_page import RunPage
-from suphx_pipelines.runs.run_summary import FindVerdict, RunJournal, stage_note
+from suphx_pipelines.runs.run_summary import RunRecord, StageSummary, stage_note
 from suphx_pipelines.runs.stage import R, Stage, StageContext, clear_warnings, read_warnings, stage_seed
 from suphx_pipelines.runs.stage_folder import (
     DONE,
@@ -70,6 +69,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
 P = ParamSpec("P")
 StageStatus = Literal["finished", "kept", "reused"]
+FindVerdict = Callable[[Mapping[str, Mapping[str, float]]], "Verdict"]
+"""Stage name -> metrics, to the verdict on the run."""
 _STATUS_WORDS = {"kept": "already finished", "reused": "result of another run reused"}
 
 
@@ -98,16 +99,6 @@ def wait_for_services(reach: Callable[[], T], max_hours: float, console: Console
         time.sleep(min(pause.next(), 3600 * max_hours - waited))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageResult:
-    """How a stage came to be finished: by work now, by work before, or by another run's."""
-
-    status: StageStatus
-    seconds: float
-    """Spent in this call."""
-    metrics: Mapping[str, float]
-
-
 @dataclass(slots=True, kw_only=True)
 class RunResult:
     """What a run has done."""
@@ -119,7 +110,7 @@ class RunResult:
     """Address of the storage; empty without one."""
     page: str = ""
     """Address of the run's page in MLflow; empty if no server has it."""
-    stages: dict[str, StageResult] = field(default_factory=dict)
+    stages: Mapping[str, StageSummary] = field(default_factory=dict)
     verdict: Verdict | None = None
     """What came out of it; None if the runner was given no way to find it."""
     warnings: tuple[str, ...] = ()
@@ -136,7 +127,10 @@ class RunResult:
             "run_id": self.run_id,
             "verdict": self.verdict.sentence if self.verdict else None,
             "warnings": list(self.warnings),
-            "stages": {name: asdict(stage) for name, stage in self.stages.items()},
+            "stages": {
+                name: {"status": stage.status, "seconds": stage.seconds, "metrics": stage.metrics}
+                for name, stage in self.stages.items()
+            },
         }
 
 
@@ -157,7 +151,6 @@ class Runner(Generic[R]):
         console: Console,
         storage: Storage | None = None,
         run_id: str | None = None,
-        can_be_named: bool = False,
         find_verdict: FindVerdict | None = None,
         get_ready: Callable[[], None] | None = None,
         on_code_change: CodeChange = "stop",
@@ -166,9 +159,8 @@ class Runner(Generic[R]):
         """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
 
         ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
-        ``run_id``: the run's name, if it is not derived from the recipe and the records; ``can_be_named``: whether the
-        user can give it one. ``get_ready``: called when the run has begun, before its first stage. ``on_code_change``:
-        what to do with the run's results of other code.
+        ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when the
+        run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
         ``max_wait_hours``: how long the start waits for MLflow and the storage; 0 = an error if they do not answer.
         """
         _check_names(recipe.name, stages)
@@ -188,7 +180,7 @@ class Runner(Generic[R]):
         self._records_digest = digest_json(self._record_files) if self._record_files else None
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
-        self._is_named, self._can_be_named = run_id is not None, can_be_named
+        self._is_named = run_id is not None
         self.run_id = run_id or derived_run_id(recipe, self._records_digest)
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
@@ -231,25 +223,13 @@ class Runner(Generic[R]):
             if self._on_code_change == "stop":
                 check_plan(self._plan, self.run_id, self._console)
             self._check_stages()
-            self._tell_of_tracked_run(store)
             names = [stage.name for stage in self._stages]
-            journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
-            return self._run_tracked(store, journal)
-
-    def _tell_of_tracked_run(self, store: TrackingStore) -> None:
-        """Warn if a server has a run of this name, of which neither this folder nor the storage has anything."""
-        is_known = (self.folder / ORIGIN_FOLDER).exists() or any(planned.work for planned in self._plan.values())
-        if is_known or not store.is_server:
-            return
-        with suppress(TrackingError):  # it went away: the run begins there later
-            if (found := store.find(self.run_id)) is not None:
-                remedy = "--run-id NAME" if self._can_be_named else "another `name` in the recipe"
-                self._console.warn(
-                    f"MLflow ({store.uri}) already has a run {self.run_id}, begun by "
-                    f"{found.data.tags.get('mlflow.user', 'somebody')} on "
-                    f"{datetime.fromtimestamp(found.info.start_time / 1000, UTC):%Y-%m-%d}. If it is another one, with "
-                    f"its own folder, stop this command and repeat it with {remedy}: both would write into one run"
-                )
+            record = RunRecord(
+                *(self.folder, self.run_id, self._recipe.name, names, self._console),
+                records=self._records,
+                storage=self._storage.address,
+            )
+            return self._run_tracked(store, record)
 
     def _check_stages(self) -> None:
         """Let the stages say what they miss that have no result in this run, the storage or another run."""
@@ -259,43 +239,44 @@ class Runner(Generic[R]):
             if stage.check is not None and is_new:
                 stage.check(self._recipe)
 
-    def _run_tracked(self, store: TrackingStore, journal: RunJournal) -> RunResult:
-        params = flatten(self._identity)
+    def _run_tracked(self, store: TrackingStore, record: RunRecord) -> RunResult:
         with (
             store.closed(),
-            store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
-            RunPage(
-                tracker, self.folder, journal.summary, records=self._records, storage=self._storage.address
-            ).shown() as page,
-            system_metrics(tracker, self._begun(store, journal)),
-            journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
-            self._storage.uploads(),
+            store.start(self.run_id, key=self.run_id, tags=_tags(), params=flatten(self._identity)) as tracker,
         ):
-            journal.set_tracking_page(known_address(store, self.run_id))
-            if journal.is_continued:
-                self._console.say(f"run {self.run_id}: continuing, {journal.progress_text()}")
-            else:
-                self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
-            show_plan(self._plan, self._console)
-            self._tracked = self._tracked_stages(store, tracker)
-            self._attempt.begin()
-            self._keep_origin(tracker)
-            if self._get_ready is not None:
-                self._get_ready()
-            result = RunResult(
-                run_id=self.run_id,
-                folder=self.folder,
-                tracking_uri=store.uri,
-                storage=self._storage.address,
-                page=known_address(store, self.run_id),
-            )
-            self._run_stages(result, tracker, journal, page)
-            if self._find_verdict is not None:
-                result.verdict = self._find_verdict({name: stage.metrics for name, stage in result.stages.items()})
-                journal.set_verdict(result.verdict)
-                page.add_verdict(result.verdict)
-        result.warnings = tuple(journal.summary.warnings)
-        return result
+            # from here on: another run of this name in MLflow is refused before anything is written
+            begun = self._begun(store, record)
+            with record.kept(tracker), system_metrics(tracker, begun), self._storage.uploads():
+                return self._run_kept(store, tracker, record)
+
+    def _run_kept(self, store: TrackingStore, tracker: Tracker, record: RunRecord) -> RunResult:
+        page, summary = known_address(store, self.run_id), record.summary
+        record.set_tracking_page(page)
+        if record.is_continued:
+            self._console.say(f"run {self.run_id}: continuing, {summary.progress_text}")
+        else:
+            self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
+        show_plan(self._plan, self._console)
+        self._tracked = self._tracked_stages(store, tracker)
+        self._attempt.begin()
+        self._keep_origin(tracker)
+        if self._get_ready is not None:
+            self._get_ready()
+        self._run_stages(tracker, record)
+        verdict = None
+        if self._find_verdict is not None:
+            verdict = self._find_verdict({name: stage.metrics for name, stage in summary.stages.items()})
+            record.set_verdict(verdict)
+        return RunResult(
+            run_id=self.run_id,
+            folder=self.folder,
+            tracking_uri=store.uri,
+            storage=self._storage.address,
+            page=page,
+            stages=summary.stages,
+            verdict=verdict,
+            warnings=tuple(summary.warnings),
+        )
 
     def _tracked_stages(self, store: TrackingStore, tracker: Tracker) -> set[str] | None:
         if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
@@ -303,11 +284,11 @@ class Runner(Generic[R]):
                 return store.stage_keys(self.run_id)
         return None
 
-    def _begun(self, store: TrackingStore, journal: RunJournal) -> float:
+    def _begun(self, store: TrackingStore, record: RunRecord) -> float:
         """Return when the run was begun, on this machine or another one, in seconds since 1970."""
         with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
-            journal.set_started(store.start_time(self.run_id) or math.inf)
-        return datetime.fromisoformat(journal.summary.started).timestamp()
+            record.set_started(store.start_time(self.run_id) or math.inf)
+        return datetime.fromisoformat(record.summary.started).timestamp()
 
     def _keep_origin(self, tracker: Tracker) -> None:
         """Keep the recipe and the digests of packages and records: in the run's folder, the storage and MLflow."""
@@ -321,26 +302,24 @@ class Runner(Generic[R]):
         for path in (self.folder / RECIPE_FILE, origin / PROVENANCE_FILE):
             tracker.log_artifact(path)
 
-    def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal, page: RunPage) -> None:
+    def _run_stages(self, tracker: Tracker, record: RunRecord) -> None:
         for number, stage in enumerate(self._stages, 1):
             started = time.monotonic()
             self._check_place()
-            with journal.stage(stage.name):
+            with record.stage(stage.name):
                 try:
                     status, done = self._finish(stage, self._plan[stage.name], tracker)
                 except OSError:
                     self._check_place()  # if it is not there, this explains the error better
                     raise
-            seconds = round(time.monotonic() - started, 3)
+            seconds = round(time.monotonic() - started)
             warnings = self._warnings(stage.name)
-            journal.end_stage(stage.name, status, warnings)
-            page.add_stage(stage.name, done)
-            how = f"finished in {duration_text(round(seconds))}" if status == "finished" else _STATUS_WORDS[status]
+            record.end_stage(stage.name, status, done, warnings)
+            how = f"finished in {duration_text(seconds)}" if status == "finished" else _STATUS_WORDS[status]
             self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
             if status != "finished":
                 for warning in warnings:
                     self._console.warn(warning)
-            result.stages[stage.name] = StageResult(status=status, seconds=seconds, metrics=done.metrics)
 
     def _warnings(self, name: str) -> list[str]:
         change = self._plan[name].change_of_result
@@ -376,7 +355,7 @@ class Runner(Generic[R]):
     def _tracker(self, stage: Stage[R], parent: Tracker, digest: str, inputs: Mapping[str, Any]) -> Iterator[Tracker]:
         key = self._tracking_key(stage, digest)
         with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
-            tracker.describe(stage_note(stage.name, self.run_id))
+            tracker.describe(stage_note(stage, self.run_id))
             yield tracker
 
     def _track_result(self, stage: Stage[R], done: Done, tracker: Tracker) -> None:
@@ -424,8 +403,7 @@ class Runner(Generic[R]):
             storage_figures=self._storage.figures,
         )
         started = time.monotonic()
-        self._check_outside(stage)
-        metrics = stage.run(context)
+        metrics = {name: float(value) for name, value in stage.run(context).items()}
         seconds = round(time.monotonic() - started, 3)
         return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
 
@@ -450,18 +428,6 @@ class Runner(Generic[R]):
                 self._storage.remove(later.name)
                 empty(folder)
 
-    def _check_outside(self, stage: Stage[R]) -> None:
-        """Raise ValueError if files outside of the run are no longer those that its plan was made with."""
-        find, paths = self._outside_of(stage), list[Path]()
-        with suppress(ValueError, OSError):  # they are missing: the stage says so, if it needs them
-            paths += find(self._recipe) if find else ()
-        for path in paths:
-            if path in self._outside and digest_file(path) != self._outside[path]:
-                raise ValueError(
-                    f"{path} has changed since this command began, and {stage.name} reads it: wait until what writes "
-                    "it has ended, or name a copy in the recipe, and repeat the command"
-                )
-
     def _settings(self, stage: Stage[R]) -> dict[str, Any]:
         """Return the inputs of a stage without its code and the stages that it needs."""
         settings: dict[str, Any] = {
@@ -470,15 +436,12 @@ class Runner(Generic[R]):
         }
         if stage.reads_records:
             settings["records"] = self._records_digest or NO_RECORDS
-        if (find := self._outside_of(stage)) is not None:
-            settings |= self._outside_digests(find)
+        has_records = stage.reads_records and self._records is not None  # then no agent is needed
+        if stage.outside_files is not None and not has_records:
+            settings |= self._outside_digests(stage.outside_files)
         if stage.reads_newest is not None and stage.reads_newest(self._recipe):
             settings[FILES] = NEWEST
         return settings
-
-    def _outside_of(self, stage: Stage[R]) -> Callable[[R], Sequence[Path]] | None:
-        """Return what finds the files outside of the run that a stage reads: records of the user need no agent."""
-        return None if stage.reads_records and self._records is not None else stage.outside_files
 
     def _outside_digests(self, find: Callable[[R], Sequence[Path]]) -> dict[str, Any]:
         """Return the digests of the files that ``find`` returns, None if any is missing; nothing without files."""

@@ -13,8 +13,6 @@ from suphx.credentials import without_credentials
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.console.console import Console
-from suphx_platform.console.progress import Progress
-from suphx_platform.console.stop_request import SignalWatch
 from suphx_platform.storage.upload_queue import Save
 from suphx_platform.tracking.tracking import Tracker
 
@@ -43,39 +41,6 @@ def read_warnings(folder: Path) -> list[str]:
 def clear_warnings(folder: Path) -> None:
     """Remove the warnings of an earlier attempt."""
     (folder / WARNINGS_FILE).unlink(missing_ok=True)
-
-
-PERCENT = 100
-
-
-class StageWatch(SignalWatch):
-    """Consumes: the progress of a training. Produces: the progress bar, messages, and requests to stop.
-
-    The bar is one of ``console.progress("%", PERCENT)``.
-    """
-
-    def __init__(self, console: Console, progress: Progress, name: str, note: str, unit: str = "step") -> None:
-        """``name``: of the training; ``note``: what the bar shows until ``note`` is set to something else; ``unit``:
-        what the training counts."""
-        self.name, self.note, self._unit = name, note, unit
-        super().__init__()
-        self._console, self._progress = console, progress
-        self._share = 0.0
-
-    def phase(self, text: str) -> None:
-        """Show ``text`` until the next step."""
-        self._progress.reach(PERCENT * self._share, text)
-
-    def resumed(self, step: int, share_done: float) -> None:
-        """Say where the training continues."""
-        self._console.say(f"{self.name}: continuing from {self._unit} {step:,}")
-        self._share = share_done
-        self._progress.resume(PERCENT * share_done)
-
-    def progress(self, share_done: float) -> None:
-        """Show the share and the note."""
-        self._share = share_done
-        self._progress.reach(PERCENT * share_done, self.note)
 
 
 NOTE_FILE = "note.md"

@@ -6,6 +6,7 @@ Both appear whole or not at all, so that a kill at any moment leaves one of thre
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -13,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.json_file import InvalidValueError, read_json, typed, write_json
 from suphx_platform.storage.upload_queue import copy_linked
 
 DONE = "done.json"
@@ -58,11 +59,10 @@ def parse_done(content: Mapping[str, Any], path: Path, digest: str | None = None
     """Return the content of a ``done.json``; None if its format or its ``digest`` is another one."""
     if content.keys() != {each.name for each in fields(Done)} or digest not in (None, content["digest"]):
         return None  # other inputs, or another version of this program
-    kinds = {"digest": str, "inputs": dict, "metrics": dict, "seconds": float | int, "run_id": str, "sources": dict}
-    wrong = [name for name, kind in kinds.items() if not isinstance(content[name], kind)]
-    if wrong or not all(isinstance(value, float | int) for value in content["metrics"].values()):
-        raise ValueError(f"{path} is damaged ({', '.join(wrong) or 'metrics'}): remove it and run again")
-    return Done(**content)
+    try:
+        return typed(Done, json.dumps(content).encode())
+    except InvalidValueError as error:
+        raise ValueError(f"{path} is damaged ({error.key}): remove it and run again") from error
 
 
 def read_started(folder: Path) -> Started | None:
@@ -72,13 +72,11 @@ def read_started(folder: Path) -> Started | None:
 
 
 def parse_started(content: Mapping[str, Any]) -> Started:
-    """Return the content of a ``started.json``; of another format, only what is known of it."""
-    digest, inputs, sources = (content.get(name) for name in ("digest", "inputs", "sources"))
-    return Started(
-        digest=digest if isinstance(digest, str) else "",
-        inputs=inputs if isinstance(inputs, dict) else {},
-        sources=sources if isinstance(sources, dict) else {},
-    )
+    """Return the content of a ``started.json``; one without a digest if it is of another format."""
+    try:
+        return typed(Started, json.dumps(content).encode())
+    except InvalidValueError:
+        return Started(digest="")
 
 
 def write_done(folder: Path, done: Done) -> None:

@@ -117,7 +117,10 @@ def _of_stage(recipe: Recipe, metrics: Metrics, stage: str) -> Verdict:
     if stage == "oracle_decay":  # its own are those of its last part
         earlier = metrics.get("oracle", {}).get("updates", 0.0) + figures.get("decay_updates", 0.0)
         figures = {**figures, "updates": figures["updates"] + earlier}
-    before = _before_self_play(figures) if is_both and stage == "reinforcement" else []
+    before = []
+    if is_both and stage == "reinforcement":
+        title = f"After the playouts alone, {figures.get('before_hanchans', 0):,.0f} hanchans"
+        before = _other_match(title, "before", figures)
     return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
 
 
@@ -133,12 +136,14 @@ def stage_metrics(folders: Mapping[str, Path]) -> dict[str, Mapping[str, float]]
     return {name: read_json(folder / DONE)["metrics"] for name, folder in folders.items() if (folder / DONE).is_file()}
 
 
-def compared(difference: float, low: float, high: float, hanchans: int, better: str, equal: str, worse: str) -> Verdict:
+def _compared(
+    figures: Mapping[str, float], name: str, hanchans: int, *, better: str, equal: str, worse: str
+) -> Verdict:
     """Return the verdict on a match; ``better``, ``equal``, ``worse``: what each outcome means, without a full stop."""
+    difference, low, high = _difference(figures, name)
     signed = difference_text(difference, low, high, hanchans)
     outcome: Outcome = "undecided"
-    if hanchans < SEATS * MIN_CLUSTERS:
-        least = SEATS * MIN_CLUSTERS
+    if hanchans < (least := SEATS * MIN_CLUSTERS):
         sentence = f"Too few games to decide who is stronger: {signed}; play at least {least}."
     elif high < 0:
         outcome = "better"
@@ -150,19 +155,22 @@ def compared(difference: float, low: float, high: float, hanchans: int, better: 
         sentence = f"{equal}: {signed}."
     else:
         sentence = f"The match does not show who is stronger: {signed}; more games narrow the interval."
-    return Verdict(
-        outcome=outcome, sentence=sentence, difference=difference, low=low, high=high, hanchans=hanchans
-    )  # fmt: skip
+    return Verdict(outcome=outcome, sentence=sentence, difference=difference, low=low, high=high, hanchans=hanchans)
+
+
+def _difference(figures: Mapping[str, float], name: str) -> tuple[float, float, float]:
+    """Return a difference in the figures of a stage, and its bounds."""
+    difference, low, high = (figures[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
+    return difference, low, high
 
 
 def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool) -> Verdict:
     name = recipe.evaluation.opponent
     is_teacher = has_own_games and recipe.records.player == name
     opponent = f"their teacher {name}" if is_teacher else f"the opponent {name}"
-    return compared(
-        figures["paired_difference"],
-        figures["paired_difference_low"],
-        figures["paired_difference_high"],
+    return _compared(
+        figures,
+        "paired",
         int(figures.get("hanchans", recipe.evaluation.hanchans)),
         better=f"The nets play better than {opponent}",
         equal=f"The nets play about as well as {opponent}",
@@ -172,28 +180,17 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
 
 def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
     """Return a sentence on the match of the nets at the start; none if they played none."""
-    evaluation = metrics.get("evaluation", {})
-    if "paired_difference_low" not in evaluation:
-        return []
-    name = initial_name(recipe)
-    return [_other_match(f"The {name} against {recipe.evaluation.opponent}", "paired", evaluation)]
-
-
-def _before_self_play(figures: Mapping[str, float]) -> list[str]:
-    """Return a sentence on what the nets had gained when self-play began with them; none if that was not measured."""
-    if "before_difference_low" not in figures:
-        return []
-    return [_other_match(f"After the playouts alone, {figures['before_hanchans']:,.0f} hanchans", "before", figures)]
+    title = f"The {initial_name(recipe)} against {recipe.evaluation.opponent}"
+    return _other_match(title, "paired", metrics.get("evaluation", {}))
 
 
 def _against_start(name: str, figures: Mapping[str, float], earlier: Sequence[str]) -> Verdict:
     """Return the verdict on the nets of a stage; ``earlier``: sentences on the nets before it."""
     unit = next((unit for unit in ("update", "decision") if f"{unit}s" in figures), "")
     amount = count_text(figures[f"{unit}s"], unit) if unit else "its updates"
-    verdict = compared(
-        figures["start_difference"],
-        figures["start_difference_low"],
-        figures["start_difference_high"],
+    verdict = _compared(
+        figures,
+        "start",
         int(figures["start_hanchans"]),
         better=f"{name} made the nets stronger than their start after {amount}",
         equal=f"{name} left the nets about as strong as their start after {amount}",
@@ -201,13 +198,16 @@ def _against_start(name: str, figures: Mapping[str, float], earlier: Sequence[st
     )
     titles = {name: f"Against the scripted agent {name}" for name in agent_names()}
     titles["start_sampled"] = "With sampled actions on both sides"
-    others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
+    others = [sentence for name, title in titles.items() for sentence in _other_match(title, name, figures)]
     return replace(verdict, sentence=" ".join([verdict.sentence, *others, *earlier]))
 
 
-def _other_match(title: str, name: str, figures: Mapping[str, float]) -> str:
-    difference, low, high = (figures[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
-    return f"{title}: {difference:+.2f} ({bounds_text(low, high)})."
+def _other_match(title: str, name: str, figures: Mapping[str, float]) -> list[str]:
+    """Return a sentence on a match; none if it was not played."""
+    if f"{name}_difference_low" not in figures:
+        return []
+    difference, low, high = _difference(figures, name)
+    return [f"{title}: {difference:+.2f} ({bounds_text(low, high)})."]
 
 
 def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
@@ -219,13 +219,12 @@ def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
     relations = [
         _relation(agent, before, figures, recipe.agent_comparison.hanchans)
         for agent, before in recipe.agent_comparison.comparisons.items()
-        if f"{agent}_difference_low" in figures  # not in runs of earlier versions
     ]
     return Verdict(outcome="none", sentence=f"{sentence} {'; '.join(relations)}." if relations else sentence)
 
 
 def _relation(agent: str, before: str, figures: Mapping[str, float], hanchans: int) -> str:
-    difference, low, high = (figures[f"{agent}_difference{end}"] for end in ("", "_low", "_high"))
+    difference, low, high = _difference(figures, agent)
     return f"{relation(agent, before, low, high, hanchans)}: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
 
 

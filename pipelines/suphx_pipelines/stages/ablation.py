@@ -33,7 +33,7 @@ from suphx_pipelines.stages.supervised import train
 SUMMARY_STAGE = "ablation/summary"
 ABLATION_FILE = "ablation.json"
 
-_TRAINING_KEYS = ("ablation.max_steps", "ablation.games", "net", "split", "stream", "supervised")
+_TRAINING_KEYS = ("ablation.max_steps", "net", "split", "stream", "supervised")
 
 
 def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -64,7 +64,7 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 
 
 def summarise(context: StageContext[Recipe]) -> dict[str, float]:
-    """Test all nets on the same samples, write what is different and return the differences of accuracy."""
+    """Test all nets on the same samples and compare their accuracy."""
     config = context.recipe.ablation
     results, differences = {}, {}
     with torch_threads(context.recipe.supervised.threads):
@@ -77,12 +77,13 @@ def summarise(context: StageContext[Recipe]) -> dict[str, float]:
 
 
 def _train(context: StageContext[Recipe], head: str, encoder: EncoderName) -> dict[str, float]:
+    """Train the net of ``head`` with the planes of ``encoder``."""
     config = context.recipe.ablation
     fixed = replace(
         context.recipe.supervised, max_steps=config.max_steps, max_epochs=0, max_minutes=0, total_minutes=0, patience=0
     )
     recipe = replace(context.recipe, encoder=encoder, supervised=fixed)
-    return train(replace(context, recipe=recipe), head, config.games)
+    return train(replace(context, recipe=recipe), head)
 
 
 def _stage_name(head: str, encoder: str, number: int) -> str:

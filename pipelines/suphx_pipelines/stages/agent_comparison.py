@@ -23,15 +23,13 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.statistics import Interval, PairedDifference, paired_difference
-from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.games.scoring import MAX_DEAL_SEED
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
+from suphx.selfplay.agents.checkpoint_folder import weak_address
 from suphx.training.config import RewardName
-from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import CONTROL_AGENT, AgentComparisonConfig, AgentName, Recipe
-from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import oracle, reinforcement
 
 STAGE_PREFIX = "agent_comparison/"
@@ -65,7 +63,10 @@ def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             "agent_comparison.agents begin with supervised nets, not with those that learned from playouts: set "
             "playouts.num_decisions to 0"
         )
-    return [_self_play_stage(recipe, agent) for agent in learned]
+    return [
+        reinforcement.self_play_stage(recipe, _stage_name(agent), change=partial(with_agent, agent=agent))
+        for agent in learned
+    ]
 
 
 def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -84,7 +85,7 @@ def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 
 
 def run_match(context: StageContext[Recipe]) -> dict[str, float]:
-    """Let all agents play, write the table and return average placements and differences."""
+    """Let all agents play on the same walls, and compare them."""
     config = context.recipe.agent_comparison
     supervised = str(initial_folder(context.upstream))
     weak = weak_address(Path(supervised))
@@ -155,19 +156,6 @@ def _sentence(entry: dict[str, Any]) -> str:
     return text + widened_note(entry["difference_is_widened"])
 
 
-def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
-    return Stage(
-        name=_stage_name(agent),
-        run=partial(_learn, agent=agent),
-        modules=game_modules(DEFAULT_GAME),
-        recipe_keys=reinforcement.RECIPE_KEYS,
-        needs=reinforcement.needed_stages(with_agent(recipe, agent)),
-        artifacts=(METRICS_FILE, *checkpoint_names()),
-        outside_files=lambda recipe: reinforcement.predictor_files(with_agent(recipe, agent)),
-        check=lambda recipe: reinforcement.check_self_play(with_agent(recipe, agent)),
-    )
-
-
 def _stage_name(agent: AgentName) -> str:
     """Return the stage whose folder is the agent."""
     return oracle.DECAY if agent == "rl_2" else f"{STAGE_PREFIX}{agent}"
@@ -194,8 +182,3 @@ def with_agent(recipe: Recipe, agent: AgentName) -> Recipe:
     if agent == CONTROL_AGENT:
         config = replace(config, learner=replace(config.learner, permute_rewards=True))
     return replace(recipe, reinforcement=config)
-
-
-def _learn(context: StageContext[Recipe], agent: AgentName) -> dict[str, float]:
-    seed = stage_seed(context.recipe.seed, reinforcement.STAGE_NAME)  # the same walls for all agents
-    return reinforcement.run(replace(context, recipe=with_agent(context.recipe, agent), seed=seed))

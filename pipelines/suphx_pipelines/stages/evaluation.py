@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.game_runner import GameRunner, Workers
 from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
+from suphx.evaluation.statistics import PairedDifference
 from suphx.games.registry import agent_names
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
@@ -66,7 +67,7 @@ def opponent_nets(recipe: Recipe) -> list[Path]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play the match and return its figures."""
+    """Play a match of the nets so far against an opponent on shared walls."""
     config = context.recipe.evaluation
     candidate = str(initial_folder(context.upstream))
     if config.action_selection != "probable":
@@ -74,41 +75,48 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     options = {"has_draw_lanes": config.draw_lanes}
     setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_DEAL_SEED, options=options)
     start = time.monotonic()
-    kept = KeptResults(context.folder / GAMES_FOLDER)
-    if len(kept):
-        context.console.say(f"match: continuing, {len(kept)} finished parts of it are kept")
-    with (
-        match_workers(config.workers, on_ray=config.on_ray, say=context.console.say) as workers,
-        context.console.progress("hanchans", config.hanchans, name="match") as progress,
-    ):
-        runner = GameRunner(
-            workers=workers,
-            kept=kept,
-            records=context.folder / RECORDS_FOLDER,
-            progress=progress.advance,
-            note_kept=progress.skip,
-        )
-        match = play_match(setup, config.hanchans, runner=runner, tell=partial(progress.advance, 0))
-    index_records(context.folder / RECORDS_FOLDER)
-    seconds = time.monotonic() - start
-    write_json(context.folder / "match.json", match_json(match, seconds))
-    difference = match.difference
-    shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    name, widened = initial_name(context.recipe), widened_note(difference.interval.is_widened)
-    context.console.say(f"the {name} against {config.opponent}: {shown}{few_games_note(match.hanchans)}{widened}")
+    name = f"the {initial_name(context.recipe)} against {config.opponent}"
+    with match_workers(config.workers, on_ray=config.on_ray, say=context.console.say) as workers:
+        match = play_hanchans(context, setup, config.hanchans, workers, name)
+    write_json(context.folder / "match.json", match_json(match, time.monotonic() - start))
     figures = {
         "average_placement": match.statistics.average_placement,
         "win_rate": match.statistics.win_rate,
         "deal_in_rate": match.statistics.deal_in_rate,
-        "paired_difference": match.difference.mean,
-        "paired_difference_low": match.difference.interval.low,
-        "paired_difference_high": match.difference.interval.high,
-        "points_difference": match.points_difference.mean,
-        "points_difference_low": match.points_difference.interval.low,
-        "points_difference_high": match.points_difference.interval.high,
+        **difference_figures("paired_difference", match.difference),
+        **difference_figures("points_difference", match.points_difference),
         "hanchans": match.hanchans,
     }
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
+
+
+def play_hanchans(
+    context: StageContext[Recipe], setup: MatchSetup, hanchans: int, workers: Workers, name: str
+) -> MatchReport:
+    """Play a match of the stage, or continue it; its finished parts and its records stay in the folder.
+
+    ``name``: of the match, in the line that says how it ended.
+    """
+    with context.console.progress("hanchans", hanchans, name="match") as progress:
+        runner = GameRunner(
+            workers=workers,
+            kept=KeptResults(context.folder / GAMES_FOLDER),
+            records=context.folder / RECORDS_FOLDER,
+            progress=progress.advance,
+            note_kept=progress.skip,
+        )
+        match = play_match(setup, hanchans, runner=runner, tell=partial(progress.advance, 0))
+    index_records(context.folder / RECORDS_FOLDER)
+    difference, interval = match.difference, match.difference.interval
+    shown = difference_text(difference.mean, interval.low, interval.high, match.hanchans)
+    context.console.say(f"{name}: {shown}{few_games_note(match.hanchans)}{widened_note(interval.is_widened)}")
+    return match
+
+
+def difference_figures(name: str, difference: PairedDifference) -> dict[str, float]:
+    """Return a difference and the bounds of its interval as metrics of a stage."""
+    interval = difference.interval
+    return {name: difference.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:

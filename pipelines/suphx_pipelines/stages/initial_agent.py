@@ -68,7 +68,7 @@ def check_agent(recipe: Recipe) -> None:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Copy the nets; ValueError if there are none, they see other planes, or they see hidden tiles."""
+    """Copy the nets of the agent that the run begins with; ValueError if nets of this run cannot follow them."""
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
     with context.console.activity("copying the initial nets"), TemporaryDirectory(prefix="suphx-agent-") as space:

@@ -15,10 +15,11 @@ from suphx.games.registry import candidate_game, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.config import MAX_SEED, MonteCarloConfig
 from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, ValueTrainer
-from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.stages.training import training
 
 
 def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
@@ -33,35 +34,29 @@ def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
 
 
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
-    """Learn, or continue, and return the figures at the end."""
+    """Learn by deep Monte-Carlo self-play."""
     recipe = context.recipe
     game = candidate_game(recipe.game)
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
         compile_game(recipe.game, recipe.rules)
-    with context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE, note="first games") as progress:
-        watch = StageWatch(context.console, progress, MONTE_CARLO_STAGE, note="first games")
+    with training(context, MONTE_CARLO_STAGE, "first games", state=context.folder / STATE_FILE) as watch:
 
         def report(entry: Mapping[str, Any]) -> None:
             context.tracker.log_metrics(curve_point(entry), step=entry["step"])
             watch.note = _note(entry, recipe)
 
-        try:
-            _, done = ValueTrainer(
-                config,
-                game,
-                recipe.rules,
-                context.folder,
-                extra={"recipe": recipe.name},
-                report=report,
-                keep=context.keep,
-                watch=watch,
-                new_backend=_new_backend(recipe, config),
-            ).run()
-        except StoppedError as stopped:
-            if not (context.folder / STATE_FILE).is_file():
-                raise KeyboardInterrupt from stopped
-            raise Interrupted(f"step {stopped.step:,} of {MONTE_CARLO_STAGE}") from stopped
+        _, done = ValueTrainer(
+            config,
+            game,
+            recipe.rules,
+            context.folder,
+            extra={"recipe": recipe.name},
+            report=report,
+            keep=context.keep,
+            watch=watch,
+            new_backend=_new_backend(recipe, config),
+        ).run()
     last = done.history[-1]
     context.console.say(f"{MONTE_CARLO_STAGE}: {last['games']:,} games, the nets of step {done.best_step:,} won most")
     figures = {name: last[name] for name in ("step", "games", "samples", "seconds", "loss")}

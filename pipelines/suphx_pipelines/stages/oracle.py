@@ -10,15 +10,11 @@ reinforcement stage with the nets of ``oracle`` as teachers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from suphx.games.registry import DEFAULT_GAME, game_modules
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
 from suphx.training.learner_config import DistillationConfig, LearnerConfig, OracleConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.stages import reinforcement
@@ -33,28 +29,13 @@ def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     if not recipe.oracle.max_updates:
         return []
     _check_settings(recipe)
-    start = reinforcement.needed_stages(recipe)
-    stages = [_stage(ORACLE, _see_everything, (ORACLE,), start)]
+    stage = reinforcement.self_play_stage
+    stages = [stage(recipe, ORACLE, change=seeing_everything, keys=(ORACLE,))]
     if recipe.oracle_decay.steps:
-        stages.append(_stage(DECAY, _see_less, (ORACLE, DECAY), (*start, ORACLE)))
+        stages.append(stage(recipe, DECAY, run=_see_less, keys=(ORACLE, DECAY), needs=(ORACLE,)))
     if recipe.oracle_distillation.max_updates:
-        stages.append(_stage(DISTILLATION, _stay_near, (ORACLE, DISTILLATION), (*start, ORACLE)))
+        stages.append(stage(recipe, DISTILLATION, run=_stay_near, keys=(ORACLE, DISTILLATION), needs=(ORACLE,)))
     return stages
-
-
-def _stage(
-    name: str, run: Callable[[StageContext[Recipe]], dict[str, float]], keys: tuple[str, ...], needs: tuple[str, ...]
-) -> Stage[Recipe]:
-    return Stage(
-        name=name,
-        run=run,
-        modules=game_modules(DEFAULT_GAME),
-        recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
-        needs=needs,
-        artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *checkpoint_names()),
-        outside_files=reinforcement.predictor_files,
-        check=reinforcement.check_self_play,
-    )
 
 
 def _check_settings(recipe: Recipe) -> None:
@@ -72,10 +53,12 @@ def _check_settings(recipe: Recipe) -> None:
         )
 
 
-def guided(config: ReinforcementConfig, max_updates: int) -> ReinforcementConfig:
-    """Return the settings of self-play that sees everything."""
-    learner = _with_critic_that_sees_all(config.learner)
-    return replace(config, max_updates=max_updates, max_minutes=0.0, learner=learner, oracle=OracleConfig(policy=True))
+def seeing_everything(recipe: Recipe) -> Recipe:
+    """Return the recipe with the settings of self-play that sees everything."""
+    config = recipe.reinforcement
+    learner, oracle = _with_critic_that_sees_all(config.learner), OracleConfig(policy=True)
+    config = replace(config, max_updates=recipe.oracle.max_updates, max_minutes=0.0, learner=learner, oracle=oracle)
+    return replace(recipe, reinforcement=config)
 
 
 def decaying(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
@@ -108,20 +91,10 @@ def distilling(config: ReinforcementConfig, distillation: OracleDistillationConf
     return replace(config, max_updates=distillation.max_updates, max_minutes=0.0, learner=learner)
 
 
-def _see_everything(context: StageContext[Recipe]) -> dict[str, float]:
-    config = guided(context.recipe.reinforcement, context.recipe.oracle.max_updates)
-    as_without = _like_reinforcement(context)
-    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_policy_sets(as_without))
-
-
-def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
-    """Return the context with the seed of the reinforcement stage: the same first weights, the same walls."""
-    return replace(context, seed=stage_seed(context.recipe.seed, reinforcement.STAGE_NAME))
-
-
 def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
+    """Let nets that see hidden tiles play and learn while they see fewer and fewer of them, and at last none."""
     recipe, before = context.recipe, context.upstream[ORACLE]
-    first, weak = reinforcement.first_policy_sets(_like_reinforcement(context))
+    first, weak = reinforcement.first_policy_sets(reinforcement.like_reinforcement(context))
     has_weak = weak is not first
     figures: dict[str, float] = {}
     config = decaying(recipe.reinforcement, recipe.oracle_decay)
@@ -136,7 +109,7 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
             )
         figures = ended
         before = folder
-    updates = int(figures.get("updates", 0))  # those of an earlier version's part include the step at 0
+    updates = int(figures.get("updates", 0))
     start = seeing_nothing_hidden(load_policy_set(before, recipe.encoder))
     last = reinforcement.play_and_learn(
         context,
@@ -151,10 +124,9 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
 
 
 def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
+    """Let the nets play and learn near a teacher that sees hidden tiles."""
+    context = reinforcement.like_reinforcement(context)
     recipe = context.recipe
     teacher = load_policy_set(context.upstream[ORACLE], recipe.encoder)
     config = distilling(recipe.reinforcement, recipe.oracle_distillation)
-    as_without = _like_reinforcement(context)
-    return reinforcement.play_and_learn(
-        as_without, config, *reinforcement.first_policy_sets(as_without), teacher=teacher
-    )
+    return reinforcement.play_and_learn(context, config, *reinforcement.first_policy_sets(context), teacher=teacher)

@@ -8,24 +8,20 @@ recipe leaves that to self-play, which begins with these nets.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-from suphx.evaluation.game_runner import GameRunner
-from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
-from suphx.evaluation.match import MatchSetup, play_match
-from suphx.evaluation.match_config import few_games_note, widened_note
+from suphx.evaluation.match import MatchSetup
 from suphx.games.registry import decision_names
-from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.playouts import PlayoutJob, PlayoutTrainer
-from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
-from suphx_pipelines.runs.verdict import difference_text
+from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.stages.evaluation import difference_figures, play_hanchans
 from suphx_pipelines.stages.supervised import RULES_VERSION
+from suphx_pipelines.stages.training import training
 
 STAGE_NAME = "playouts"
 _SEEDS = 2**20
@@ -46,7 +42,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play out and learn, or continue, and return the figures at the end."""
+    """Learn from playouts: several actions of one decision, played on the same hidden tiles."""
     recipe = context.recipe
     folder = initial_folder(context.upstream)
     job = PlayoutJob(
@@ -57,53 +53,25 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         seed=context.seed % _SEEDS,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
-    with context.console.progress("%", PERCENT, name=STAGE_NAME, note="first games") as progress:
-        watch = StageWatch(context.console, progress, STAGE_NAME, note="first games", unit="decision")
+    with training(context, STAGE_NAME, "first games", unit="decision") as watch:
 
         def report(point: Mapping[str, float]) -> None:
             context.tracker.log_metrics(point, step=int(point["decisions"]))
             watch.note = _note(point)
 
-        try:
-            metrics = PlayoutTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
-        except StoppedError as stopped:
-            raise Interrupted(f"decision {stopped.step:,} of {STAGE_NAME}") from stopped
+        metrics = PlayoutTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
     last: dict[str, float] = {}
     for point in metrics["history"]:  # the last figures of each net: few decisions at the end may have none
         last |= point
     context.console.say(f"{STAGE_NAME}: {_note(last)}")
     figures = {name: metrics[name] for name in ("decisions", "rounds", "seconds")}
     figures |= {name: value for name, value in last.items() if name.endswith(("_gain", "_gain_error", "_kl_to_start"))}
-    if recipe.playouts.final_hanchans:
-        figures |= _match(context, str(folder))
+    if hanchans := recipe.playouts.final_hanchans:
+        setup = MatchSetup(str(context.folder), str(folder), seed=context.seed % MAX_DEAL_SEED)
+        name = f"{STAGE_NAME}: the nets against the {initial_name(recipe)}"
+        match = play_hanchans(context, setup, hanchans, recipe.evaluation.workers, name)
+        figures |= {**difference_figures("start_difference", match.difference), "start_hanchans": match.hanchans}
     return {name: float(value) for name, value in figures.items()}
-
-
-def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
-    """Play the final match against the agent in the folder ``start``; return its figures."""
-    hanchans = context.recipe.playouts.final_hanchans
-    setup = MatchSetup(str(context.folder), start, seed=context.seed % MAX_DEAL_SEED)
-    with context.console.progress("hanchans", hanchans, name="match") as progress:
-        runner = GameRunner(
-            workers=context.recipe.evaluation.workers,
-            kept=KeptResults(context.folder / GAMES_FOLDER),
-            records=context.folder / RECORDS_FOLDER,
-            progress=progress.advance,
-            note_kept=progress.skip,
-        )
-        match = play_match(setup, hanchans, runner=runner, tell=partial(progress.advance, 0))
-    index_records(context.folder / RECORDS_FOLDER)
-    difference = match.difference
-    shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    name = initial_name(context.recipe)
-    notes = few_games_note(match.hanchans) + widened_note(match.difference.interval.is_widened)
-    context.console.say(f"{STAGE_NAME}: the nets against the {name}: {shown}{notes}")
-    return {
-        "start_difference": match.difference.mean,
-        "start_difference_low": match.difference.interval.low,
-        "start_difference_high": match.difference.interval.high,
-        "start_hanchans": match.hanchans,
-    }
 
 
 def _note(point: Mapping[str, float]) -> str:

@@ -22,17 +22,17 @@ from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
-from suphx.training.learner_config import EntropyConfig
 from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx.training.reward import Prediction
-from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch, stage_seed
+from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
+from suphx_pipelines.stages.training import PERCENT, training
 from suphx_platform.console.console import Console
 from suphx_platform.console.progress import Progress
 from suphx_platform.console.table_text import count_text
@@ -47,18 +47,45 @@ _OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised net
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
 
 
-def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
-    """Return the stage: it needs nets to begin with unless they are random."""
+Run = Callable[[StageContext[Recipe]], dict[str, float]]
+Change = Callable[[Recipe], Recipe]
+
+
+def self_play_stage(
+    recipe: Recipe,
+    name: str = STAGE_NAME,
+    *,
+    change: Change = lambda recipe: recipe,
+    run: Run | None = None,
+    keys: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> Stage[Recipe]:
+    """Return a stage of self-play, which needs nets to begin with unless they are random.
+
+    ``change``: of the recipe's settings, for a stage beside the usual one, from the same weights and on the same walls.
+    ``run``: what it does, if that is more than to play and learn. ``keys`` and ``needs``: further ones.
+    """
     return Stage(
-        name=STAGE_NAME,
-        run=run,
+        name=name,
+        run=run or partial(_run, change=change),
         modules=game_modules(DEFAULT_GAME),
-        recipe_keys=RECIPE_KEYS,
-        needs=needed_stages(recipe),
-        artifacts=(METRICS_FILE, *checkpoint_names()),
-        outside_files=predictor_files,
-        check=check_self_play,
+        recipe_keys=(*RECIPE_KEYS, *keys),
+        needs=(*needed_stages(change(recipe)), *needs),
+        artifacts=(METRICS_FILE, f"*/{METRICS_FILE}", *checkpoint_names()),
+        outside_files=lambda recipe: predictor_files(change(recipe)),
+        check=lambda recipe: check_self_play(change(recipe)),
     )
+
+
+def _run(context: StageContext[Recipe], change: Change) -> dict[str, float]:
+    """Let the nets play against themselves and learn from it."""
+    context = like_reinforcement(replace(context, recipe=change(context.recipe)))
+    return play_and_learn(context, context.recipe.reinforcement, *first_policy_sets(context))
+
+
+def like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
+    """Return the context with the seed of the stage ``reinforcement``: the same first weights, the same walls."""
+    return replace(context, seed=stage_seed(context.recipe.seed, STAGE_NAME))
 
 
 def check_self_play(recipe: Recipe) -> None:
@@ -93,11 +120,6 @@ def needed_stages(recipe: Recipe) -> tuple[str, ...]:
     return (*nets, reward_predictor.STAGE_NAME) if recipe.reinforcement.needs_predictor else nets
 
 
-def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play and learn, or continue, and return the figures at the end."""
-    return play_and_learn(context, context.recipe.reinforcement, *first_policy_sets(context))
-
-
 def play_and_learn(
     context: StageContext[Recipe],
     config: ReinforcementConfig,
@@ -119,10 +141,11 @@ def play_and_learn(
     from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend, run_metrics
 
     play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
-    with context.console.progress("%", PERCENT, name=context.folder.name, note="first games") as progress:
-        progress.reach(0, "setting up")
+    state = context.folder / STATE_FILE
+    with training(context, context.folder.name, "setting up", unit="update", state=state) as watch:
+        watch.note = ""
         metrics = run_metrics(config, lambda: {**context.storage_figures(), **context.tracker.figures()})
-        report = _Report(context, progress, config, first_update)
+        report = _Report(context, watch.bar, config, first_update)
 
         def keep(updates: int, then: Callable[[], None] | None) -> None:
             context.keep(first_update + updates, then=then)
@@ -133,7 +156,7 @@ def play_and_learn(
             if best is not None:
                 best(first_update + updates, nets, strength)
 
-        trainer = PolicyTrainer(
+        result = PolicyTrainer(
             *(config, play, context.folder),
             new_backend=run_backend(config),
             metrics=metrics,
@@ -141,15 +164,9 @@ def play_and_learn(
             keep=keep,
             keep_best=None if best is None else keep_best,
             progress=report.show,
-            watch=StageWatch(context.console, progress, context.folder.name, note="", unit="update"),
-        )
-        try:
-            result = trainer.run()
-        except StoppedError as stopped:
-            if not (context.folder / STATE_FILE).is_file():
-                raise KeyboardInterrupt from stopped
-            raise Interrupted(f"update {stopped.step:,} of {context.folder.name}") from stopped
-        progress.reach(PERCENT)
+            watch=watch,
+        ).run()
+        watch.bar.reach(PERCENT)
     _say_end(result, config, context.console)
     return _end_figures(result)
 
@@ -331,29 +348,21 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             "does not have: remove one of the two"
         )
     return [
-        Stage(
-            name=f"{STUDY_PREFIX}{alpha:g}",
-            run=partial(_run_study, alpha=alpha),
-            modules=game_modules(DEFAULT_GAME),
-            recipe_keys=(*RECIPE_KEYS, "entropy_study.max_updates"),
-            needs=needed_stages(recipe),
-            artifacts=(METRICS_FILE,),
-            outside_files=predictor_files,
-            check=check_self_play,
+        self_play_stage(
+            recipe,
+            f"{STUDY_PREFIX}{alpha:g}",
+            change=partial(with_alpha, alpha=alpha),
+            keys=("entropy_study.max_updates",),
         )
         for alpha in recipe.entropy_study.alphas
     ]
 
 
-def fixed_alpha(config: EntropyConfig, alpha: float) -> EntropyConfig:
-    """Return the settings with an ``alpha`` that stays what it is."""
-    return replace(config, alpha=alpha, max_alpha=max(alpha, config.max_alpha), rate=0.0, gain=0.0)
-
-
-def _run_study(context: StageContext[Recipe], alpha: float) -> dict[str, float]:
-    config = context.recipe.reinforcement
-    learner = replace(config.learner, entropy=fixed_alpha(config.learner.entropy, alpha))
-    max_updates = context.recipe.entropy_study.max_updates or config.max_updates
-    recipe = replace(context.recipe, reinforcement=replace(config, learner=learner, max_updates=max_updates))
-    seed = stage_seed(recipe.seed, STAGE_NAME)
-    return run(replace(context, recipe=recipe, seed=seed))
+def with_alpha(recipe: Recipe, alpha: float) -> Recipe:
+    """Return the recipe with an ``alpha`` that stays what it is."""
+    config = recipe.reinforcement
+    entropy = config.learner.entropy
+    fixed = replace(entropy, alpha=alpha, max_alpha=max(alpha, entropy.max_alpha), rate=0.0, gain=0.0)
+    max_updates = recipe.entropy_study.max_updates or config.max_updates
+    learner = replace(config.learner, entropy=fixed)
+    return replace(recipe, reinforcement=replace(config, learner=learner, max_updates=max_updates))

@@ -31,12 +31,13 @@ from suphx.training.reward_learning import (
     paid,
     sum_gap,
 )
-from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import RULES_VERSION
+from suphx_pipelines.stages.training import training
 
 STAGE_NAME = "reward_predictor"
 NUM_EXAMPLES = 3
@@ -54,7 +55,7 @@ def reward_predictor_stage() -> Stage[Recipe]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Train the predictor, or continue its training, and return the figures of its test."""
+    """Train the net that predicts the reward of a game from its kyokus so far."""
     recipe = context.recipe
     store = open_store(context.upstream["records"] / STORE_FOLDER)
     histories = game_histories(store)
@@ -93,12 +94,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 _NAMES = {"mean": "the mean", "place_now": "the place now", "place_and_kyoku": "place and kyoku"}
 
 
-def _learn(
-    context: StageContext[Recipe], learning: RewardLearning
-) -> tuple[RewardPredictor, list[dict[str, Any]]]:  # fmt: skip
-    """Train; Interrupted, with the state saved, if the run is to stop."""
-    with context.console.progress("%", PERCENT, name=STAGE_NAME, note="reading the games") as progress:
-        watch = StageWatch(context.console, progress, STAGE_NAME, note="first epoch")
+def _learn(context: StageContext[Recipe], learning: RewardLearning) -> tuple[RewardPredictor, list[dict[str, Any]]]:
+    with training(context, STAGE_NAME, "first epoch") as watch:
 
         def report(epoch: Mapping[str, Any]) -> None:
             losses = {name: epoch[name] for name in ("train_loss", "validation_loss")}
@@ -106,11 +103,8 @@ def _learn(
             watch.progress(epoch["share_done"])
             context.tracker.log_metrics(losses, step=epoch["step"])
 
-        try:
-            trainer = RewardTrainer(learning, context.folder, report=report, keep=context.keep, watch=watch)
-            predictor, state = trainer.run()
-        except StoppedError as stopped:
-            raise Interrupted(f"step {stopped.step:,} of the reward predictor") from stopped
+        trainer = RewardTrainer(learning, context.folder, report=report, keep=context.keep, watch=watch)
+        predictor, state = trainer.run()
     return predictor, state.history
 
 

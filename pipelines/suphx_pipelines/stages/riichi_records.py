@@ -8,8 +8,9 @@ that cannot be read.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -34,13 +35,6 @@ from suphx_pipelines.runs.stage import Stage, StageContext
 STORE_FOLDER = "store"
 COPIES_FILE = "copies.json"
 MAX_SHOWN = 50
-
-
-@dataclass(slots=True)
-class _Counts:
-    games: int = 0
-    kyoku: int = 0
-    decisions: int = 0
 
 
 class _Place(NamedTuple):
@@ -69,11 +63,11 @@ def player_nets(recipe: Recipe) -> list[Path]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Fill the store; ValueError if there is no game to learn from."""
+    """Read the game records, or play games of a scripted agent, for the nets to learn from; ValueError without any."""
     source = context.records or play_records(context)
     quarantine = Quarantine()
     replayer = Replayer()
-    counts = _Counts()
+    counts = Counter(games=0, kyoku=0, decisions=0)
     logs = iter_records([source], workers=usable_cores(), quarantine=quarantine)
     copies: dict[str, str] = {}
     sound = sound_games(logs, replayer, quarantine, copies)
@@ -84,11 +78,11 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     with context.console.progress("games", total, name="checking") as progress:
         games = progress.count(islice(sound, config.max_games or None))
         write_store(_counted(games, counts, replayer), context.folder / STORE_FOLDER)
-    if not counts.games:
+    if not counts["games"]:
         raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
     quarantine.write(context.folder / "quarantine.jsonl")
     write_json(context.folder / COPIES_FILE, copies)
-    figures = {**asdict(counts), "quarantined": quarantine.count}
+    figures = {**counts, "quarantined": quarantine.count}
     entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
     write_json(
         context.folder / "summary.json",
@@ -97,12 +91,10 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()} | {"played": float(context.records is None)}
 
 
-def _counted(games: Iterable[GameLog], counts: _Counts, replayer: Replayer) -> Iterator[GameLog]:
+def _counted(games: Iterable[GameLog], counts: Counter[str], replayer: Replayer) -> Iterator[GameLog]:
     """Pass on the games that ``replayer`` has just replayed."""
     for log in games:
-        counts.games += 1
-        counts.kyoku += len(log.kyokus)
-        counts.decisions += replayer.num_decisions
+        counts.update(games=1, kyoku=len(log.kyokus), decisions=replayer.num_decisions)
         yield log
 
 

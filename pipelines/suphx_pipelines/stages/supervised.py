@@ -10,7 +10,6 @@ training games, and ``learning_curve/summary`` leaves ``curve.json``: how accura
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -22,47 +21,18 @@ from suphx.models.net_config import checkpoint_name
 from suphx.training.config import SupervisedConfig
 from suphx.training.head_data import head_data, open_store
 from suphx.training.supervised import HeadTrainer, HeadTraining, steps_so_far
-from suphx.training.trainer import METRICS_FILE, Report, StoppedError
+from suphx.training.trainer import METRICS_FILE, Report
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_pipelines.stages.training import StageWatch, training
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
-from suphx_platform.storage.storage import UNDER_WAY
 from suphx_platform.storage.storage_config import StorageConfig
 
 CURVE_NAME = "curve.json"
-MAX_POINTS = 1000
-
-
-class CurveFile:
-    """Consumes: points in the order of their steps. Produces: ``curve.json``, replaced as a whole at every point.
-
-    A training that resumes from an earlier step replaces the points after it. When the file is full, every second
-    point is removed.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """Continue the file in ``folder`` if it exists."""
-        self.folder = folder
-        self._points = read_curve(folder)
-
-    def add(self, step: int, values: Mapping[str, float]) -> None:
-        """Add a point; values that are not finite are skipped."""
-        while self._points and self._points[-1]["step"] >= step:
-            self._points.pop()
-        if len(self._points) >= MAX_POINTS:
-            del self._points[::2]
-        self._points.append({"step": step} | {name: value for name, value in values.items() if math.isfinite(value)})
-        write_json(self.folder / CURVE_NAME, {"points": self._points})
-
-
-def read_curve(folder: Path) -> list[dict[str, Any]]:
-    """Return the points in ``folder``, ascending by step; empty without a file."""
-    path = folder / CURVE_NAME
-    return list(read_json(path)["points"]) if path.is_file() else []
 
 
 FEW_SAMPLES = 500
@@ -107,19 +77,11 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
     return warnings
 
 
-def training_seconds(metrics: Mapping[str, Any]) -> float:
-    """Return the seconds of the training that left ``metrics`` (metrics.json).
-
-    Results of earlier versions do not count the last validation.
-    """
-    return float(metrics.get("seconds", metrics["history"][-1]["seconds"]))
-
-
 def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
     """Return which limit of ``config`` ended a training that left ``metrics`` (metrics.json)."""
     history = metrics["history"]
     last, share = history[-1], 60 * config.total_minutes
-    seconds = training_seconds(metrics)
+    seconds = metrics["seconds"]
     num_worse = sum(entry["step"] > metrics["best_step"] for entry in history)
     if config.max_steps and last["step"] >= config.max_steps:
         return f"stopped by max_steps ({config.max_steps:,})"
@@ -169,15 +131,13 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 
 
 def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[str, float]:
-    """Train the net of ``head``, or continue its training, and return the figures of its test.
+    """Train the net of ``head`` on the decisions of the games.
 
     ``num_games``: learn from this many training games only; 0 = all.
     """
     config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head, num_games))
     name = head if not num_games else f"{head}, {num_games:,} games"
-    with context.console.progress("%", PERCENT, name=name, note="encoding the first samples") as progress:
-        watch = StageWatch(context.console, progress, name, note="first steps")
-        curve = CurveFile(context.folder)
+    with training(context, name, "encoding the first samples") as watch:
 
         def report(point: Mapping[str, Any]) -> None:
             watch.note = (
@@ -187,7 +147,6 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
             watch.progress(point["share_done"])  # workers of Ray Train have no watch
             figures = {name: value for name, value in point.items() if name not in _PROGRESS}
             context.tracker.log_metrics(figures, step=point["step"])
-            curve.add(point["step"], figures)
 
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
     _print_end(context, head, config, metrics)
@@ -213,7 +172,7 @@ def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
     if num_games:
         return max(_LEAST_MINUTES, round(config.total_minutes * _WEIGHTS[head] / sum(_WEIGHTS.values()), 4))
     folders = [context.upstream[SUPERVISED_STAGES[other]] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
-    taken = sum(training_seconds(read_json(folder / METRICS_FILE)) for folder in folders) / 60
+    taken = sum(float(read_json(folder / METRICS_FILE)["seconds"]) for folder in folders) / 60
     later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
     share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)
     return max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
@@ -223,7 +182,11 @@ def _job(context: StageContext[Recipe], head: str, num_games: int, config: Super
     recipe = context.recipe
     store = open_store(context.upstream["records"] / STORE_FOLDER)
     data = head_data(store, decision_names().index(head), recipe.encoder, recipe.split)
-    _check_games(recipe, data.num_train_games)
+    if (most := max(recipe.learning_curve.games, default=0)) > (known := data.num_train_games):  # in the first stage
+        raise ValueError(
+            f"learning_curve.games asks for {most:,} games, but {known:,} are for training (the others are for "
+            f"validation and test): use at most {known:,} or give more records"
+        )
     if num_games:
         data = head_data(store, decision_names().index(head), recipe.encoder, recipe.split, num_games)
     return HeadTraining(
@@ -236,37 +199,18 @@ def _job(context: StageContext[Recipe], head: str, num_games: int, config: Super
     )
 
 
-def _check_games(recipe: Recipe, num_train_games: int) -> None:
-    """Raise ValueError, in the first stage that trains a net, if one of them wants more games than there are."""
-    curve, ablation = recipe.learning_curve, recipe.ablation
-    for key, num_games in (
-        ("learning_curve.games", max(curve.games, default=0)),
-        ("ablation.games", ablation.games if ablation.encoders else 0),
-    ):
-        if num_games > num_train_games:
-            raise ValueError(
-                f"{key} asks for {num_games:,} games, but {num_train_games:,} are for training (the others are for "
-                f"validation and test): use at most {num_train_games:,} or give more records"
-            )
-
-
 def _train(context: StageContext[Recipe], job: HeadTraining, report: Report, watch: StageWatch) -> dict[str, Any]:
-    """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
-    recipe = context.recipe
-    if recipe.data_parallel.needs_ray:
+    """Train here, or on the workers of the recipe."""
+    if context.recipe.data_parallel.needs_ray:
         return _train_on_workers(context, job, report)
     _check_for_workers(context, watch.name)
-    try:
-        return HeadTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
-    except StoppedError as stopped:
-        raise Interrupted(f"step {stopped.step:,} of the {watch.name} net") from stopped
+    return HeadTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
 
 
 def _train_on_workers(context: StageContext[Recipe], job: HeadTraining, report: Report) -> dict[str, Any]:
-    """Train on the workers of the recipe. While they learn, a mark says that their checkpoints are the newest."""
+    """Train on the workers of the recipe. While they learn, a mark says where their checkpoints are: the newest."""
     recipe, mark = context.recipe, context.folder / _WORKERS_MARK
-    location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
-    _check_location(context, location)
+    location = _location(context)
     write_json(mark, {"num_workers": recipe.data_parallel.num_workers, _ADDRESS: _address(recipe.storage)})
     # tells another machine, which finds the workers' checkpoints, what they were begun with
     context.keep(steps_so_far(context.folder))
@@ -275,25 +219,16 @@ def _train_on_workers(context: StageContext[Recipe], job: HeadTraining, report: 
     return metrics
 
 
-def _check_location(context: StageContext[Recipe], location: CheckpointLocation) -> None:
-    """Raise ValueError if the checkpoints of workers are where another ``storage.address`` was: nobody reads them."""
+def _location(context: StageContext[Recipe]) -> CheckpointLocation:
+    """Return where the workers' checkpoints are; ValueError if they are where another ``storage.address`` was."""
     mark, storage = context.folder / _WORKERS_MARK, context.recipe.storage
     before, now = read_json(mark).get(_ADDRESS) if mark.is_file() else None, _address(storage)
-    if (context.folder / METRICS_FILE).is_file() or not isinstance(before, str) or before == now:
-        return
-    if location.has_checkpoints():
-        return
-    then = checkpoint_location(replace(storage, address=before), context.storage_name, context.folder)
-    try:
-        is_left = then.has_checkpoints()
-    except OSError:  # it does not answer: then only the user knows
-        is_left = True
-    if is_left:
+    if isinstance(before, str) and before != now and not (context.folder / METRICS_FILE).is_file():
         raise ValueError(
-            f"the {context.folder.name} net would begin again: the checkpoints of its workers are in {then.path}, as "
-            f"storage.address was {before!r} and is {now!r} now. Continue with the address of before, copy "
-            f"{then.path}/{UNDER_WAY} to {location.path}/{UNDER_WAY}, or delete {mark} to begin again"
+            f"the {context.folder.name} net would begin again: its workers have begun with storage.address {before!r}, "
+            f"and it is {now!r} now. Use the address of before, or delete {mark} to begin again"
         )
+    return checkpoint_location(storage, context.storage_name, context.folder)
 
 
 def _address(storage: StorageConfig) -> str:
@@ -307,9 +242,7 @@ def _check_for_workers(context: StageContext[Recipe], name: str) -> None:
     mark = context.folder / _WORKERS_MARK
     if not mark.exists() or (context.folder / METRICS_FILE).exists():
         return
-    location = checkpoint_location(context.recipe.storage, context.storage_name, context.folder)
-    _check_location(context, location)
-    if location.has_checkpoints():
+    if _location(context).has_checkpoints():
         raise ValueError(
             f"the {name} net was trained by workers of Ray Train, and only they read their checkpoints: add --set "
             "data_parallel.on_ray=true to continue with one worker"
@@ -367,7 +300,7 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 
 
 def summarise(context: StageContext[Recipe]) -> dict[str, float]:
-    """Write the curve of every head, log it by the number of games and return the gain from the smallest to all."""
+    """Compare nets that were trained on few and on all games."""
     config = context.recipe.learning_curve
     curve = {}
     for head in config.heads:

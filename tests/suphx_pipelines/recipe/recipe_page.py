@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-import ast
-import dataclasses
-import inspect
 import json
-import typing
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
-from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain, type_name
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
+from suphx_pipelines.recipe.recipe_schema import Schema, table_schema
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from tests.repository import REPOSITORY
 
@@ -42,88 +38,91 @@ net = { size = "small" }
 [reinforcement]
 max_updates = 400
 ```
+
+Editors complete and check recipes by a JSON schema: `suphx recipes --schema > recipe.schema.json`, and
+`#:schema ./recipe.schema.json` as the first line of the recipe (the form of Taplo and of "Even Better TOML").
 """
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Table:
-    """One table of a recipe."""
-
-    key: str
-    """Names of the tables from the top, joined by dots; empty at the top."""
-    config: Any
-    """Its dataclass with all defaults."""
-
-
-def tables(config: Any, key: str = "") -> Iterator[Table]:
-    """Yield a config and all configs in it, each before those that it holds."""
-    yield Table(key, config)
-    for field in recipe_fields(config):
-        value = getattr(config, field.name)
-        if dataclasses.is_dataclass(value):
-            yield from tables(value, f"{key}.{field.name}".removeprefix("."))
-
-
-def field_docs(cls: type[Any]) -> dict[str, str]:
-    """Return the docstrings of the fields of a class, each as one line."""
-    (body,) = ast.parse(inspect.getsource(cls)).body
-    assert isinstance(body, ast.ClassDef)
-    docs = {} if cls.__base__ in (None, object) else field_docs(cls.__base__)
-    for field, below in zip(body.body, body.body[1:], strict=False):
-        match field, below:
-            case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
-                docs[name] = " ".join(text.split())
-    return docs
+_TYPES = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a finite number",
+    "string": "a text in quotes",
+}
+_KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
+    ("", "", Recipe(name="any")),
+    (
+        "## Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
+        "Tournament: ",
+        TournamentRecipe(name="any"),
+    ),
+    (
+        "## Recipe of another game\n\n"
+        "Keys of the recipes for DouDizhu, which have the key `game` ([DouDizhu](doudizhu.md)).\n",
+        "DouDizhu: ",
+        MonteCarloRecipe(name="any"),
+    ),
+    (
+        "## Recipe of a tournament of another game\n\n"
+        "Keys of the recipes for `suphx tournament` with the key `game` ([DouDizhu](doudizhu.md#tournaments)).\n",
+        "DouDizhu tournament: ",
+        SideTournamentRecipe(name="any"),
+    ),
+)
+"""What introduces the keys of a kind of recipes, what their headings begin with, and all defaults."""
 
 
 def page() -> str:
     """Return the whole page."""
-    run, tournament, other_game = Recipe(name="any"), TournamentRecipe(name="any"), MonteCarloRecipe(name="any")
-    side_tournament = SideTournamentRecipe(name="any")
-    return "\n".join(
-        [
-            _HEAD,
-            *(_section(table, run.free_keys) for table in tables(run)),
-            "## Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
-            *(_section(table, tournament.free_keys, "Tournament: ") for table in tables(tournament)),
-            "## Recipe of another game\n",
-            "Keys of the recipes for DouDizhu, which have the key `game` ([DouDizhu](doudizhu.md)).\n",
-            *(_section(table, other_game.free_keys, "DouDizhu: ") for table in tables(other_game)),
-            "## Recipe of a tournament of another game\n",
-            "Keys of the recipes for `suphx tournament` with the key `game` ([DouDizhu](doudizhu.md#tournaments)).\n",
-            *(_section(table, side_tournament.free_keys, "DouDizhu tournament: ") for table in tables(side_tournament)),
-        ]
-    )
+    sections = [_HEAD]
+    for head, kind, recipe in _KINDS:
+        sections += [head] if head else []
+        sections += _sections(table_schema(recipe), recipe.free_keys, kind)
+    return "\n".join(sections)
 
 
-def _section(table: Table, free_keys: Sequence[str], kind: str = "") -> str:
-    cls = type(table.config)
-    hints, docs = typing.get_type_hints(cls, include_extras=True), field_docs(cls)
+def _sections(table: Schema, free_keys: Sequence[str], kind: str, place: str = "") -> Iterator[str]:
+    """Yield the section of a table and those of the tables in it; ``place``: its key."""
     rows = []
-    for field in recipe_fields(cls):
-        key = f"{table.key}.{field.name}".removeprefix(".")
+    for name, value in table["properties"].items():
+        key = f"{place}.{name}".removeprefix(".")
         is_free = any(key == free or key.startswith(f"{free}.") for free in free_keys)
-        remark = docs[field.name] + (" **Free.**" if is_free else "")
-        takes = type_name(hints[field.name])
-        if dataclasses.is_dataclass(getattr(table.config, field.name)):
-            takes = f"[table](#{_anchor(kind + key)})"
-        cells = [f"`{field.name}`", _default(table.config, field), takes, remark]
+        remark = value["description"] + (" **Free.**" if is_free else "")
+        default = "" if "properties" in value else f"`{json.dumps(value['default'], ensure_ascii=False)}`"
+        takes = f"[table](#{_anchor(kind + key)})" if "properties" in value else _takes(value)
+        cells = [f"`{name}`", "must be given" if key == "name" else default, takes, remark]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    title = f"## {kind}{table.key}" if table.key else f"## {kind}The top"
-    summary = " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
-    return "\n".join([title, "", summary, "", "| key | default | takes | |", "|---|---|---|---|", *rows, ""])
+    title = f"## {kind}{place or 'The top'}"
+    yield "\n".join([title, "", table["title"], "", "| key | default | takes | |", "|---|---|---|---|", *rows, ""])
+    for name, value in table["properties"].items():
+        if "properties" in value:
+            yield from _sections(value, free_keys, kind, f"{place}.{name}".removeprefix("."))
+
+
+def _takes(schema: Schema) -> str:
+    """Return in words what a key takes, such as "a list, each a whole number, 1 to 64"."""
+    if "enum" in schema:
+        return "one of " + ", ".join(map(repr, schema["enum"]))
+    if "items" in schema:
+        return f"a list, each {_takes(schema['items'])}"
+    parts = [_TYPES[schema["type"]]]
+    if "minimum" in schema and "maximum" in schema:
+        parts.append(f"{_number(schema['minimum'])} to {_number(schema['maximum'])}")
+    else:
+        words = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most",
+                 "exclusiveMaximum": "less than"}  # fmt: skip
+        parts += [f"{word} {_number(schema[name])}" for name, word in words.items() if name in schema]
+    return ", ".join(parts)
+
+
+def _number(bound: float) -> str:
+    return f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
 
 
 def _anchor(title: str) -> str:
     """Return what a heading is called in a link, as GitHub makes it."""
     return "".join(sign for sign in title.lower().replace(" ", "-") if sign.isalnum() or sign in "-_")
-
-
-def _default(config: Any, field: dataclasses.Field[Any]) -> str:
-    value = getattr(config, field.name)
-    if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-        return "must be given"
-    return "" if dataclasses.is_dataclass(value) else f"`{json.dumps(to_plain(value), ensure_ascii=False)}`"
 
 
 if __name__ == "__main__":

@@ -5,44 +5,50 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 
+from suphx.models.net_config import NetConfig
 from suphx.training.config import PlayoutConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import (
     AblationConfig,
     AgentComparisonConfig,
+    DeckMatchConfig,
     EntropyStudyConfig,
     LearningCurveConfig,
+    MonteCarloRecipe,
     OracleDecayConfig,
     OracleDistillationConfig,
     OracleStageConfig,
     Recipe,
 )
-from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml
+from suphx_pipelines.recipe.recipe_file import flatten, look_up, read_toml, to_table, to_toml
+from suphx_pipelines.recipe.recipe_kind import load_run_recipe
+from suphx_pipelines.recipe.recipe_schema import recipe_schema
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
-ALL = sorted(path for path in RECIPES.rglob("*.toml") if not path.stem.startswith(("nightly", "doudizhu")))
-"""Without a tournament (test_tournament.py) and another game (test_monte_carlo_pipeline.py)."""
-
-
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
-def test_a_shipped_recipe_loads_and_is_named_like_its_file(path: Path) -> None:
-    assert load_recipe(path).name == path.stem
+ALL = sorted(path for path in RECIPES.rglob("*.toml") if path.stem not in ("nightly", "doudizhu_tournament"))
+"""Without tournaments (test_tournament.py)."""
+KINDS = (Recipe, MonteCarloRecipe, TournamentRecipe, SideTournamentRecipe)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path: Path) -> None:
-    recipe = load_recipe(path)
-    assert Runner(recipe, pipeline_stages(recipe), runs=tmp_path, records=None, console=Console()).run_id.startswith(
-        path.stem
-    )
+    recipe = load_run_recipe(path)
+    assert recipe.name == path.stem
+    runner = Runner(recipe, pipeline_stages(recipe), runs=tmp_path, records=None, console=Console())
+    assert runner.run_id.startswith(path.stem)
     resolved = tmp_path / "recipe.toml"
     resolved.write_text(to_toml(recipe))
-    assert load_recipe(resolved) == recipe
+    assert load_run_recipe(resolved) == recipe
+    plays = {stage.name for stage in pipeline_stages(recipe)} & {"reinforcement", "oracle", "agent_comparison/match"}
+    assert isinstance(recipe, MonteCarloRecipe) or recipe.has_self_play == bool(plays)
+    assert [key for key in recipe.free_keys if look_up(to_table(recipe), key) is None] == []
 
 
 @pytest.mark.parametrize("folder", [RECIPES, RECIPES / "paper"], ids=["laptop", "paper"])
@@ -60,13 +66,6 @@ def test_rl_2_is_rl_1_with_oracle_guiding_instead_of_plain_self_play(folder: Pat
     decay = second.oracle_decay
     updates = second.oracle.max_updates + decay.steps * decay.updates_per_step + decay.continued_updates
     assert updates == first.reinforcement.max_updates
-
-
-def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
-    with pytest.raises(ValueError, match=r"laptop\.toml: supervised: batch_size is 1: use 2 to 65,536"):
-        load_recipe(RECIPES / "laptop.toml", [("supervised.batch_size", "1")])
-    with pytest.raises(ValueError, match=r"--set net\.size=huge: 'huge' is not one of 'tiny'"):
-        load_recipe(RECIPES / "laptop.toml", [("net.size", "huge")])
 
 
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
@@ -97,45 +96,6 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     assert used == settings
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"games": (100, 10)}, "use different numbers, ascending"),
-        ({"games": (0,)}, "use 1 to 1,000,000,000"),
-        ({"heads": ("chi",)}, "use one or more of discard, riichi, chow, pong, kong"),
-        ({"heads": ()}, "use one or more of discard"),
-    ],
-)
-def test_a_learning_curve_that_makes_no_sense_is_refused(fields: dict[str, tuple[int, ...]], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        LearningCurveConfig(**fields)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"encoders": ("mini",)}, "name two or more different ones, or none"),
-        ({"encoders": ("mini", "mini")}, "name two or more different ones, or none"),
-        ({"heads": ("chi",)}, "use one or more of discard, riichi, chow, pong, kong"),
-        ({"seeds": 0}, "seeds is 0: use 1 to 1,000"),
-    ],
-)
-def test_an_ablation_that_makes_no_sense_is_refused(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        AblationConfig(**fields)
-
-
-@pytest.mark.parametrize("alphas", [(0.1, 0.1), (-0.1,)])
-def test_an_entropy_study_that_makes_no_sense_is_refused(alphas: tuple[float, ...]) -> None:
-    with pytest.raises(ValueError, match=r"alphas is \[.*use (0 to 10,000|different numbers)"):
-        EntropyStudyConfig(alphas=alphas)
-
-
-def test_an_entropy_study_ends_after_no_negative_number_of_updates() -> None:
-    with pytest.raises(ValueError, match="max_updates is -1: use 0 to 1,000,000,000"):
-        EntropyStudyConfig(max_updates=-1)
-
-
 def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_it() -> None:
     workers = [("data_parallel.num_workers", "3"), ("supervised.batch_size", "512")]
     told = r"supervised\.batch_size is 512: use a multiple of the 3 workers \(data_parallel\.num_workers\)"
@@ -146,15 +106,41 @@ def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_
     load_recipe(RECIPES / "reinforcement.toml", workers)
 
 
-def test_every_free_key_is_a_key_of_the_recipe() -> None:
-    recipe = Recipe(name="all")
-    for key in recipe.free_keys:
-        assert look_up(to_table(recipe), key) is not None, key
-
-
 @pytest.mark.parametrize(
-    ("name", "has_self_play"),
-    [("laptop", False), ("supervised", False), ("rl_basic", True), ("agent_comparison", True)],
+    ("cls", "settings", "message"),
+    [
+        (LearningCurveConfig, {"games": (100, 10)}, "games is"),
+        (LearningCurveConfig, {"games": (0,)}, "games is"),
+        (LearningCurveConfig, {"heads": ("chi",)}, "use one or more of discard"),
+        (LearningCurveConfig, {"heads": ()}, "use one or more of discard"),
+        (AblationConfig, {"encoders": ("mini",)}, "encoders is"),
+        (AblationConfig, {"encoders": ("mini", "mini")}, "encoders is"),
+        (AblationConfig, {"heads": ("chi",)}, "use one or more of discard"),
+        (AblationConfig, {"seeds": 0}, "seeds is 0"),
+        (EntropyStudyConfig, {"alphas": (0.1, 0.1)}, "alphas is"),
+        (EntropyStudyConfig, {"alphas": (-0.1,)}, "alphas is"),
+        (EntropyStudyConfig, {"max_updates": -1}, "max_updates is -1"),
+        (OracleStageConfig, {"max_updates": -1}, "max_updates is -1"),
+        (OracleDistillationConfig, {"max_updates": -1}, "max_updates is -1"),
+        (OracleDecayConfig, {"learning_rate_share": 0.0}, "learning_rate_share is 0.0"),
+        (OracleDecayConfig, {"reject_ratio": 1.0}, "reject_ratio is 1.0"),
+        (OracleDecayConfig, {"continued_updates": 0}, "continued_updates is 0"),
+        (OracleDecayConfig, {"updates_per_step": 0}, "updates_per_step is 0"),
+        (DeckMatchConfig, {"decks": 1}, "decks is 1"),
+        (NetConfig, {"channels": 4096, "num_blocks": 1024}, "the net has about 103,"),
+        *((kind, {"name": name}, "name is") for kind in KINDS for name in ("", "My Run", "-run", "../up", "x" * 64)),
+        *((kind, {"name": "run", "minutes": -5}, "minutes is -5") for kind in KINDS),
+    ],
 )
-def test_a_recipe_says_whether_it_has_self_play(name: str, has_self_play: bool) -> None:
-    assert load_recipe(RECIPES / f"{name}.toml").has_self_play == has_self_play
+def test_settings_that_make_no_sense_are_refused(cls: type[Any], settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        cls(**settings)
+
+
+def test_editors_accept_the_shipped_recipes_by_the_schema_and_no_others() -> None:
+    schema = Draft7Validator(recipe_schema())
+    schema.check_schema(schema.schema)
+    for path in RECIPES.rglob("*.toml"):
+        assert schema.is_valid(read_toml(path)), path
+    for wrong in ({"net": {"sise": "tiny"}}, {"net": {"size": "huge"}}, {"seed": -1}, {"seed": True}):
+        assert not schema.is_valid({"name": "mine", **wrong}), wrong

@@ -21,11 +21,10 @@ from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 
-@pytest.mark.parametrize("name", ["laptop", "pipelines/recipes/laptop.toml", "pipelines/recipes/laptop"])
-def test_a_shipped_recipe_is_found_from_any_folder(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shipped_recipe_is_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert find_recipe(Path(name)) == RECIPES / "laptop.toml"
-    assert load_recipe(Path(name)).name == "laptop"
+    assert find_recipe(Path("laptop")) == RECIPES / "laptop.toml"
+    assert load_recipe(Path("laptop")).name == "laptop"
 
 
 @pytest.mark.parametrize("name", ["laptop", "laptop.toml", "./laptop.toml"])
@@ -62,11 +61,9 @@ def test_a_recipe_can_have_the_name_of_the_one_that_it_extends(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("labtop", r"labtop: no such recipe: did you mean 'laptop'\? `suphx recipes` lists all"),
+        ("labtop", "did you mean 'laptop'"),
         ("paper/rl1", "did you mean 'paper/rl_1'"),
-        ("pipelines/recipes/orcale.toml", "did you mean 'oracle'"),
-        ("laptop.toml", r"laptop\.toml: no such file; to use the shipped recipe, write laptop"),
-        ("./paper/rl_1.toml", "no such file; to use the shipped recipe, write paper/rl_1"),
+        ("laptop.toml", "did you mean 'laptop'"),
         ("xyzzy", "xyzzy: no such recipe: use a TOML file, or one of ablation, "),
         ("minne.toml", r"did you mean 'mine\.toml'"),
         (".", r"\. is a folder"),
@@ -101,7 +98,7 @@ class Config:
     size: Literal["tiny", "small"] = "tiny"
     layers: tuple[int, ...] = ()
     learner: Learner
-    heads: dict[str, Learner] = field(default_factory=dict)
+    critic: Learner = field(default_factory=lambda: Learner(learning_rate=0.5, steps=3))
 
 
 GOOD = """
@@ -109,8 +106,8 @@ name = "a"
 layers = [1, 2]
 [learner]
 learning_rate = 1
-[heads.kong]
-learning_rate = 0.5
+[critic]
+limit = 7
 """
 
 
@@ -123,50 +120,42 @@ def recipe(tmp_path: Path) -> Path:
 
 def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
     config = load_config(Config, recipe)
-    assert config == Config(
-        name="a", layers=(1, 2), learner=Learner(learning_rate=1.0), heads={"kong": Learner(learning_rate=0.5)}
-    )
+    critic = Learner(learning_rate=0.5, steps=3, limit=7)
+    assert config == Config(name="a", layers=(1, 2), learner=Learner(learning_rate=1.0), critic=critic)
     assert type(config.learner.learning_rate) is float
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("before", "after", "key"),
     [
-        (GOOD + "[learner2]\n", "learner2: there is no such key: did you mean learner?"),
-        (GOOD.replace("layers", "layer"), "layer: there is no such key"),
-        (GOOD.replace('name = "a"', ""), "name: this key is missing: add it (a text in quotes)"),
-        (
-            GOOD.replace("learning_rate = 1\n", ""),
-            "learner.learning_rate: this key is missing: add it (a finite number)",
-        ),
-        (GOOD.replace("= 1\n", '= "1"\n'), "learner.learning_rate: '1' is not a finite number"),
-        (GOOD.replace("= 1\n", "= true\n"), "learner.learning_rate: True is not a finite number"),
-        (GOOD.replace("= 1\n", "= nan\n"), "learner.learning_rate: nan is not a finite number"),
-        (GOOD.replace("= 1\n", f"= {10**400}\n"), f"learner.learning_rate: {10**79} is not a finite number"),
-        (GOOD.replace("= 1\n", "= 1\nsteps = 1.5\n"), "learner.steps: 1.5 is not a whole number"),
-        (GOOD.replace("= 1\n", "= 1\nsteps = true\n"), "learner.steps: True is not a whole number"),
-        (GOOD.replace("= 1\n", "= 1\nis_augmented = 1\n"), "learner.is_augmented: 1 is not true or false"),
-        (GOOD.replace("= 1\n", "= 1\nsteps = 0\n"), "learner: steps is 0: use at least 1"),
-        (GOOD.replace("= 0.5", "= 1\nsteps = -3\n"), "heads.kong: steps is -3: use at least 1"),
-        (GOOD.replace("[1, 2]", "[1, 2.5]"), "layers: 2.5 is not a whole number"),
-        (GOOD.replace("[1, 2]", "3"), "layers: 3 is not a list, each a whole number"),
-        (GOOD.replace("[1, 2]", '[]\nsize = "huge"'), "size: 'huge' is not one of 'tiny', 'small'"),
-        ('name = "a"\nlearner = 3\n', "learner: 3 is a value: this is a table, write [learner]"),
-        (
-            GOOD.replace("= 1\n", "= 1\nis_teacher = true\n"),
-            "learner.is_teacher: this is not a key of a recipe: the second stage sets it",
-        ),
-        ("name = \n", "is not TOML: Invalid value (at line 1"),
-        ("a = " + 5_000 * "[" + "\n", "is not TOML: its values are nested too deeply"),
+        ("[critic]", "[critics]", "critics.limit: there is no such key: did you mean critic?"),
+        ("layers", "layer", "layer: there is no such key"),
+        ('name = "a"', "", "name: this key is missing"),
+        ("learning_rate = 1\n", "", "learner.learning_rate: this key is missing"),
+        ("= 1\n", '= "1"\n', "learner.learning_rate: '1': "),
+        ("= 1\n", "= true\n", "learner.learning_rate: True: "),
+        ("= 1\n", "= nan\n", "learner.learning_rate: nan: "),
+        ("= 1\n", f"= {10**400}\n", "learner.learning_rate: 1000"),
+        ("= 1\n", "= 1\nsteps = 1.5\n", "learner.steps: 1.5: "),
+        ("= 1\n", "= 1\nsteps = true\n", "learner.steps: True: "),
+        ("= 1\n", "= 1\nis_augmented = 1\n", "learner.is_augmented: 1: "),
+        ("= 1\n", "= 1\nsteps = 0\n", "learner: steps is 0: use at least 1"),
+        ("limit = 7", "steps = -3\n", "critic: steps is -3: use at least 1"),
+        ("[1, 2]", "[1, 2.5]", "layers: 2.5: "),
+        ("[1, 2]", "3", "layers: 3: "),
+        ("[1, 2]", '[]\nsize = "huge"', "size: 'huge': "),
+        (GOOD, 'name = "a"\nlearner = 3\n', "learner: 3 is a value, and this is a table"),
+        ("= 1\n", "= 1\nis_teacher = true\n", "learner.is_teacher: this is not a key of a recipe: the second stage"),
+        (GOOD, "name = \n", "is not TOML: Invalid value (at line 1"),
+        (GOOD, "a = " + 5_000 * "[" + "\n", "is not TOML: its values are nested too deeply"),
     ],
 )
-def test_a_bad_recipe_is_refused_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "recipe.toml"
-    path.write_text(text)
+def test_a_bad_recipe_is_refused_with_file_and_key(recipe: Path, before: str, after: str, key: str) -> None:
+    recipe.write_text(GOOD.replace(before, after))
     with pytest.raises(ValueError) as error:
-        load_config(Config, path)
-    assert str(error.value).startswith(str(path))
-    assert message in str(error.value)
+        load_config(Config, recipe)
+    assert str(error.value).startswith(str(recipe))
+    assert key in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -182,7 +171,7 @@ def test_a_bad_recipe_is_refused_with_file_and_key(tmp_path: Path, text: str, me
         ("name", '"quoted"', "quoted"),
         ("size", "small", "small"),
         ("layers", "[4, 5]", [4, 5]),
-        ("heads.pong.learning_rate", "0.1", 0.1),
+        ("critic.learning_rate", "0.1", 0.1),
     ],
 )
 def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str, value: object) -> None:
@@ -192,24 +181,22 @@ def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str
 @pytest.mark.parametrize(
     ("key", "text", "message"),
     [
-        ("learner.learning_rat", "1", "--set learner.learning_rat=1: there is no such key"),
-        ("learner.steps", "many", "--set learner.steps=many: 'many' is not a whole number"),
-        ("learner.is_augmented", "True", "--set learner.is_augmented=True: 'True' is not true or false"),
-        ("name.first", "b", "--set name.first=b: name is a value and has no keys: use --set name=VALUE"),
-        ("size", "huge", "--set size=huge: 'huge' is not one of"),
-        ("learner", "3", "--set learner=3: 3 is a value: this is a table, set learner.KEY, with KEY one of "),
-        ("layers", "4", "4 is not a list, each a whole number: write --set 'layers=[1, 2]'"),
-        ("nothing.here", "1", "--set nothing.here=1: there is no such key: use name, size, layers, learner, heads"),
-        ("learning_rate", "1", "--set learning_rate=1: there is no such key: did you mean learner.learning_rate?"),
-        ("learner.is_teacher", "true", "--set learner.is_teacher=true: this is not a key of a recipe: the second"),
-        ("learner.step", "1", "--set learner.step=1: there is no such key: did you mean learner.steps?"),
-        ("size", "tinny", "is not one of 'tiny', 'small': did you mean 'tiny'?"),
+        ("learner.steps", "many", "'many': "),
+        ("learner.is_augmented", "True", "'True': "),
+        ("name.first", "b", "name is a value and has no keys: use --set name=VALUE"),
+        ("size", "huge", "'huge': "),
+        ("learner", "3", "3 is a value, and this is a table"),
+        ("layers", "4", "4: "),
+        ("nothing.here", "1", "there is no such key: use name, size, layers, learner, critic"),
+        ("learning_rate", "1", "there is no such key: did you mean learner.learning_rate?"),
+        ("learner.is_teacher", "true", "this is not a key of a recipe: the second"),
+        ("learner.step", "1", "there is no such key: did you mean learner.steps?"),
     ],
 )
 def test_a_bad_override_is_refused(recipe: Path, key: str, text: str, message: str) -> None:
     with pytest.raises(ValueError) as error:
         load_config(Config, recipe, [(key, text)])
-    assert message in str(error.value)
+    assert str(error.value).startswith(f"--set {key}={text}: {message}")
 
 
 def test_the_resolved_recipe_reads_back_to_the_same(recipe: Path, tmp_path: Path) -> None:
@@ -261,23 +248,12 @@ def test_a_key_is_looked_up_by_its_path() -> None:
     assert look_up(table, "a.b.c.d") is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nested:
-    learner: Learner = field(default_factory=lambda: Learner(learning_rate=0.5, steps=3))
-
-
-def test_a_table_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text("[learner]\nlimit = 7\n")
-    loaded = load_config(Nested, tmp_path / "a.toml")
-    assert loaded.learner == Learner(learning_rate=0.5, steps=3, limit=7)
-
-
 def test_an_inline_table_of_an_override_changes_only_the_keys_that_it_names(recipe: Path) -> None:
     text = "{steps = 9, limit = 7}"
     before = load_config(Config, recipe)
     changed = load_config(Config, recipe, [("learner", text), ("learner.steps", "10")])
     assert changed.learner == replace(before.learner, steps=10, limit=7)
-    assert load_config(Config, recipe, [("heads", "{kong = {steps = 2}}")]).heads["kong"].learning_rate == 0.5
+    assert load_config(Config, recipe, [("critic", "{steps = 2}")]).critic == replace(before.critic, steps=2)
     with pytest.raises(ValueError, match=r"--set learner\.speed=1: there is no such key"):
         load_config(Config, recipe, [("learner", "{speed = 1}")])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,11 +42,18 @@ def ray_job(job: str, ray_cluster: str) -> dict[str, str]:
     return {"RAY_JOB_CONFIG_JSON_ENV_VAR": settings, "RAY_CLUSTER_NAME": ray_cluster}
 
 
-def drive(pod: Path, storage: str, run_id: str, how: str, *, job: str, ray_cluster: str, **more: str) -> int:
-    """Run the driver on a node of its own, the folder ``pod``; return its exit code. Its log is there afterwards."""
+def drive(
+    pod: Path, storage: str, run_id: str, how: str, *, job: str, ray_cluster: str, runs: Path | None = None
+) -> int:
+    """Run the driver on a node of its own, the folder ``pod``; return its exit code. Its log is there afterwards.
+
+    ``runs``: a folder with an empty store of MLflow, which takes seconds to make.
+    """
     (pod / "runs").mkdir(parents=True, exist_ok=True)
+    if runs is not None:
+        shutil.copytree(runs, pod / "runs", dirs_exist_ok=True)
     words = [sys.executable, "-m", __name__, str(pod / "runs"), storage, run_id, how]
-    environment = {**os.environ, **ray_job(job, ray_cluster), **more}
+    environment = {**os.environ, **ray_job(job, ray_cluster)}
     with (pod / f"job-driver-{job}.log").open("a") as log:
         return subprocess.run(words, stdout=log, stderr=log, env=environment, cwd=REPOSITORY, check=False).returncode
 

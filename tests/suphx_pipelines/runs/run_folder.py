@@ -42,7 +42,7 @@ def write_run(
             started=started,
             seconds=100.0,
             verdict="The nets play better." if state == "finished" else None,
-            stages={name: StageSummary(status="finished", seconds=12.5) for name in stages},
+            stages={name: StageSummary(status="finished", seconds=12.5, metrics={**stages[name]}) for name in stages},
             error=error,
         ).write(folder)
     return folder

@@ -9,13 +9,14 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from unittest import mock
 
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
-from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
@@ -97,10 +98,20 @@ STAGES = (
 
 
 def small_runner(
-    runs: Path, recipe: SmallRecipe | None = None, records: Path | None = None, storage: Path | None = None
+    runs: Path,
+    recipe: SmallRecipe | None = None,
+    *,
+    stages: Sequence[Stage[SmallRecipe]] = STAGES,
+    records: Path | None = None,
+    storage: Path | None = None,
+    **more: Any,
 ) -> Runner[SmallRecipe]:
     kept = None if storage is None else Storage(StorageConfig(address=str(storage)))
-    return Runner(recipe or SmallRecipe(), STAGES, runs=runs, records=records, console=Console(), storage=kept)
+    return Runner(recipe or SmallRecipe(), stages, runs=runs, records=records, console=Console(), storage=kept, **more)
+
+
+def statuses(result: RunResult) -> list[str]:
+    return [stage.status for stage in result.stages.values()]
 
 
 def main() -> None:

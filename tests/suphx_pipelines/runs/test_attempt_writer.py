@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.runs.attempt_writer import keep_early
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Interrupted, Stage
@@ -53,10 +52,12 @@ def fail(context: Context) -> dict[str, float]:
     raise RuntimeError(f"{REASON},\n see http://me:{SECRET}@host and {SECRET}")
 
 
-def test_attempts_are_kept_outside_of_their_pods_with_reason_and_last_lines(tmp_path: Path) -> None:
+def test_attempts_are_kept_outside_of_their_pods_with_reason_and_last_lines(runs: Path, tmp_path: Path) -> None:
     storage = tmp_path / "storage"
-    assert drive(tmp_path / "pod-1", str(storage), RUN, "fails", job="job-1", ray_cluster="run-1-abcde") == 1
-    assert drive(tmp_path / "pod-2", str(storage), RUN, "finishes", job="job-2", ray_cluster="run-1-fghij") == 0
+    assert drive(tmp_path / "pod-1", str(storage), RUN, "fails", job="job-1", ray_cluster="run-1-abcde", runs=runs) == 1
+    assert (
+        drive(tmp_path / "pod-2", str(storage), RUN, "finishes", job="job-2", ray_cluster="run-1-fghij", runs=runs) == 0
+    )
     first, second = kept(storage)
     assert (first.number, first.outcome, first.ray_job, first.ray_cluster) == (1, "failed", "job-1", "run-1-abcde")
     assert first.reason == f"RuntimeError: {REASON}"
@@ -71,10 +72,10 @@ def test_attempts_are_kept_outside_of_their_pods_with_reason_and_last_lines(tmp_
 @pytest.mark.slow
 @pytest.mark.parametrize("has_hook", [True, False])
 def test_a_killed_driver_is_reported_by_its_pod_or_else_by_the_next_attempt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_hook: bool
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_hook: bool
 ) -> None:
     storage, pod = tmp_path / "storage", tmp_path / "pod-1"
-    assert drive(pod, str(storage), RUN, "is killed", job="job-1", ray_cluster="run-1-abcde") == -9
+    assert drive(pod, str(storage), RUN, "is killed", job="job-1", ray_cluster="run-1-abcde", runs=runs) == -9
     assert [attempt.outcome for attempt in kept(storage)] == [None]
     if has_hook:
         monkeypatch.setenv("RAY_CLUSTER_NAME", "another-cluster")  # the same volume, seen by another head
@@ -83,7 +84,9 @@ def test_a_killed_driver_is_reported_by_its_pod_or_else_by_the_next_attempt(
         monkeypatch.setenv("RAY_CLUSTER_NAME", "run-1-abcde")
         stop_held_runs(pod / "runs", seconds=1, report=tmp_path / "message")
         assert json.loads((tmp_path / "message").read_text()) == {"stopped": {}}
-    assert drive(tmp_path / "pod-2", str(storage), RUN, "finishes", job="job-2", ray_cluster="run-1-fghij") == 0
+    assert (
+        drive(tmp_path / "pod-2", str(storage), RUN, "finishes", job="job-2", ray_cluster="run-1-fghij", runs=runs) == 0
+    )
     first, second = kept(storage)
     assert (first.outcome, second.outcome) == ("failed" if has_hook else "lost", "finished")
     assert "killed" in first.reason
@@ -127,8 +130,7 @@ def test_without_a_storage_attempts_are_artifacts_in_mlflow(
     monkeypatch.setenv("MLFLOW_TRACKING_URI", TrackingStore(runs).uri)
     monkeypatch.chdir(tmp_path)  # where MLflow keeps the artifacts of a store in files
     for number in (1, 2):
-        pod = tmp_path / f"pod-{number}"
-        pod.mkdir()
+        (pod := tmp_path / f"pod-{number}").mkdir()
         with pytest.raises(RuntimeError):
             runner(pod, None, fail).run()
     (name,) = (found := places(None, tmp_path))
@@ -150,13 +152,6 @@ def test_a_storage_that_does_not_answer_changes_nothing_but_a_warning(
     assert "the keys are refused" in caplog.text
 
 
-def test_a_run_that_is_no_ray_job_keeps_no_attempts(runs: Path, tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError):
-        runner(runs, StorageConfig(address=str(tmp_path / "storage")), fail).run()
-    assert kept(tmp_path / "storage") == []
-    assert not (runs / RUN / ATTEMPTS).exists()
-
-
 @pytest.mark.usefixtures("_ray_job")
 @pytest.mark.parametrize("key", ["no.such.key=1", "storage.keep_last=0"])
 def test_an_error_before_the_run_has_begun_is_an_attempt_too(tmp_path: Path, key: str) -> None:
@@ -169,12 +164,3 @@ def test_an_error_before_the_run_has_begun_is_an_attempt_too(tmp_path: Path, key
     assert (first.number, second.number) == (1, 2)
     assert first.outcome == second.outcome == "failed"
     assert key.partition("=")[0].rpartition(".")[2] in first.reason
-
-
-@pytest.mark.usefixtures("_ray_job")
-def test_an_error_of_a_run_is_kept_once(runs: Path, tmp_path: Path) -> None:
-    storage = tmp_path / "storage"
-    with pytest.raises(RuntimeError) as caught:
-        runner(runs, StorageConfig(address=str(storage)), fail).run()
-    keep_early(caught.value, RUN, runs, [("storage.address", str(storage))])  # as the command does
-    assert [attempt.number for attempt in kept(storage)] == [1]

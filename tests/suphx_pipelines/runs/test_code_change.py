@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,8 @@ from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import Tracker
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
-from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
-from tests.suphx_pipelines.runs.small_run import SmallRecipe
+from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
+from tests.suphx_pipelines.runs.small_run import SmallRecipe, statuses
 
 FILES = {
     "data.py": """
@@ -142,14 +141,6 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return Project(tmp_path, runs, monkeypatch)
-
-
-def work(folder: Path) -> Counter[str]:
-    return Counter((folder / "work.log").read_text().splitlines())
-
-
-def statuses(result: RunResult) -> list[str]:
-    return [stage.status for stage in result.stages.values()]
 
 
 LOSS = "nets_of_this_test/deep/inner/loss.py"

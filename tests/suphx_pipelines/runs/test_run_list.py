@@ -4,8 +4,7 @@ import errno
 import fcntl
 import os
 import re
-import subprocess
-import sys
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from suphx_pipelines.runs.run_list import delete_run, find_run, freed_bytes, lis
 from suphx_pipelines.runs.run_lock import LOCK_FILE, check_free, holder, is_locked, locked
 from suphx_pipelines.runs.stage_folder import DONE
 from tests.disk_faults import Call, trace_disk
-from tests.suphx_pipelines.runs.run_folder import HOLD, running, write_run
+from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 
 def test_runs_are_listed_newest_first_and_other_folders_are_ignored(tmp_path: Path) -> None:
@@ -41,32 +40,6 @@ def test_a_run_without_a_summary_has_been_interrupted(tmp_path: Path) -> None:
     entry = read_run(write_run(tmp_path, "old-1", has_summary=False, metrics={"records": {"games": 3.0}}))
     assert (entry.summary.recipe, entry.state, entry.summary.verdict) == ("laptop", "interrupted", None)
     assert entry.summary.started.startswith("20")
-    assert entry.metrics() == {"records": {"games": 3.0}}
-
-
-def test_copies_in_work_folders_are_no_stages(tmp_path: Path) -> None:
-    metrics = {"evaluation": {"games": 3.0}, "evaluation/.uploads/0": {"games": 2.0}, ".records.replaced": {}}
-    entry = read_run(write_run(tmp_path / ".hidden", "laptop-1", metrics=metrics))
-    assert entry.metrics() == {"evaluation": {"games": 3.0}}
-
-
-def test_the_report_is_the_page_that_links_to_the_others(tmp_path: Path) -> None:
-    folder = write_run(tmp_path, "laptop-1")
-    assert read_run(folder).report is None
-    (folder / "report").mkdir(exist_ok=True)
-    for name in ("game.html", "game_best_1.html"):
-        (folder / "report" / name).touch()
-    assert read_run(folder).report is None
-    (folder / "report" / "report.html").touch()
-    assert read_run(folder).report == folder / "report" / "report.html"
-
-
-def test_settings_are_the_keys_of_the_recipe(tmp_path: Path) -> None:
-    folder = write_run(tmp_path, "laptop-1")
-    assert read_run(folder).settings() == {"name": "laptop", "net.size": "tiny"}
-    (folder / "recipe.toml").write_text("name = ", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"the run is damaged: .*recipe\.toml is not TOML"):
-        read_run(folder).settings()
 
 
 def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
@@ -97,33 +70,17 @@ def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_pat
         find_run(tmp_path, "broken-1")
 
 
-def test_a_damaged_mark_of_a_stage_is_named(tmp_path: Path) -> None:
-    path = write_run(tmp_path, "broken-1") / "evaluation" / "done.json"
-    path.write_text(path.read_text(encoding="utf-8").replace("12.5", '"long"'), encoding="utf-8")
-    (entry,) = list_runs(tmp_path)
-    assert entry.state == "finished"
-    with pytest.raises(ValueError, match=r"evaluation/done\.json is damaged \(seconds\)"):
-        entry.metrics()
-    path.write_text('{"digest": "a"}', encoding="utf-8")  # of another version
-    assert entry.metrics() == {}
-
-
 def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path)  # no file at all
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
+    with running(tmp_path) as process:
         assert is_locked(tmp_path)
-        assert holder(tmp_path) == process.pid
-        with pytest.raises(ValueError, match=f"is being run by process {process.pid}"), locked(tmp_path):
+        assert holder(tmp_path) == process
+        with pytest.raises(ValueError, match=f"is being run by process {process}"), locked(tmp_path):
             pass
-        with pytest.raises(ValueError, match=f"is being run by process {process.pid}: wait for it"):
+        with pytest.raises(ValueError, match=f"is being run by process {process}: wait for it"):
             check_free(tmp_path)
-        process.kill()
-    assert (tmp_path / LOCK_FILE).read_text() == str(process.pid)  # the file stays, the lock does not
+        os.kill(process, signal.SIGKILL)
+    assert (tmp_path / LOCK_FILE).read_text() == str(process)  # the file stays, the lock does not
     assert not is_locked(tmp_path)
     assert holder(tmp_path) is None
     with locked(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 import subprocess
 import sys
@@ -12,17 +11,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from suphx_pipelines.runs.run_list import headlines
-from suphx_pipelines.runs.run_page import RunPage, description, end_abandoned
-from suphx_pipelines.runs.run_summary import RunState, RunSummary, StageSummary
+from suphx_pipelines.runs.run_summary import RunState, RunSummary, end_abandoned, headlines
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, write_note
-from suphx_pipelines.runs.stage_folder import Done
 from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.mlflow_store import PRIMARY_METRIC
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs import small_run
+from tests.suphx_pipelines.runs.run_folder import running
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
 
 if TYPE_CHECKING:
@@ -88,41 +85,38 @@ def test_the_page_of_a_finished_run_has_headlines_verdict_command_and_files(runs
     assert {file.path for file in files} == {"recipe.toml", "provenance.json", "run.log", "run.json"}
 
 
-def test_the_page_has_the_report_with_its_game_and_pictures_and_each_stage_says_what_it_does(runs: Path) -> None:
-    def write(context: Context) -> dict[str, float]:
-        for name in ("report.html", "game.html", "strength.svg", "table.json"):
-            (context.folder / name).write_text(name)
-        return {}
+def test_the_page_has_the_report_and_its_pictures_the_notes_of_stages_and_the_games(runs: Path, tmp_path: Path) -> None:
+    def read(context: Context) -> dict[str, float]:
+        """Read the ``games``."""
+        return {"games": 3.0, "kyoku": 24.0}
 
-    stages: list[Stage[SmallRecipe]] = [Stage(name="evaluation", run=play), Stage(name="report", run=write)]
-    small = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
-    small.run()
-    store = TrackingStore(runs)
-    files = {file.path for file in store.client.list_artifacts(page_of(runs, small.run_id).info.run_id)}
-    assert {"report.html", "game.html", "strength.svg"} < files
-    assert "table.json" not in files
-    notes = {run.info.run_name: run.data.tags[NOTE] for run in store.client.search_runs([store.experiment_id()])}
-    assert notes["evaluation"].startswith("Plays a match of the nets so far against an opponent")
-    assert all(small.run_id in notes[name] for name in ("evaluation", "report"))
-
-
-def test_a_stage_may_add_a_note_and_give_a_page_another_form_in_mlflow(runs: Path) -> None:
     def write(context: Context) -> dict[str, float]:
         write_note(context.folder, "Before: [one](#/experiments/1), http://me:secret@host/")
         (context.folder / TRACKED_FOLDER).mkdir()
-        for name in ("report.html", "game.html", f"{TRACKED_FOLDER}/report.html"):
+        for name in ("report.html", "game.html", "strength.svg", "table.json", f"{TRACKED_FOLDER}/report.html"):
             (context.folder / name).write_text(name)
         return {}
 
-    stages: list[Stage[SmallRecipe]] = [Stage(name="report", run=write)]
-    small = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
+    (records := tmp_path / "2009.mjlog").write_text("a game")
+    stages: list[Stage[SmallRecipe]] = [
+        Stage(name="records", run=read, reads_records=True),
+        Stage(name="report", run=write),
+    ]
+    small = Runner(SmallRecipe(), stages, runs=runs, records=records, console=Console())
     small.run()
-    page = page_of(runs, small.run_id)
-    assert "\n\nBefore: [one](#/experiments/1), http://" in page.data.tags[NOTE]
-    assert "secret" not in page.data.tags[NOTE]
-    client = TrackingStore(runs).client
+    store, page = TrackingStore(runs), page_of(runs, small.run_id)
+    files = {file.path for file in store.client.list_artifacts(page.info.run_id)}
+    assert {"report.html", "game.html", "strength.svg"} < files
+    assert "table.json" not in files
     for name, content in (("report.html", "mlflow/report.html"), ("game.html", "game.html")):
-        assert Path(client.download_artifacts(page.info.run_id, name, str(runs.parent))).read_text() == content
+        assert Path(store.client.download_artifacts(page.info.run_id, name, str(tmp_path))).read_text() == content
+    notes = {run.info.run_name: run.data.tags[NOTE] for run in store.client.search_runs([store.experiment_id()])}
+    assert notes["records"].startswith("Read the `games`.")
+    assert small.run_id in notes["report"]
+    assert "\n\nBefore: [one](#/experiments/1), http://" in notes[small.run_id]
+    assert "secret" not in notes[small.run_id]
+    (used,) = page.inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.profile) == ("2009.mjlog", '{"games": 3, "kyoku": 24}')
 
 
 def test_a_failed_run_names_its_error_and_the_same_command_continues_its_page(runs: Path) -> None:
@@ -154,40 +148,6 @@ def test_a_stopped_run_and_its_stage_are_killed_in_mlflow(runs: Path) -> None:
     statuses = {run.info.run_name: run.info.status for run in store.client.search_runs([store.experiment_id()])}
     assert statuses == {small.run_id: "KILLED", "evaluation": "KILLED"}
     assert stopped.data.tags[NOTE].startswith("**Stopped.** 0 of 2 stages are finished.")
-
-
-def test_the_games_of_a_run_are_its_dataset(runs: Path) -> None:
-    done = Done(digest="d" * 64, inputs={}, metrics={"games": 3.0, "kyoku": 24.0}, seconds=1.0, run_id="small-1")
-    tracker = TrackingStore(runs).start("small-1", key="small-1")
-    folder = runs / "small-1"
-    with RunPage(tracker, folder, a_summary(), records=Path("/games/2009")).shown() as page:
-        page.add_stage("records", done)
-    tracker.flush()
-    inputs = page_of(runs, "small-1").inputs
-    assert inputs is not None
-    (used,) = inputs.dataset_inputs
-    assert (used.dataset.name, used.dataset.profile) == ("2009", '{"games": 3, "kyoku": 24}')
-
-
-def a_summary() -> RunSummary:
-    stages = {"records": StageSummary(status="finished", warnings=["half of the games are damaged"])}
-    command = ["suphx", "run", "my recipe.toml"]
-    return RunSummary(run_id="small-1", recipe="small", command=command, state="running", started="", stages=stages)
-
-
-def test_the_description_of_a_running_run_has_its_progress_warnings_and_command(tmp_path: Path) -> None:
-    text = description(a_summary(), tmp_path)
-    assert text.startswith("**Running.** 1 of 1 stages are finished.\n\n- Warning: half of the games are damaged\n\n")
-    assert "suphx run 'my recipe.toml'" in text
-
-
-def test_long_commands_are_shown_in_short_lines_that_a_shell_takes(tmp_path: Path) -> None:
-    long = a_summary()
-    long.command += [f"--set=key_{number}=a value" for number in range(9)]
-    text = description(long, tmp_path)
-    assert max(len(line) for line in text.splitlines()) < 60
-    block = text.partition("```\n")[2].partition("\n```")[0]
-    assert shlex.split(block.replace("\\\n", "")) == long.command
 
 
 def test_a_killed_process_leaves_a_run_that_is_then_shown_as_killed(runs: Path) -> None:
@@ -243,15 +203,8 @@ def test_a_run_with_a_process_or_without_a_folder_stays_as_it_is(runs: Path) -> 
     store.close()
     (runs / "working-1").mkdir()
     (runs / "working-1" / "lock").touch()
-    holder = "import sys; from pathlib import Path; from suphx_pipelines.runs.run_lock import locked\n"
-    holder += "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", holder, str(runs / "working-1")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"held\n"
+    with running(runs / "working-1"):
         assert end_abandoned(runs, store) == []
-        process.kill()
     assert end_abandoned(runs, store) == ["working-1"]
     assert statuses(store) == {"elsewhere-1": "RUNNING", "working-1": "KILLED"}
 

@@ -57,13 +57,6 @@ def test_the_hook_of_a_head_has_its_driver_save_and_reports_it(runs: Path) -> No
     assert held_runs(runs) == []
 
 
-def test_a_head_without_a_driver_reports_that_there_was_none(runs: Path) -> None:
-    write_run(runs, "of-another-pod", state="running")
-    report = runs / "termination-log"
-    stop_held_runs(runs, seconds=60, report=report)
-    assert read_report(pod_with(report)) == {}
-
-
 def test_a_run_of_another_user_is_named(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(process: int, number: int) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,16 +14,8 @@ from suphx_cli.arguments import resumable
 from suphx_cli.commands.run import next_commands, report_lines
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.pipeline import PipelineResult
-from suphx_pipelines.runs.run_page import description
-from suphx_pipelines.runs.run_summary import (
-    RUN_FILE,
-    RunJournal,
-    RunSummary,
-    StageSummary,
-    command_line,
-    rayjob,
-    with_places,
-)
+from suphx_pipelines.runs.run_commands import command_line, with_places
+from suphx_pipelines.runs.run_summary import RUN_FILE, RunRecord, RunSummary, StageSummary
 from suphx_pipelines.runs.runner import RunResult
 from suphx_platform.console.console import Console
 from tests.selfplay.small_policy_set import save_random
@@ -62,7 +56,7 @@ def test_keys_of_a_later_version_are_ignored(tmp_path: Path) -> None:
 def test_a_value_of_another_type_is_named(tmp_path: Path, broken: dict[str, object]) -> None:
     summary().write(tmp_path)
     write_json(tmp_path / RUN_FILE, read_json(tmp_path / RUN_FILE) | broken)
-    with pytest.raises(ValueError, match=r"run\.json is damaged \(TypeError.* is "):
+    with pytest.raises(ValueError, match=r"run\.json is damaged \("):
         RunSummary.read(tmp_path)
 
 
@@ -84,8 +78,8 @@ def test_the_command_line_is_the_one_that_a_person_types(tmp_path: Path, monkeyp
 PATIENCE_SECONDS = 30
 
 
-def new_journal(folder: Path) -> RunJournal:
-    return RunJournal(folder, "laptop-1", "laptop", ["records", "report"], Console(), refresh_seconds=0.01)
+def new_record(folder: Path) -> RunRecord:
+    return RunRecord(folder, "laptop-1", "laptop", ["records", "report"], Console(), refresh_seconds=0.01)
 
 
 def stored(folder: Path) -> RunSummary:
@@ -95,11 +89,11 @@ def stored(folder: Path) -> RunSummary:
 
 
 def test_the_time_spent_is_stored_while_a_stage_works(tmp_path: Path) -> None:
-    with new_journal(tmp_path).kept():
+    with new_record(tmp_path).kept(Mock()):
         pass
     before = stored(tmp_path).seconds
-    journal = new_journal(tmp_path)
-    with journal.kept(), journal.stage("records"):
+    record = new_record(tmp_path)
+    with record.kept(Mock()), record.stage("records"):
         first = stored(tmp_path).seconds
         end = time.monotonic() + PATIENCE_SECONDS
         while stored(tmp_path).stages["records"].seconds < 0.02 and time.monotonic() < end:
@@ -112,6 +106,12 @@ def test_the_time_spent_is_stored_while_a_stage_works(tmp_path: Path) -> None:
     assert ended.state == "finished"
     assert ended.stages["records"].seconds >= killed.stages["records"].seconds
     assert ended.stages["report"].seconds == 0
+
+
+def test_an_error_that_names_a_file_that_is_not_utf_8_can_be_read_again(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), new_record(tmp_path).kept(Mock()):
+        raise FileNotFoundError("no file \udcff.mjlog")
+    assert (stored(tmp_path).state, stored(tmp_path).error) == ("failed", "no file \\udcff.mjlog")
 
 
 def test_a_disk_that_refuses_now_and_then_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,8 +127,7 @@ def test_a_disk_that_refuses_now_and_then_does_not_end_the_run(tmp_path: Path, m
     monkeypatch.setattr(RunSummary, "write", watched)
     folder = tmp_path / "run"
     folder.mkdir()
-    journal = new_journal(folder)
-    with journal.kept():
+    with new_record(folder).kept(Mock()):
         away = folder.rename(tmp_path / "away")
         assert is_refused.wait(PATIENCE_SECONDS)
         away.rename(folder)
@@ -137,72 +136,38 @@ def test_a_disk_that_refuses_now_and_then_does_not_end_the_run(tmp_path: Path, m
 
 PAGE = "http://suphx-mlflow:5000/#/experiments/1/runs/abc"
 STORAGE = "s3://bucket/runs"
+JOB = "rl-0123456789"
 
 
-@pytest.fixture
-def driver(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of the RayJob whose driver this process is: what KubeRay and Ray set."""
-    monkeypatch.setenv("RAY_CLUSTER_NAME", "rl-0123456789-x2v9k")
-    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
-    return "rl-0123456789"
-
-
-def last_lines(runs: Path, *, storage: str = STORAGE, page: str = PAGE) -> str:
-    folder = runs / "rl-0123456789"
+def last_lines(runs: Path, monkeypatch: pytest.MonkeyPatch, *, storage: str, page: str, cluster: str) -> str:
+    """Return what ``suphx run`` prints last; ``cluster``: the name that KubeRay gave, if this is a driver."""
+    for name, value in (("RAY_CLUSTER_NAME", cluster), ("RAY_JOB_CONFIG_JSON_ENV_VAR", cluster and "{}")):
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+    folder = runs / JOB
     save_random(folder / "reinforcement")
-    uri = "http://suphx-mlflow:5000" if page else "sqlite:////runs/mlflow.db"
-    run = RunResult(run_id=folder.name, folder=folder, tracking_uri=uri, storage=storage, page=page)
+    run = RunResult(run_id=JOB, folder=folder, tracking_uri="", storage=storage, page=page)
     result = PipelineResult(run=run, report=folder / "report" / "report.html")
     return "\n".join([*report_lines(result), *next_commands(result, runs)])
 
 
-def test_a_run_of_a_cluster_ends_with_addresses_and_commands_that_work_outside(driver: str, tmp_path: Path) -> None:
-    text = last_lines(tmp_path)
-    assert str(tmp_path) not in text
-    assert "--runs" not in text
-    for part in (PAGE, f"{STORAGE}/{driver}", f"suphx status {driver}", f"--agent {STORAGE}/{driver}/reinforcement",
-                 f"suphx ui {driver}"):  # fmt: skip
-        assert part in text
-
-
-def test_a_run_of_a_cluster_that_stores_nothing_says_so_and_names_no_command_that_fails(
-    driver: str, tmp_path: Path
-) -> None:
-    text = last_lines(tmp_path, storage="", page="")
-    assert "storage.address" in text
-    assert "suphx play" not in text
-    assert "suphx ui" not in text
-
-
-@pytest.mark.parametrize("variables", [{}, {"RAY_CLUSTER_NAME": "interactive"}, {"RAY_JOB_CONFIG_JSON_ENV_VAR": "{}"}])
-def test_elsewhere_paths_are_named(variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RAY_CLUSTER_NAME", "RAY_JOB_CONFIG_JSON_ENV_VAR"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert rayjob() == ""
-    text = last_lines(tmp_path)
-    assert f"{tmp_path}/rl-0123456789/report/report.html" in text
-    assert f"suphx play --agent {tmp_path}/rl-0123456789/reinforcement" in text
-
-
-def test_a_tournament_of_a_cluster_shows_places_instead_of_the_path_of_its_report(driver: str) -> None:
-    values = {"champion": "models:/suphx@champion", "report": "/runs/nightly-1/report/report.html"}
-    shown = with_places(values, "nightly-1", storage=STORAGE, page=PAGE)
-    text = str(shown)
-    assert shown["champion"] == values["champion"]
-    assert "/runs/nightly-1/report" not in text
-    assert all(part in text for part in (PAGE, f"{STORAGE}/nightly-1", f"suphx status {driver}"))
-
-
-def test_a_run_of_a_cluster_that_is_stopped_is_continued_by_its_rayjob(
-    driver: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("storage", "page", "cluster", "named", "others"),
+    [
+        (STORAGE, PAGE, f"{JOB}-x2v9k", (PAGE, f"suphx status {JOB}", f"--agent {STORAGE}/{JOB}/reinforcement",
+         f"suphx ui {JOB}"), ("RUNS", "--runs")),
+        ("", "", f"{JOB}-x2v9k", ("storage.address",), ("RUNS", "suphx play", "suphx ui")),
+        (STORAGE, "", "", (f"RUNS/{JOB}/report/report.html", f"suphx play --agent RUNS/{JOB}/reinforcement"), ()),
+    ],
+    ids=["cluster", "cluster that stores nothing", "this machine"],
+)  # fmt: skip
+def test_a_run_names_places_and_commands_that_work_where_it_is_read(
+    storage: str, page: str, cluster: str, named: Sequence[str], others: Sequence[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    text = last_lines(tmp_path, monkeypatch, storage=storage, page=page, cluster=cluster).replace(str(tmp_path), "RUNS")
+    assert [part for part in named if part not in text] == [part for part in others if part in text] == []
+    values = with_places({"report": "/runs/report.html"}, "nightly-1", storage=storage, page=page)
+    assert ("report" in values) == (not cluster)
     with pytest.raises(KeyboardInterrupt), resumable(Console(), lambda error: "Saved."):
         raise KeyboardInterrupt
-    assert f"suphx resume {driver}" in capsys.readouterr().err
-    summary = RunSummary(run_id=driver, recipe="rl", state="interrupted", started="2026-11-29T10:00:00+00:00",
-                         command=["suphx", "run", "/etc/recipe.toml"])  # fmt: skip
-    text = description(summary, tmp_path / driver, STORAGE)
-    assert f"suphx resume {driver}" in text
-    assert "/etc/recipe.toml" not in text
+    assert (f"suphx resume {JOB}" in capsys.readouterr().err) == bool(cluster)

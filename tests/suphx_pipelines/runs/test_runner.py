@@ -17,15 +17,14 @@ from suphx_pipelines.runs import runner as runner_module
 from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import Runner, wait_for_services
-from suphx_pipelines.runs.stage import Interrupted, Stage, stage_seed
+from suphx_pipelines.runs.stage import Stage, stage_seed
 from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.objects import ExpiredKeysError
 from suphx_platform.storage.storage import Storage
-from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_pipelines.runs.run_folder import HOLD
+from tests.suphx_pipelines.runs.run_folder import running
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
 from tests.suphx_pipelines.runs.small_run import (
     STAGES,
@@ -34,6 +33,7 @@ from tests.suphx_pipelines.runs.small_run import (
     PowersConfig,
     SmallRecipe,
     small_runner,
+    statuses,
 )
 from tests.suphx_platform.tracking.empty_database import forget_everything
 
@@ -44,9 +44,7 @@ ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1,
 def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
     runner = small_runner(runs)
     result = runner.run()
-    assert {name: stage.status for name, stage in result.stages.items()} == dict.fromkeys(
-        ["numbers", "powers", "total"], "finished"
-    )
+    assert statuses(result) == ["finished"] * 3
     assert work(result.folder) == ALL_WORK
     assert tracked_runs(runs) == [
         ("numbers", "FINISHED", True),
@@ -65,7 +63,7 @@ def test_a_run_whose_output_has_no_reader_any_more_was_interrupted(runs: Path, m
     def print_more() -> None:
         os.write(writer, b"more")
 
-    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), get_ready=print_more)
+    runner = small_runner(runs, get_ready=print_more)
     with os.fdopen(writer, "w") as output, monkeypatch.context() as patch:
         patch.setattr("sys.stdout", output)
         with pytest.raises(BrokenPipeError):
@@ -79,7 +77,7 @@ def test_finished_stages_are_kept(runs: Path) -> None:
     first = small_runner(runs).run()
     again = small_runner(runs).run()
     assert again.run_id == first.run_id
-    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert set(statuses(again)) == {"kept"}
     assert again.stages["total"].metrics == first.stages["total"].metrics
     assert work(again.folder) == ALL_WORK
     assert len(tracked_runs(runs)) == 4
@@ -93,8 +91,7 @@ def test_a_stage_is_checked_before_any_begins_unless_it_has_a_result(runs: Path,
             raise FileNotFoundError(f"{recipe.name} misses {needed.name}")
 
     def runner(recipe: SmallRecipe) -> Runner[SmallRecipe]:
-        stages = [replace(stage, check=check) if stage.name == "total" else stage for stage in STAGES]
-        return Runner(recipe, stages, runs=runs, records=None, console=Console())
+        return small_runner(runs, recipe, stages=[*STAGES[:2], replace(STAGES[2], check=check)])
 
     first = runner(SmallRecipe())
     with pytest.raises(FileNotFoundError, match="small misses opponent"):
@@ -104,9 +101,8 @@ def test_a_stage_is_checked_before_any_begins_unless_it_has_a_result(runs: Path,
     needed.touch()
     first.run()
     needed.unlink()
-    assert {stage.status for stage in runner(SmallRecipe()).run().stages.values()} == {"kept"}
-    reused = runner(SmallRecipe(name="renamed")).run()
-    assert {stage.status for stage in reused.stages.values()} == {"reused"}
+    assert set(statuses(runner(SmallRecipe()).run())) == {"kept"}
+    assert set(statuses(runner(SmallRecipe(name="renamed")).run())) == {"reused"}
     with pytest.raises(FileNotFoundError, match="small misses opponent"):
         runner(SmallRecipe(seed=8)).run()
 
@@ -115,11 +111,8 @@ def test_files_outside_of_the_run_are_an_input(runs: Path, tmp_path: Path) -> No
     nets = tmp_path / "nets"
 
     def run(recipe: SmallRecipe, on_code_change: CodeChange = "stop") -> list[str]:
-        stages = [
-            replace(stage, outside_files=lambda _: [nets]) if stage.name == "powers" else stage for stage in STAGES
-        ]
-        runner = Runner(recipe, stages, runs=runs, records=None, console=Console(), on_code_change=on_code_change)
-        return [stage.status for stage in runner.run().stages.values()]
+        stages = [STAGES[0], replace(STAGES[1], outside_files=lambda _: [nets]), STAGES[2]]
+        return statuses(small_runner(runs, recipe, stages=stages, on_code_change=on_code_change).run())
 
     nets.write_text("one")
     run(SmallRecipe())
@@ -133,31 +126,26 @@ def test_files_outside_of_the_run_are_an_input(runs: Path, tmp_path: Path) -> No
     assert run(SmallRecipe()) == ["kept", "kept", "kept"]
 
 
-def test_a_stage_about_its_run_is_never_taken_from_another_run(runs: Path) -> None:
-    for name, expected in (("small", "finished"), ("renamed", "reused")):
-        stages = [replace(stage, is_about_run=stage.name == "total") for stage in STAGES]
-        runner = Runner(SmallRecipe(name=name), stages, runs=runs, records=None, console=Console())
-        statuses = [stage.status for stage in runner.run().stages.values()]
-        assert statuses == [expected, expected, "finished"]
-
-
 def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None:
     first = small_runner(runs).run()
     changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
     assert changed.run_id != first.run_id
-    assert [stage.status for stage in changed.stages.values()] == ["reused", "finished", "finished"]
+    assert statuses(changed) == ["reused", "finished", "finished"]
     assert "numbers" not in work(changed.folder)
     assert changed.stages["numbers"].metrics == first.stages["numbers"].metrics
     assert changed.stages["total"].metrics != first.stages["total"].metrics
     everything = small_runner(runs, SmallRecipe(numbers=NumbersConfig(count=2))).run()
-    assert {stage.status for stage in everything.stages.values()} == {"finished"}
+    assert set(statuses(everything)) == {"finished"}
+    about_run = [*STAGES[:2], replace(STAGES[2], is_about_run=True)]
+    again = small_runner(runs, SmallRecipe(name="renamed"), stages=about_run).run()
+    assert statuses(again) == ["reused", "reused", "finished"]
 
 
 def test_a_key_that_only_says_how_work_is_done_continues_the_same_run(runs: Path) -> None:
     first = small_runner(runs, SmallRecipe(threads=1)).run()
     again = small_runner(runs, SmallRecipe(threads=2)).run()
     assert again.run_id == first.run_id
-    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert set(statuses(again)) == {"kept"}
     assert "threads = 2" in (again.folder / "recipe.toml").read_text()
 
 
@@ -168,13 +156,12 @@ def test_what_was_made_from_a_result_that_somebody_deleted_is_made_again(
     shutil.rmtree(folder / "powers")
     (folder / "total" / "of the old powers").touch()
     capsys.readouterr()
-    statuses = {name: stage.status for name, stage in small_runner(runs).run().stages.items()}
-    assert statuses == {"numbers": "kept", "powers": "finished", "total": "finished"}
+    assert statuses(small_runner(runs).run()) == ["kept", "finished", "finished"]
     assert not (folder / "total" / "of the old powers").exists()
     assert (
         "  numbers: use the result\n  powers: run\n  total: run again (its input is missing)\n"
     ) in capsys.readouterr().err
-    assert {stage.status for stage in small_runner(runs).run().stages.values()} == {"kept"}
+    assert set(statuses(small_runner(runs).run())) == {"kept"}
 
 
 def test_a_result_is_reused_only_if_it_was_made_from_the_same_results(runs: Path) -> None:
@@ -187,15 +174,15 @@ def test_a_result_is_reused_only_if_it_was_made_from_the_same_results(runs: Path
     for run in runs.iterdir():
         if run != first and (run / "numbers").is_dir():
             shutil.rmtree(run / "numbers")
-    third = Runner(other, STAGES, runs=runs, records=None, console=Console(), run_id="third").run()
-    assert [stage.status for stage in third.stages.values()] == ["reused", "finished", "finished"]
+    third = small_runner(runs, other, run_id="third").run()
+    assert statuses(third) == ["reused", "finished", "finished"]
 
 
 def test_a_damaged_result_of_another_run_is_not_reused_and_ends_nothing(runs: Path) -> None:
     first = small_runner(runs).run().folder
     (first / "numbers" / "done.json").write_text("{")
     other = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
-    assert {stage.status for stage in other.stages.values()} == {"finished"}
+    assert set(statuses(other)) == {"finished"}
 
 
 def test_changed_records_make_another_run(runs: Path, tmp_path: Path) -> None:
@@ -229,15 +216,9 @@ def test_a_killed_run_continues_and_ends_with_the_same_stages(runs: Path, point:
     assert result.stages["total"].metrics == {"total": 7**2 + 8**2 + 9**2 + 10**2}
 
 
-@pytest.mark.parametrize("name", ["", "Upper", "../up", "a b", "x" * 64])
-def test_a_name_that_is_no_folder_name_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="lower-case letters"):
-        small_runner(tmp_path, SmallRecipe(name=name))
-
-
 def test_a_stage_before_what_it_needs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="listed before powers, which it needs"):
-        Runner(SmallRecipe(), STAGES[2:], runs=tmp_path, records=None, console=Console())
+        small_runner(tmp_path, stages=STAGES[2:])
 
 
 def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
@@ -258,17 +239,17 @@ def test_a_storage_that_goes_away_after_its_first_answer_is_waited_for(
 
     listed = Storage.versions
     monkeypatch.setattr(Storage, "versions", versions)
-    kept = Storage(StorageConfig(address=str(tmp_path / "storage")))
-    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), storage=kept, max_wait_hours=1)
-    assert {stage.status for stage in runner.run().stages.values()} == {"finished"}
+    runner = small_runner(runs, storage=tmp_path / "storage", max_wait_hours=1)
+    assert set(statuses(runner.run())) == {"finished"}
     assert "the storage does not answer; trying again for up to 1 h (--wait-hours)" in capsys.readouterr().err
 
 
 def named(runs: Path, recipe: SmallRecipe, records: Path | None = None) -> Runner[SmallRecipe]:
-    return Runner(recipe, STAGES, runs=runs, records=records, console=Console(), run_id="mine")
+    return small_runner(runs, recipe, records=records, run_id="mine")
 
 
-def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Path) -> None:
+def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.mjlog").write_text("one")
     first = named(runs, SmallRecipe()).run()
     assert first.run_id == "mine"
     before = contents(first.folder)
@@ -277,19 +258,12 @@ def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Pat
     ) as error:
         named(runs, SmallRecipe(seed=8, powers=PowersConfig(exponent=3))).run()
     assert "Use another --run-id" in str(error.value)
-    assert contents(first.folder) == before
-    assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
-    again = named(runs, SmallRecipe(threads=2)).run()
-    assert {stage.status for stage in again.stages.values()} == {"kept"}
-
-
-def test_a_named_run_is_kept_from_other_records(runs: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.mjlog").write_text("one")
-    first = named(runs, SmallRecipe()).run()
-    before = contents(first.folder)
     with pytest.raises(ValueError, match="--records is 'none given' there"):
         named(runs, SmallRecipe(), tmp_path / "a.mjlog").run()
     assert contents(first.folder) == before
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
+    again = named(runs, SmallRecipe(threads=2)).run()
+    assert set(statuses(again)) == {"kept"}
 
 
 def test_a_named_run_is_kept_from_other_settings_on_a_machine_that_never_saw_it(runs: Path) -> None:
@@ -307,44 +281,6 @@ def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
     ):
         named(runs, SmallRecipe()).run()
     assert [path.name for path in (runs / "mine").iterdir()] == ["holiday"]
-
-
-def test_a_run_leaves_a_summary_and_a_log(runs: Path) -> None:
-    result = small_runner(runs).run()
-    summary = RunSummary.read(result.folder)
-    assert summary is not None
-    assert (summary.run_id, summary.recipe, summary.state) == (result.run_id, "small", "finished")
-    assert {stage.status for stage in summary.stages.values()} == {"finished"}
-    assert summary.error is None
-    assert summary.seconds > 0
-    log = (result.folder / "run.log").read_text()
-    assert "command: " in log
-    assert "[3/3] total: finished in" in log
-    small_runner(runs).run()
-    again = RunSummary.read(result.folder)
-    assert again is not None
-    assert {stage.status for stage in again.stages.values()} == {"kept"}
-    assert again.started == summary.started
-    assert again.seconds > summary.seconds
-    assert "continuing, 3 of 3 stages are finished" in (result.folder / "run.log").read_text()
-
-
-@pytest.mark.parametrize(
-    ("error", "state", "text"),
-    [(ValueError("the disk is made of cheese"), "failed", "the disk is made of cheese"),
-     (Interrupted("step 7"), "interrupted", None)],
-)  # fmt: skip
-def test_the_summary_tells_how_a_run_ended(runs: Path, error: BaseException, state: str, text: str | None) -> None:
-    def fail(context: Context) -> dict[str, float]:
-        raise error
-
-    runner = Runner(SmallRecipe(), (Stage(name="numbers", run=fail),), runs=runs, records=None, console=Console())
-    with pytest.raises(type(error)):
-        runner.run()
-    summary = RunSummary.read(runner.folder)
-    assert summary is not None
-    assert (summary.state, summary.error) == (state, text)
-    assert summary.stages["numbers"].status == "running"
 
 
 def test_warnings_of_a_stage_reach_the_console_the_result_and_the_summary(
@@ -381,7 +317,7 @@ def test_a_run_whose_folder_is_moved_ends_and_makes_no_part_of_it_again(
     stages: tuple[Stage[SmallRecipe], ...] = (
         Stage(name="a", run=lambda _: {}), Stage(name="b", run=move), Stage(name="c", run=move),
     )  # fmt: skip
-    runner = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
+    runner = small_runner(runs, stages=stages)
     with pytest.raises(ValueError, match="has been moved or deleted while the run worked in it: put it back"):
         runner.run()
     assert not runner.folder.exists()
@@ -393,13 +329,8 @@ def test_a_second_command_for_a_run_asks_no_service(runs: Path, monkeypatch: pyt
     runner = small_runner(runs)
     runner.folder.mkdir(parents=True)
     monkeypatch.setattr(TrackingStore, "check", lambda *_: pytest.fail("MLflow was asked"))
-    command = [sys.executable, "-c", HOLD, str(runner.folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        with pytest.raises(ValueError, match=f"is being run by process {process.pid}: wait for it, or stop it"):
-            runner.run()
-        process.kill()
+    with running(runner.folder) as process, pytest.raises(ValueError, match=f"is being run by process {process}: wait"):
+        runner.run()
 
 
 def test_a_finished_run_that_mlflow_has_lost_is_tracked_again(runs: Path) -> None:
@@ -450,24 +381,20 @@ def answers(*errors: Exception) -> Callable[[], None]:
     return reach
 
 
-def test_services_that_are_away_are_asked_again(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    wait_for_services(answers(*[OSError("MLflow does not answer")] * 8), 6.0, Console())
+def test_services_that_are_away_are_asked_again_until_the_limit(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = OSError("MLflow does not answer")
+    wait_for_services(answers(*[away] * 8), 6.0, Console())
     assert clock.pauses == [1, 2, 4, 8, 16, 32, 60, 60]
-    error = capsys.readouterr().err
-    assert error.count("MLflow does not answer; trying again for up to 6 h (--wait-hours)") == 1
-    assert "all services answer, after 3 min" in error
-
-
-def test_the_wait_ends_at_its_limit_with_the_last_error(clock: Clock) -> None:
-    with pytest.raises(OSError, match="error 3"):
-        wait_for_services(answers(*[OSError(f"error {number}") for number in range(4)]), 5 / 3600, Console())
-    assert clock.pauses == [1, 2, 2]
-
-
-@pytest.mark.parametrize(
-    ("error", "hours"), [(OSError("away"), 0.0), (PermissionError("wrong"), 6.0), (ExpiredKeysError("old"), 6.0)]
-)
-def test_without_a_limit_or_with_wrong_keys_nothing_waits(clock: Clock, error: OSError, hours: float) -> None:
-    with pytest.raises(OSError, match=str(error)):
-        wait_for_services(answers(error), hours, Console())
-    assert clock.pauses == []
+    assert capsys.readouterr().err.count("MLflow does not answer; trying again for up to 6 h (--wait-hours)") == 1
+    for errors, hours, pauses in (
+        ([away] * 4, 5 / 3600, [1, 2, 2]),
+        ([away], 0.0, []),
+        ([PermissionError("wrong keys")], 6.0, []),
+        ([ExpiredKeysError("old keys")], 6.0, []),
+    ):
+        clock.pauses.clear()
+        with pytest.raises(type(errors[0])):
+            wait_for_services(answers(*errors), hours, Console())
+        assert clock.pauses == pauses

@@ -10,15 +10,11 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.runs.provenance import digest_files
 from suphx_pipelines.runs.run_list import delete_run
 from suphx_pipelines.runs.stage import (
-    NOTE_FILE,
     add_warning,
     clear_warnings,
-    read_note,
     read_warnings,
-    write_note,
 )
 from suphx_pipelines.runs.stage_folder import (
     DONE,
@@ -38,27 +34,17 @@ def done(digest: str) -> Done:
     return Done(digest=digest, inputs={"seed": 1}, metrics={"loss": 0.5}, seconds=1.5, run_id="a-1")
 
 
-def test_work_with_the_same_inputs_is_kept_and_with_others_removed(tmp_path: Path) -> None:
+def test_the_work_of_the_same_inputs_is_kept_and_all_else_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / "stage"
-    prepare(folder, Started(digest="one"))
-    (folder / "half.bin").write_text("half")
-    prepare(folder, Started(digest="one"))
-    assert (folder / "half.bin").exists()
-    prepare(folder, Started(digest="two"))
+    folder.mkdir()
+    for digest, is_kept in (("one", False), ("one", True), ("two", False)):
+        (folder / "half.bin").write_text("half")  # at first without a mark: from nobody knows where
+        assert prepare(folder, Started(digest=digest)) == (folder / "half.bin").exists() == is_kept
     assert [path.name for path in folder.iterdir()] == [STARTED]
-
-
-def test_files_without_a_start_mark_are_not_trusted(tmp_path: Path) -> None:
-    (tmp_path / "half.bin").write_text("from nobody knows where")
-    prepare(tmp_path, Started(digest="one"))
-    assert not (tmp_path / "half.bin").exists()
-
-
-def test_a_stage_is_finished_only_with_the_same_digest(tmp_path: Path) -> None:
-    assert read_done(tmp_path, "one") is None
-    write_done(tmp_path, done("one"))
-    assert read_done(tmp_path, "one") == done("one")
-    assert read_done(tmp_path, "two") is None
+    assert read_done(folder, "two") is None
+    write_done(folder, done("two"))
+    assert read_done(folder, "two") == done("two")
+    assert read_done(folder, "one") is None
 
 
 def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_path: Path) -> None:
@@ -139,24 +125,13 @@ def test_a_result_that_was_made_anew_is_not_taken_for_the_one_that_was_found(tmp
     assert not target.exists()
 
 
-def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    write_json(path, {"loss": 1.0})
-    with pytest.raises(ValueError, match=r"a\.json would hold a number that is not finite"):
-        write_json(path, {"loss": float("inf")})
-    assert json.loads(path.read_text()) == {"loss": 1.0}
-    path.write_text("{")
-    with pytest.raises(ValueError, match=r"a\.json is not JSON"):
-        read_json(path)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1), ("sources", [])],
 )
 def test_a_mark_with_damaged_values_is_named(tmp_path: Path, name: str, value: object) -> None:
     write_json(tmp_path / DONE, asdict(done("one")) | {name: value})
-    with pytest.raises(ValueError, match=rf"{DONE} is damaged \({name}\): remove it and run again"):
+    with pytest.raises(ValueError, match=rf"{DONE} is damaged \({name}.*\): remove it and run again"):
         read_done(tmp_path, "one")
 
 
@@ -177,13 +152,6 @@ def test_the_marks_go_before_the_files_that_they_vouch_for(tmp_path: Path, monke
     ]
 
 
-def test_a_note_is_kept_without_the_passwords_of_addresses(tmp_path: Path) -> None:
-    assert read_note(tmp_path) == ""
-    write_note(tmp_path, "MLflow at https://ml:planted-secret@mlflow.example.org/x, two links: a, b")
-    assert "planted-secret" not in (tmp_path / NOTE_FILE).read_text()
-    assert read_note(tmp_path) == "MLflow at https://mlflow.example.org/x, two links: a, b"
-
-
 def test_warnings_are_kept_once_each_in_order(tmp_path: Path) -> None:
     for text in ("too few samples", "loss is high", "too few samples"):
         add_warning(tmp_path, text)
@@ -193,14 +161,12 @@ def test_warnings_are_kept_once_each_in_order(tmp_path: Path) -> None:
     clear_warnings(tmp_path)
 
 
-def test_files_that_a_desktop_leaves_do_not_count(tmp_path: Path) -> None:
-    (tmp_path / "a.xml").write_text("one")
-    digests = digest_files(tmp_path)
-    (tmp_path / ".DS_Store").write_text("places of icons")
-    (tmp_path / ".Trashes").mkdir()
-    (tmp_path / ".Trashes" / "b.xml").write_text("two")
-    assert digest_files(tmp_path) == digests
-    (tmp_path / "a.xml").unlink()
-    with pytest.raises(ValueError, match="empty folder"):
-        digest_files(tmp_path)
-    assert list(digest_files(tmp_path / ".DS_Store")) == [".DS_Store"], "what was named itself"
+def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"loss": 1.0})
+    with pytest.raises(ValueError, match=r"a\.json would hold a number that is not finite"):
+        write_json(path, {"loss": float("inf")})
+    assert json.loads(path.read_text()) == {"loss": 1.0}
+    path.write_text("{")
+    with pytest.raises(ValueError, match=r"a\.json is not JSON"):
+        read_json(path)

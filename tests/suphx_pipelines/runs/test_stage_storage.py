@@ -249,22 +249,6 @@ def test_versions_that_were_removed_since_they_were_listed_give_way_to_newer_one
         assert not (tmp_path / "here").exists()
 
 
-@pytest.mark.parametrize("address", ["s", ""])
-def test_who_keeps_a_state_is_told_when_it_is_stored(address: str, tmp_path: Path) -> None:
-    kept = Storage(StorageConfig(address=str(tmp_path / address))) if address else None
-    storage = StageStorage(kept, "run-1", Console())
-    folder = tmp_path / "stage"
-    folder.mkdir()
-    stored: list[int] = []
-
-    def note() -> None:
-        stored.append(len(kept.versions("run-1/a")) if kept is not None else 0)
-
-    with storage.uploads():
-        storage.keep("a", folder, 7, then=note)
-    assert stored == [1 if kept is not None else 0]
-
-
 def test_a_run_whose_results_cannot_be_stored_ends_with_that_error(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "storage").touch()
     with pytest.raises(OSError, match="storage"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +9,9 @@ import pytest
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
-from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.pipeline import PipelineResult, pipeline_stages, run_recipe
+from suphx_pipelines.pipeline import PipelineResult, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import games_of_run
 from suphx_pipelines.runs.provenance import digest_file
 from suphx_platform.console.console import Console
@@ -49,9 +46,11 @@ def run_small(agent: str, runs: Path, **settings: str) -> PipelineResult:
     return run_recipe(small_recipe(agent, **settings), records=None, runs=runs, console=Console())
 
 
-def test_self_play_begins_with_the_nets_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_self_play_begins_with_the_nets_of_a_folder(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     nets = save_random(tmp_path / "nets")
-    done = run_small(str(nets), tmp_path / "runs")
+    done = run_small(str(nets), runs, needs_records="true")
     assert list(done.run.stages) == ["initial_agent", "evaluation", "reinforcement", "sample_game", "report"]
     folder = done.run.folder
     digests = {name: digest_file(nets / name) for name in checkpoint_names()}
@@ -66,13 +65,14 @@ def test_self_play_begins_with_the_nets_of_a_folder(tmp_path: Path, capsys: pyte
     assert f"The run began with the nets of {nets}." in page
     assert "games of the last match against initial nets (8 hanchans)" in page
     assert "supervised nets" not in page
-    assert "the initial nets against ukeire" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "the initial nets against ukeire" in printed
+    assert "is meant for game records" not in printed, "it has no stage that reads them"
     with pytest.raises(ValueError, match=r"it began with the nets of .*name the run that trained these"):
         games_of_run(folder)
 
 
-def test_a_run_that_is_started_again_keeps_its_nets_when_the_alias_has_moved(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
+def test_a_run_that_is_started_again_keeps_its_nets_when_the_alias_has_moved(runs: Path, tmp_path: Path) -> None:
     store = TrackingStore(runs)
     registry = ModelRegistry(store, RegistryConfig())
     tracker = store.start("night", key="night")
@@ -90,41 +90,27 @@ def test_a_run_that_is_started_again_keeps_its_nets_when_the_alias_has_moved(tmp
     assert digest_file(nets / "discard.safetensors") == digest_file(tmp_path / "a" / "discard.safetensors")
 
 
-def test_weak_nets_are_copied_where_there_are_some(tmp_path: Path) -> None:
+def test_weak_nets_are_copied_where_there_are_some(runs: Path, tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     assert weak_address(nets) == str(nets)
     other = load_policy_set(save_random(tmp_path / "other", 2), "mini")
     save_policy_set(nets, other, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
     assert weak_address(nets) == f"{nets}:weak"
     settings = {"reinforcement__max_updates": "0", "evaluation__hanchans": "8"}
-    whole = run_small(str(nets), tmp_path / "runs", **settings).run.folder / "initial_agent"
+    whole = run_small(str(nets), runs, **settings).run.folder / "initial_agent"
     names = (*checkpoint_names(), *checkpoint_names(is_weak=True))
     assert [digest_file(whole / name) for name in names] == [digest_file(nets / name) for name in names]
-    weak = run_small(f"{nets}:weak", tmp_path / "runs", **settings).run.folder / "initial_agent"
+    weak = run_small(f"{nets}:weak", runs, **settings).run.folder / "initial_agent"
     assert {path.name for path in weak.glob("*.safetensors")} == set(checkpoint_names())
     assert digest_file(weak / "pong.safetensors") == digest_file(nets / "pong-weak.safetensors")
 
 
-def test_all_that_follows_supervised_learning_follows_it() -> None:
-    settings = {"playouts__num_decisions": "10", "reinforcement__reward": '"global_prediction"'}
-    stages = {stage.name: stage for stage in pipeline_stages(small_recipe("runs/a/supervised", **settings))}
-    assert [*stages] == ["records", "initial_agent", "evaluation", "playouts", "reward_predictor", "reinforcement",
-                         "sample_game", "report"]  # fmt: skip
-    assert stages["playouts"].needs == ("initial_agent",)
-    assert stages["evaluation"].needs == ("initial_agent",)
-    assert stages["reinforcement"].needs == ("initial_agent", "playouts", "reward_predictor")
-    compared = {"agent_comparison__agents": '["sl_weak", "sl", "rl_basic"]'}
-    stages = {stage.name: stage for stage in pipeline_stages(small_recipe("runs/a/supervised", **compared))}
-    assert stages["agent_comparison/match"].needs == ("initial_agent", "agent_comparison/rl_basic")
-    assert not any(head in name for name in stages for head in HEAD_NAMES)
-
-
 def test_an_agent_without_weak_nets_is_compared_with_itself_and_that_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compared = {"agent_comparison__agents": '["sl_weak", "sl"]', "agent_comparison__hanchans": "8"}
     nets = save_random(tmp_path / "nets")
-    done = run_small(str(nets), tmp_path / "runs", reinforcement__max_updates="0", **compared)
+    done = run_small(str(nets), runs, reinforcement__max_updates="0", **compared)
     assert "the initial agent has no nets of an early step" in capsys.readouterr().err
     weak, strong = read_json(done.run.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
     assert weak["placements"] == strong["placements"]
@@ -139,44 +125,20 @@ def test_an_agent_without_weak_nets_is_compared_with_itself_and_that_is_said(
         ("models:/suphx@champion", "models:/suphx@champion.* is not in the model registry"),
     ],
 )
-def test_an_agent_without_nets_is_told_before_anything_runs(agent: str, message: str, tmp_path: Path) -> None:
+def test_an_agent_without_nets_is_told_before_anything_runs(
+    agent: str, message: str, runs: Path, tmp_path: Path
+) -> None:
     save_random(tmp_path / "nets")
     with pytest.raises(ValueError, match=message):
-        run_small(agent.format(tmp_path), tmp_path / "runs")
-    assert not list((tmp_path / "runs").glob("*/evaluation"))
+        run_small(agent.format(tmp_path), runs)
+    assert not list(runs.glob("*/evaluation"))
 
 
-def test_nets_that_see_other_planes_or_hidden_tiles_are_refused(tmp_path: Path) -> None:
+def test_nets_that_see_other_planes_or_hidden_tiles_are_refused(runs: Path, tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     with pytest.raises(ValueError, match=r"initial_agent .*nets: .*planes"):
-        run_small(str(nets), tmp_path / "runs", encoder='"suphx-plain"')
+        run_small(str(nets), runs, encoder='"suphx-plain"')
     hidden = seeing_hidden(load_policy_set(nets, "mini"), range(len(HEAD_NAMES)))
     save_policy_set(tmp_path / "oracle", hidden, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"})
     with pytest.raises(ValueError, match="its nets see hidden tiles, so nobody can play them"):
-        run_small(str(tmp_path / "oracle"), tmp_path / "runs")
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"reinforcement__start": '"random"'}, 'no effect with reinforcement.start = "random"'),
-        ({"learning_curve__games": "[5]"}, "learning_curve.games trains nets on records, which initial_agent replaces"),
-        ({"ablation__encoders": '["mini", "suphx"]'}, "ablation.encoders trains nets on records"),
-    ],
-)
-def test_what_needs_supervised_learning_is_refused(settings: dict[str, str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        small_recipe("runs/a/supervised", **settings)
-
-
-def test_without_records_of_its_own_a_run_does_not_ask_for_any(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recipe = replace(
-        small_recipe(str(save_random(tmp_path / "nets")), evaluation__hanchans="8"),
-        needs_records=True,
-        reinforcement=ReinforcementConfig(),
-    )
-    run_recipe(recipe, records=None, runs=tmp_path / "runs", console=Console())
-    assert "is meant for game records" not in capsys.readouterr().err
-    assert 'initial_agent = "' in to_toml(recipe)
+        run_small(str(tmp_path / "oracle"), runs)

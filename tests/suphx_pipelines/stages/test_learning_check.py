@@ -18,29 +18,24 @@ def metrics(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_a_net_that_has_learned_gives_no_warning() -> None:
-    assert training_warnings("kong", metrics()) == []
-
-
 @pytest.mark.parametrize(
-    ("changes", "text"),
+    ("changes", "warnings"),
     [
-        ({"train_samples": 90}, "the kong net has only about 90 training samples"),
-        ({"history": [{"step": 32}]}, "the kong net has made only 32 training steps: allow more time"),
-        ({"test": {"loss": 0.65}}, "the kong net has not learned: its test loss is 0.650, and 0.660 without"),
-        ({"calibrated": {"ece": 0.35}}, "the probabilities of the kong net are wrong by 35% on average"),
-        ({"calibrated": None, "test": {"ece": 0.35}}, "wrong by 35%"),
-        ({"test": {"samples": 20, "loss": 9.0}}, "was tested on only 20 samples, too few for a reliable result"),
+        ({}, []),
+        ({"train_samples": 90}, ["only about 90 training samples"]),
+        ({"history": [{"step": 32}]}, ["only 32 training steps"]),
+        ({"test": {"loss": 0.65}}, ["has not learned"]),
+        ({"calibrated": {"ece": 0.35}}, ["wrong by 35%"]),
+        ({"calibrated": None, "test": {"ece": 0.35}}, ["wrong by 35%"]),
+        ({"test": {"samples": 20, "loss": 9.0}}, ["tested on only 20 samples"]),
+        ({"test": {"loss": 0.001, "prior_loss": 0.0}}, []),  # all samples have one answer: it may be right at once
+        ({"test": {"loss": 0.3, "prior_loss": 0.0}}, ["has not learned"]),
     ],
 )
-def test_what_is_wrong_is_named(changes: dict[str, Any], text: str) -> None:
-    (warning,) = training_warnings("kong", metrics(**changes))
-    assert text in warning
-
-
-def test_a_head_whose_samples_all_have_one_answer_may_be_right_at_once() -> None:
-    assert training_warnings("riichi", metrics(test={"loss": 0.001, "prior_loss": 0.0})) == []
-    assert len(training_warnings("riichi", metrics(test={"loss": 0.3, "prior_loss": 0.0}))) == 1
+def test_what_is_wrong_is_named(changes: dict[str, Any], warnings: list[str]) -> None:
+    found = training_warnings("kong", metrics(**changes))
+    assert len(found) == len(warnings)
+    assert all(text in warning for text, warning in zip(warnings, found, strict=True))
 
 
 LIMITS = SupervisedConfig(max_epochs=4, min_steps=300, max_steps=900, max_minutes=2, total_minutes=0.5, patience=3)

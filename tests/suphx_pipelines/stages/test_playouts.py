@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.tensor_file import read_tensors, tensors_digest
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.pipeline import pipeline_stages, run_recipe
+from suphx_pipelines.pipeline import run_recipe
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe import small_laptop
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
@@ -33,10 +32,10 @@ PLAYOUTS = {
 
 
 def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe = load_recipe(small_laptop.RECIPE, [*(small_laptop.SMALL | PLAYOUTS).items()])
-    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    done = run_recipe(recipe, records=None, runs=runs, console=Console())
     stages = list(done.run.stages)
     assert stages[-5:] == ["evaluation", "playouts", "reinforcement", "sample_game", "report"]
     folder = done.run.folder
@@ -68,12 +67,3 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     assert "games of the last match against supervised nets (8 hanchans)" in page
     assert "Learning from playouts" in page
     assert "Gain of the discard net" in page
-
-
-def test_it_comes_after_the_supervised_nets_and_before_self_play() -> None:
-    settings = [("playouts.num_decisions", "10"), ("reinforcement.max_updates", "10")]
-    stages = {stage.name: stage for stage in pipeline_stages(load_recipe(small_laptop.RECIPE, settings))}
-    assert set(stages["playouts"].needs) == {f"supervised/{head}" for head in HEAD_NAMES}
-    assert "playouts" in stages["reinforcement"].needs
-    plain = [stage.name for stage in pipeline_stages(load_recipe(small_laptop.RECIPE))]
-    assert "playouts" not in plain

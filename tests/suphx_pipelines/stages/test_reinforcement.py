@@ -18,8 +18,7 @@ import torch
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.stages.reinforcement import first_policy_sets, progress_note
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
@@ -29,9 +28,9 @@ from tests.suphx_pipelines.stages.result_files_page import PAGE
 pytestmark = pytest.mark.usefixtures("short_games")
 
 
-def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path) -> None:
+def test_self_play_from_random_weights_runs_from_recipe_to_report(runs: Path) -> None:
     recipe = small_recipe()
-    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    done = run_recipe(recipe, records=None, runs=runs, console=Console())
     assert list(done.run.stages) == ["reinforcement", "sample_game", "report"]
     metrics = done.run.stages["reinforcement"].metrics
     assert metrics["updates"] == 4
@@ -52,7 +51,7 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     for name in ("game_best_1.html", "game_best_2.html", "game_worst_1.html", "game_worst_2.html"):
         assert f'<a href="{name}">' in page
         assert (done.report.parent / name).is_file()
-    again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    again: Any = run_recipe(recipe, records=None, runs=runs, console=Console())
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
 
 
@@ -66,40 +65,6 @@ def test_a_start_temperature_sharpens_the_nets_that_learn_and_no_others() -> Non
         old, new = (list(cast(Any, net.output).last.parameters()) for net in (before, after))
         assert old
         assert all(torch.equal(second, factor * first) for first, second in zip(old, new, strict=True))
-
-
-def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
-    assert left_out(small_recipe()) == left_out(Recipe(name="no-word-of-self-play")) == []
-    (note,) = left_out(small_recipe(**{"reinforcement.max_updates": "0"}))
-    assert note == (
-        "this run has no self-play, as reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
-    )
-    alone = {"reinforcement.max_updates": "0", "playouts.num_decisions": "100", "playouts.final_hanchans": "0"}
-    assert "play no match, as playouts.final_hanchans is 0" in left_out(small_recipe(**alone))[1]
-    study = small_recipe(**{"reinforcement.max_updates": "0", "entropy_study.alphas": "[0.0]"})
-    assert "no entropy study" in left_out(study)[1]
-    given = {"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": "a.safetensors"}
-    assert left_out(small_recipe(**given)) == []
-    (note,) = left_out(small_recipe(**given, **{"reward_predictor.target.room": "phoenix"}))
-    assert note.startswith("reward_predictor.target has no effect on self-play, as the predictor of ")
-    (note,) = left_out(small_recipe(**{"oracle_decay.steps": "4"}))
-    assert note.startswith("oracle_decay.steps has no effect")
-    assert note.endswith("set oracle.max_updates")
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"learning_curve.games": "[10]"},
-        {"ablation.encoders": '["suphx", "mini"]'},
-        {"playouts.num_decisions": "100"},
-    ],
-    ids=str,
-)
-def test_what_needs_supervised_nets_is_refused_with_random_ones(settings: dict[str, str]) -> None:
-    recipe = small_recipe(**settings)
-    with pytest.raises(ValueError, match=f"{next(iter(settings))} needs supervised learning, which .* leave one"):
-        pipeline_stages(recipe)
 
 
 OVER_RAY = {
