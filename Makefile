@@ -53,6 +53,7 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.games.riichi.features.planes_page
 	$(BIN)/python -m tests.games.riichi.features.golden_planes
 	$(BIN)/python -m tests.games.riichi.playthroughs.golden_game
+	$(BIN)/python -m tests.games.dazhong.lists_twin
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
 	$(BIN)/python -m tests.suphx_pipelines.recipe.recipe_page

@@ -21,10 +21,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suphx.games.mahjong.ready_hands import TenpaiTable, load_tenpai_table
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.mahjong.tile import CHI_MELD, meld_size
 from suphx.games.riichi.legal import fill_own_turn
-from suphx.games.riichi.ready_hands import TENPAI_DEAL, TenpaiDeal, TenpaiTable, deal_tenpai, load_tenpai_table
+from suphx.games.riichi.ready_hands import TENPAI_DEAL, TenpaiDeal, deal_tenpai
 from suphx.games.riichi.shanten import waiting_kinds
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.games.riichi.table import (

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.shanten import load_suits, standard_shanten
-from suphx.games.riichi.ready_hands import (
-    TENPAI_DEAL,
+from suphx.games.mahjong.ready_hands import (
+    SEVEN_PAIRS,
     TENPAI_WEIGHTS,
     count_tenpai,
-    deal_tenpai,
     draw_tenpai,
     load_tenpai_table,
     weigh_tenpai,
 )
+from suphx.games.mahjong.shanten import load_suits, standard_shanten
+from suphx.games.riichi.ready_hands import TENPAI_DEAL, deal_tenpai
 from suphx.games.riichi.shanten import find_waits
 from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import I64
@@ -41,7 +41,7 @@ HIDDEN = [
 
 def weights_of(left: I64) -> Any:
     weights = np.zeros(1, TENPAI_WEIGHTS)[0]
-    weigh_tenpai(load_tenpai_table(), weights, left)
+    weigh_tenpai(load_tenpai_table(), weights, left, SEVEN_PAIRS)
     return weights
 
 
