@@ -23,8 +23,8 @@ from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
 from suphx.games.riichi.names import head_index
-from suphx.games.riichi.records.decisions import DRAW_NAMES, kyoku_name
-from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
+from suphx.games.riichi.records.decisions import kyoku_name
+from suphx.games.riichi.records.game_log import ACTION_BITS, RESULT_NAMES, GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS, game_row
 from suphx.games.riichi.rules import Rules, tenhou
@@ -204,7 +204,7 @@ def _deal(game: GameLog, index: int) -> dict[str, Any]:
         "honba": log.honba,
         "kyotaku": log.kyotaku,
         "scores": list(log.scores),
-        "result": DRAW_NAMES.get(int(result["result"]), "win"),
+        "result": RESULT_NAMES[int(result["result"])],
         "winners": winners,
         "loser": None if not winners or loser in winners else loser,
         "deltas": result["deltas"].tolist(),

@@ -26,25 +26,18 @@ from suphx.games.riichi.table import (
     CHI,
     CHI_RED,
     DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
     GAME_END,
     KAKAN,
     KYOKU_END,
     LEAVE,
     MINKAN,
-    NAGASHI_MANGAN,
     NINE_TERMINALS,
-    NINE_TERMINALS_DRAW,
     PASS,
     PON,
     PON_RED,
     RIICHI,
     RON,
     TABLE,
-    TRIPLE_RON_DRAW,
     TSUMO,
     TSUMOGIRI,
     fill_unseen,
@@ -138,18 +131,6 @@ def seat_text(table: Any, seat: int) -> str:
         riichi = "riichi " if table["riichi"][other] else ""
         lines.append(f"{mark} seat {other} {table['scores'][other]:>6} {riichi}{hand}  [{melds}]  {river}")
     return "\n".join(lines) + "\n"
-
-
-DRAW_NAMES = {
-    EXHAUSTIVE_DRAW: "exhaustive draw",
-    NAGASHI_MANGAN: "nagashi mangan",
-    NINE_TERMINALS_DRAW: "abortive draw: nine terminals and honours",
-    FOUR_WINDS_DRAW: "abortive draw: four winds",
-    FOUR_RIICHI_DRAW: "abortive draw: four riichi",
-    FOUR_KANS_DRAW: "abortive draw: four kans",
-    TRIPLE_RON_DRAW: "abortive draw: triple ron",
-}
-"""Result code of a deal that nobody won -> its name."""
 
 
 class Decision(NamedTuple):

@@ -12,11 +12,23 @@ import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import numpy as np
 
 from suphx.games.riichi.rules import Rules
-from suphx.games.riichi.table import EXHAUSTIVE_DRAW, LEAVE, NAGASHI_MANGAN, RESULT
+from suphx.games.riichi.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    LEAVE,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    RESULT,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
 from suphx.kernel.record import U8, U16
 
 ACTION_BITS = 7
@@ -29,6 +41,30 @@ UNREADABLE_CHARACTERS = re.compile("[\ud800-\udfff\ufffd]")
 """Of a name: lone surrogates, which cannot be written, and what stands for bytes that are not of the encoding."""
 MAX_ID_BYTES = 48
 """Of the id of a game that is stored (store.py)."""
+
+
+class DrawnEnd(NamedTuple):
+    """A way in which a kyoku ends without a win, and its names."""
+
+    result: int
+    mjlog: str
+    """``type`` of RYUUKYOKU."""
+    mjai: str
+    """``reason`` of ryukyoku."""
+    tenhou6: str
+    name: str
+
+
+DRAWN_ENDS = (
+    DrawnEnd(EXHAUSTIVE_DRAW, "", "fanpai", "流局", "exhaustive draw"),
+    DrawnEnd(NAGASHI_MANGAN, "nm", "nagashimangan", "流し満貫", "nagashi mangan"),
+    DrawnEnd(NINE_TERMINALS_DRAW, "yao9", "kyushukyuhai", "九種九牌", "nine terminals"),
+    DrawnEnd(FOUR_WINDS_DRAW, "kaze4", "suufonrenta", "四風連打", "four winds"),
+    DrawnEnd(FOUR_RIICHI_DRAW, "reach4", "suuchareach", "四家立直", "four riichi"),
+    DrawnEnd(FOUR_KANS_DRAW, "kan4", "suukaikan", "四槓散了", "four kans"),
+    DrawnEnd(TRIPLE_RON_DRAW, "ron3", "sanchaho", "三家和了", "triple ron"),
+)
+RESULT_NAMES = {WIN_RESULT: "win"} | {end.result: end.name for end in DRAWN_ENDS}
 
 
 def move(seat: int, action: int) -> int:

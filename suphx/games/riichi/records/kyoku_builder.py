@@ -9,22 +9,17 @@ All record readers feed it:
 >>> log = builder.finish()
 
 Every method raises ValueError, such as MissingFact, with the reason; the readers add where in the record it happened.
-
-Tenhou's 16-bit meld code (attribute ``m`` of the tag N) has in bits 0-1 the relative seat of the source (0 = own tiles,
-3 = kamicha). Then, by the lowest set flag: chi 0x04, pon 0x08, kakan 0x10, three-player nuki 0x20, none of them =
-closed or open kan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog, empty_result, move
 from suphx.games.riichi.records.quarantine import MissingFact
 from suphx.games.riichi.table import (
@@ -53,14 +48,8 @@ from suphx.games.riichi.table import (
     URA_POSITIONS,
     WIN_RESULT,
 )
-from suphx.games.riichi.tile import NUM_TILES, RED_IDS
+from suphx.games.riichi.tile import NUM_TILES, RED_IDS, face_name
 from suphx.kernel.record import U8
-
-_CHI_FLAG, _PON_FLAG, _KAKAN_FLAG, _NUKI_FLAG = 0x04, 0x08, 0x10, 0x20
-_ANKAN_TILE = 0x300
-_MAX_CODE = 0xFFFF
-_NUM_RUNS = 21  # lowest tiles of runs: 1-7 in three suits
-_KAMICHA = 3
 
 
 class Meld(NamedTuple):
@@ -95,76 +84,6 @@ class Meld(NamedTuple):
         if self.type == PON_MELD:
             return PON_RED if has_red else PON
         return (CHI_RED if has_red else CHI) + self.tiles.index(self.called)
-
-
-@lru_cache(maxsize=1 << 14)
-def decode_meld(code: int) -> Meld:
-    """Return the meld of a code; ValueError if no four-player call has this code."""
-    if not 0 <= code <= _MAX_CODE:
-        raise ValueError(f"meld code {code} is outside 0-{_MAX_CODE}")
-    if code & _CHI_FLAG:
-        meld = _decode_chi(code)
-    elif code & (_PON_FLAG | _KAKAN_FLAG):
-        meld = _decode_triplet(code)
-    elif code & _NUKI_FLAG:
-        raise ValueError(f"meld code {code} is a three-player nuki")
-    else:
-        meld = _decode_kan(code)
-    known = code & ~_ANKAN_TILE if meld.type == ANKAN_MELD else code  # records name any of the four tiles
-    if encode_meld(meld) != known:
-        raise ValueError(f"meld code {code} has bits that no call has")
-    return meld
-
-
-def encode_meld(meld: Meld) -> int:
-    """Return Tenhou's code of a sound meld (the inverse of ``decode_meld``)."""
-    kind = meld.tiles[0] >> 2
-    if meld.type == CHI_MELD:
-        run = kind // 9 * 7 + kind % 9
-        code = (run * 3 + meld.tiles.index(meld.called)) << 10 | _CHI_FLAG | meld.source
-        for shift, tile in zip((3, 5, 7), meld.tiles, strict=True):
-            code |= (tile & 3) << shift
-        return code
-    if meld.type in (PON_MELD, KAKAN_MELD):
-        triplet = [tile for tile in meld.tiles if tile != meld.added]
-        unused = 6 - sum(tile & 3 for tile in triplet)
-        flag = _PON_FLAG if meld.type == PON_MELD else _KAKAN_FLAG
-        return (kind * 3 + triplet.index(meld.called)) << 9 | unused << 5 | flag | meld.source
-    first = meld.tiles[0] if meld.type == ANKAN_MELD else meld.called
-    return first << 8 | meld.source
-
-
-def _decode_chi(code: int) -> Meld:
-    run, position = divmod(code >> 10, 3)
-    if run >= _NUM_RUNS or code & 3 != _KAMICHA:
-        raise ValueError(f"meld code {code} is not a chi: a run 123 to 789, taken from kamicha")
-    kind = run // 7 * 9 + run % 7
-    tiles = tuple((kind + step) * 4 + (code >> 3 + 2 * step & 3) for step in range(3))
-    return Meld(CHI_MELD, tiles, tiles[position], _KAMICHA)
-
-
-def _decode_triplet(code: int) -> Meld:
-    kind, position = divmod(code >> 9, 3)
-    if kind >= NUM_KINDS or code & 3 == 0:
-        raise ValueError(f"meld code {code} is not a pon: a kind 0-33, taken from another seat")
-    quad = tuple(range(kind * 4, kind * 4 + 4))
-    unused = quad[code >> 5 & 3]
-    triplet = tuple(tile for tile in quad if tile != unused)
-    if code & _PON_FLAG:
-        return Meld(PON_MELD, triplet, triplet[position], code & 3)
-    return Meld(KAKAN_MELD, quad, triplet[position], code & 3, unused)
-
-
-def _decode_kan(code: int) -> Meld:
-    first = code >> 8
-    kind = first >> 2
-    if kind >= NUM_KINDS:
-        raise ValueError(f"meld code {code} is not a kan: a tile id 0-135")
-    quad = tuple(range(kind * 4, kind * 4 + 4))
-    source = code & 3
-    if source == 0:
-        return Meld(ANKAN_MELD, quad, -1, 0)
-    return Meld(MINKAN_MELD, quad, first, source)
 
 
 FACE_OF_ID = tuple(34 + tile // 36 if tile in RED_IDS else tile >> 2 for tile in range(NUM_TILES))
@@ -209,7 +128,7 @@ class Win:
 
 
 class KyokuBuilder:
-    """One kyoku on its way in; ``scores``, ``kyotaku`` and the indicators show the present state."""
+    """One kyoku on its way in, or played again (kyoku_playback.py); its attributes show the present state."""
 
     def __init__(
         self,
@@ -228,18 +147,25 @@ class KyokuBuilder:
         self.indicators: list[int] = []
         self.turn = kyoku % 4
         self.drawn = -1
+        """The tile just drawn by the seat that has to discard, else -1."""
+        self.last = -1
+        """The tile that was drawn, discarded or added to a kan last."""
+        self.claimable: tuple[int, ...] = ()
+        """The tiles on which another seat may win or call now: a discard, or those of a kan."""
+        self.unpaid_riichi = -1
+        """The seat whose riichi stick is not paid yet, else -1."""
+        self.riichi_seats: set[int] = set()
+        self.melds: list[list[Meld]] = [[], [], [], []]
+        self.num_live = self.num_rinshan = 0
+        """Tiles that were drawn from the live wall, and after a kan."""
+        self.num_turned = 1
+        """Dora indicators that the rules have turned over."""
         self._start = (kyoku, honba, kyotaku, tuple(scores), dice)
         self._where = bytearray([_UNSEEN]) * NUM_TILES
         self._stage = _DRAW
-        self._claimable: tuple[int, ...] = ()
-        self._unpaid_riichi = -1
         self._riichi_declared = False
-        self._riichi_seats: set[int] = set()
-        self._pons: set[tuple[int, tuple[int, ...], int]] = set()
         self._draws: list[int] = []
-        self._live: list[int] = []
-        self._rinshan: list[int] = []
-        self._num_turned = 1  # dora indicators that the rules have turned over
+        self._wall = [-1] * NUM_TILES
         self._is_kan_closed = self._is_dora_due = False
         self.ura_indicators: list[int] = []
         self._moves = [move(seat, LEAVE) for seat in absent]
@@ -263,11 +189,42 @@ class KyokuBuilder:
     @property
     def num_live_left(self) -> int:
         """Return how many tiles are left to draw before an exhaustive draw."""
-        return LAST_DRAW - DEALT - len(self._live) - len(self._rinshan)
+        return LAST_DRAW - DEALT - self.num_live - self.num_rinshan
+
+    @property
+    def is_own_turn(self) -> bool:
+        """Return whether the seat whose turn it is has to discard: it has drawn, or called chi or pon."""
+        return self._stage == _DISCARD
+
+    @property
+    def next_place(self) -> int:
+        """Return where the next tile to be drawn lies in the wall."""
+        return RINSHAN[self.num_rinshan] if self._stage == _KAN else DEALT + self.num_live
 
     def hand(self, seat: int) -> list[int]:
         """Return the concealed tile ids of a seat, ascending, the drawn tile included."""
         return [tile for tile, where in enumerate(self._where) if where == seat]
+
+    def held(self, seat: int, faces: Iterable[int], *, but: int = -1) -> list[int]:
+        """Return the lowest concealed id of each face, different ones for equal faces, never ``but``."""
+        free = [tile for tile in self.hand(seat) if tile != but]
+        tiles: list[int] = []
+        for face in faces:
+            tile = next((tile for tile in free if FACE_OF_ID[tile] == face), None)
+            if tile is None:
+                raise ValueError(f"seat {seat} does not hold {face_name(face)}")
+            free.remove(tile)
+            tiles.append(tile)
+        return tiles
+
+    def kakan(self, seat: int, kind: int) -> Meld:
+        """Return the kan that a seat makes of its pon of a kind."""
+        pon = next((m for m in self.melds[seat] if m.type == PON_MELD and m.tiles[0] >> 2 == kind), None)
+        if pon is None:
+            raise ValueError(f"seat {seat} adds {face_name(kind)} to a pon that it does not have")
+        quad = tuple(range(4 * kind, 4 * kind + 4))
+        added = next(tile for tile in quad if tile not in pon.tiles)
+        return Meld(KAKAN_MELD, quad, pon.called, pon.source, added)
 
     def draw(self, seat: int, tile: int) -> None:
         """Record a draw; after a kan it is the rinshan tile."""
@@ -281,14 +238,20 @@ class KyokuBuilder:
         if seat != expected:
             raise ValueError(f"seat {seat} draws, but it is the turn of seat {expected}")
         self._need_stick_paid()
+        if not self.num_live_left:
+            raise ValueError(f"seat {seat} draws tile {tile}, but the wall ends before")
         self._take_unseen(tile, seat)
-        if stage == _KAN:  # as kyoku_playback.py has it
-            self._num_turned += self._is_dora_due + self._is_kan_closed
+        self._wall[self.next_place] = tile
+        if stage == _KAN:
+            self.num_turned += self._is_dora_due + self._is_kan_closed
             self._is_dora_due = not self._is_kan_closed
-        (self._rinshan if stage == _KAN else self._live).append(tile)
+            self.num_rinshan += 1
+        else:
+            self.num_live += 1
         self._draws.append(tile)
         self.turn = seat
-        self.drawn = tile
+        self.drawn = self.last = tile
+        self.claimable = ()
         self._stage = _DISCARD
 
     def discard(self, seat: int, tile: int) -> None:
@@ -300,35 +263,36 @@ class KyokuBuilder:
         action = TSUMOGIRI if tile == self.drawn else DISCARD + FACE_OF_ID[tile]
         self._moves.append(seat << ACTION_BITS | action)  # move(), inlined: this runs 500 times a game
         self._where[tile] = _ON_TABLE
-        self._claimable = (tile,)
-        self._num_turned += self._is_dora_due
+        self.claimable = (tile,)
+        self.last = tile
+        self.num_turned += self._is_dora_due
         self._is_dora_due = False
         self.drawn = -1
         self._stage = _CLAIM
         if self._riichi_declared:
             self._riichi_declared = False
-            self._unpaid_riichi = seat
+            self.unpaid_riichi = seat
 
     def declare_riichi(self, seat: int) -> None:
         """Record a riichi declaration. Its discard comes next; real records rarely show it after the discard."""
-        if seat in self._riichi_seats or self._riichi_declared:
+        if seat in self.riichi_seats or self._riichi_declared:
             raise ValueError(f"seat {seat} declares riichi twice")
         is_late = self._stage == _CLAIM and self._is_last_move_discard()
         if seat != self.turn or not (is_late or (self._stage == _DISCARD and self.drawn >= 0)):
             raise ValueError(f"seat {seat} declares riichi without having drawn")
-        self._riichi_seats.add(seat)
+        self.riichi_seats.add(seat)
         if is_late:
             self._moves.insert(-1, move(seat, RIICHI))
-            self._unpaid_riichi = seat
+            self.unpaid_riichi = seat
         else:
             self._moves.append(move(seat, RIICHI))
             self._riichi_declared = True
 
     def pay_stick(self, seat: int) -> None:
         """Record that the riichi is accepted: its discard was not ronned."""
-        if seat != self._unpaid_riichi or self._stage != _CLAIM:
+        if seat != self.unpaid_riichi or self._stage != _CLAIM:
             raise ValueError(f"seat {seat} pays a riichi stick that is not due")
-        self._unpaid_riichi = -1
+        self.unpaid_riichi = -1
         self.scores[seat] -= STICK
         self.kyotaku += 1
 
@@ -343,6 +307,10 @@ class KyokuBuilder:
                 raise ValueError(f"seat {seat} melds tile {tile}, which is not in its hand")
             self._where[tile] = _ON_TABLE
         self._moves.append(move(seat, meld.action()))
+        if meld.type == KAKAN_MELD:
+            self.melds[seat] = [meld if m.called == meld.called else m for m in self.melds[seat]]
+        else:
+            self.melds[seat].append(meld)
         self.drawn = -1
 
     def reveal(self, tile: int) -> None:
@@ -463,8 +431,8 @@ class KyokuBuilder:
         return self._moves[-1] & (1 << ACTION_BITS) - 1 <= TSUMOGIRI
 
     def _need_stick_paid(self) -> None:
-        if self._unpaid_riichi >= 0:
-            raise MissingFact(f"seat {self._unpaid_riichi} declared riichi but its stick is not recorded")
+        if self.unpaid_riichi >= 0:
+            raise MissingFact(f"seat {self.unpaid_riichi} declared riichi but its stick is not recorded")
 
     def _call_own(self, seat: int, meld: Meld) -> None:
         if self._stage != _DISCARD or seat != self.turn or self.drawn < 0:
@@ -472,30 +440,28 @@ class KyokuBuilder:
         if self._riichi_declared:
             raise ValueError(f"seat {seat} makes a kan between riichi and its discard")
         if meld.type == KAKAN_MELD:
-            triplet = tuple(tile for tile in meld.tiles if tile != meld.added)
-            if (seat, triplet, meld.called) not in self._pons:
+            possible = self.kakan(seat, meld.tiles[0] >> 2)
+            if (meld.called, meld.added) != (possible.called, possible.added):
                 raise ValueError(f"seat {seat} adds tile {meld.added} to a pon that it does not have")
-            self._claimable = (meld.added,)
-        else:
-            self._claimable = meld.tiles
+        self.claimable = meld.hand_tiles()
+        self.last = self.claimable[-1]
         self._begin_kan(is_closed=meld.type == ANKAN_MELD)
 
     def _call_discard(self, seat: int, meld: Meld) -> None:
         if self._stage != _CLAIM or seat == self.turn:
             raise ValueError(f"seat {seat} calls when no discard of another seat can be claimed")
-        if (seat + meld.source) % 4 != self.turn or meld.called not in self._claimable:
+        if (seat + meld.source) % 4 != self.turn or meld.called not in self.claimable:
             raise ValueError(f"seat {seat} calls tile {meld.called}, which is not the last discard")
         self._need_stick_paid()
         self.turn = seat
+        self.claimable = ()
         if meld.type in (CHI_MELD, PON_MELD):
             self._stage = _DISCARD
-            if meld.type == PON_MELD:
-                self._pons.add((seat, meld.tiles, meld.called))
         else:
             self._begin_kan(is_closed=False)
 
     def _begin_kan(self, *, is_closed: bool) -> None:
-        if len(self._rinshan) == len(RINSHAN):
+        if self.num_rinshan == len(RINSHAN):
             raise ValueError("a fifth kan: there are four rinshan tiles")
         self._stage = _KAN
         self._is_kan_closed = is_closed
@@ -510,7 +476,7 @@ class KyokuBuilder:
         is_further_ron = self._stage == _OVER and bool(self._wins) and self._wins[0].seat != self.turn
         if self._stage not in (_CLAIM, _KAN) and not is_further_ron:
             raise ValueError(f"seat {win.seat} wins when no tile can be claimed")
-        if win.loser != self.turn or win.tile not in self._claimable:
+        if win.loser != self.turn or win.tile not in self.claimable:
             raise ValueError(f"seat {win.seat} wins with tile {win.tile}, which seat {win.loser} has not just given")
         if any(win.seat == earlier.seat for earlier in self._wins):
             raise ValueError(f"seat {win.seat} wins twice")
@@ -518,13 +484,13 @@ class KyokuBuilder:
     def _check_indicators(self) -> None:
         """Refuse an end at which the rules have turned over other dora indicators than the record shows."""
         num_shown = len(self.indicators)
-        if num_shown < self._num_turned:
+        if num_shown < self.num_turned:
             raise MissingFact(
-                f"{self._num_turned} dora indicators are turned over, but the record shows {num_shown}: "
+                f"{self.num_turned} dora indicators are turned over, but the record shows {num_shown}: "
                 "that of a kan is missing"
             )
-        if num_shown > self._num_turned:
-            raise ValueError(f"{self._num_turned} dora indicators are turned over, but the record shows {num_shown}")
+        if num_shown > self.num_turned:
+            raise ValueError(f"{self.num_turned} dora indicators are turned over, but the record shows {num_shown}")
 
     def _compare_indicators(self, wall: U8) -> None:
         """Refuse a computed wall with these hands and other indicators; other hands are the replay's question."""
@@ -536,9 +502,9 @@ class KyokuBuilder:
     def _take_ura(self, win: Win) -> None:
         ura = win.ura_indicators
         if not ura:
-            self._is_ura_known &= bool(self.ura_indicators) or win.seat not in self._riichi_seats
+            self._is_ura_known &= bool(self.ura_indicators) or win.seat not in self.riichi_seats
             return
-        if win.seat in self._riichi_seats and len(ura) < len(self.indicators):
+        if win.seat in self.riichi_seats and len(ura) < len(self.indicators):
             raise MissingFact(
                 f"the record shows {len(ura)} ura dora indicators for {len(self.indicators)} dora indicators"
             )
@@ -563,16 +529,9 @@ class KyokuBuilder:
             self.scores[seat] += deltas[seat]
 
     def _seen_wall(self) -> U8:
-        if self.num_live_left < 0:
-            raise ValueError(f"{len(self._draws)} tiles are drawn: the wall ends before")
-        wall = [-1] * NUM_TILES
+        wall = self._wall
         wall[: len(self.dealt)] = self.dealt
-        wall[DEALT : DEALT + len(self._live)] = self._live
-        for places, tiles in (
-            (RINSHAN, self._rinshan),
-            (DORA_POSITIONS, self.indicators),
-            (URA_POSITIONS, self.ura_indicators),
-        ):
+        for places, tiles in ((DORA_POSITIONS, self.indicators), (URA_POSITIONS, self.ura_indicators)):
             for place, tile in zip(places, tiles, strict=False):
                 wall[place] = tile
         unseen = iter(self.hand(_UNSEEN))

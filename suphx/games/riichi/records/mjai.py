@@ -17,7 +17,13 @@ from typing import Any, assert_never
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, EAST, KAKAN_MELD, MINKAN_MELD, NORTH, NUM_KINDS, PON_MELD
-from suphx.games.riichi.records.game_log import UNREADABLE_CHARACTERS, GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.game_log import (
+    DRAWN_ENDS,
+    UNREADABLE_CHARACTERS,
+    GameLog,
+    KyokuLog,
+    does_tenpai_end_game,
+)
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Meld, Win
 from suphx.games.riichi.records.kyoku_playback import (
     Called,
@@ -103,16 +109,7 @@ TILE_NAMES: tuple[str, ...] = (
 )
 """mjai's name of each face."""
 
-REASONS = {
-    "fanpai": EXHAUSTIVE_DRAW,
-    "nagashimangan": NAGASHI_MANGAN,
-    "kyushukyuhai": NINE_TERMINALS_DRAW,
-    "suufonrenta": FOUR_WINDS_DRAW,
-    "suuchareach": FOUR_RIICHI_DRAW,
-    "suukaikan": FOUR_KANS_DRAW,
-    "sanchaho": TRIPLE_RON_DRAW,
-}
-"""``reason`` of ryukyoku -> result code."""
+REASONS = {end.mjai: end.result for end in DRAWN_ENDS}
 
 TWO_WINDS, EAST_ONLY = 0, 4
 """``kyoku_first`` of start_game: where a game begins, as if a game of one wind were the second half of one of two."""
@@ -346,26 +343,19 @@ class _KyokuReader:
             hands=[[self._take(_face(name)) for name in hand] for hand in hands],
             indicator=self._take(_face(event.get("dora_marker"))),
         )
-        self._pons: dict[tuple[int, int], Meld] = {}
-        self._last = -1
         self._discarded: list[int] = []
-        self._num_melds = 0
-        self._kan_seats: list[int] = []
-        self._num_riichi = 0
 
     def read(self, name: str, event: JsonObject) -> None:
         """Read one event of a running kyoku."""
         match name:
             case "tsumo":
-                self._last = self._take(_face(event.get("pai")))
-                self.builder.draw(seat_of(event), self._last)
+                self.builder.draw(seat_of(event), self._take(_face(event.get("pai"))))
             case "dahai":
                 self._discard(seat_of(event), _face(event.get("pai")), event.get("tsumogiri"))
             case "reach":
                 self.builder.declare_riichi(seat_of(event))
             case "reach_accepted":
                 self.builder.pay_stick(seat_of(event))
-                self._num_riichi += 1
             case "dora":
                 self.builder.reveal(self._take(_face(event.get("dora_marker"))))
             case "hora":
@@ -383,21 +373,19 @@ class _KyokuReader:
         if is_tsumogiri is True and not is_drawn:
             raise ValueError(f"seat {seat} discards {TILE_NAMES[face]} as drawn, but did not draw it")
         # Some programs write false where only the drawn tile can be meant, as at the dealer's first discard.
-        if is_tsumogiri is not True and (held := self._held(seat, face, but=tile)):
-            if is_tsumogiri is not False and is_drawn:
-                raise MissingFact(f"seat {seat} drew {TILE_NAMES[face]} and held another: tsumogiri is missing")
-            tile = held[0]
-        elif not is_drawn:
-            raise ValueError(f"seat {seat} plays {TILE_NAMES[face]}, which is not in its hand")
+        has_other = any(FACE_OF_ID[other] == face and other != tile for other in self.builder.hand(seat))
+        if has_other and is_drawn and type(is_tsumogiri) is not bool:
+            raise MissingFact(f"seat {seat} drew {TILE_NAMES[face]} and held another: tsumogiri is missing")
+        if not is_drawn or (has_other and is_tsumogiri is not True):
+            tile = self.builder.held(seat, [face], but=tile)[0]
         self.builder.discard(seat, tile)
-        self._last = tile
         self._discarded.append(face)
 
     def _win(self, event: JsonObject) -> None:
         win = Win(
             seat=seat_of(event),
             loser=seat_of(event, "target"),
-            tile=self._last,
+            tile=self.builder.last,
             deltas=self._deltas(event),
             ura_indicators=self._ura(_ura_names(event)),
         )
@@ -442,13 +430,14 @@ class _KyokuReader:
         """Return why the kyoku is drawn, derived from what was played and paid."""
         if self.builder.drawn >= 0:
             return NINE_TERMINALS_DRAW
-        if len(self._kan_seats) == 4 and len(set(self._kan_seats)) > 1:
+        num_kans = [sum(meld.type >= ANKAN_MELD for meld in melds) for melds in self.builder.melds]
+        if sum(num_kans) == 4 and max(num_kans) < 4:
             return FOUR_KANS_DRAW
         if self.builder.num_live_left == 0:
             return self._exhausted_result(deltas)
-        if self._num_riichi == 4:
+        if len(self.builder.riichi_seats) == 4 and self.builder.unpaid_riichi < 0:
             return FOUR_RIICHI_DRAW
-        is_first_round = len(self._discarded) == 4 and self._num_melds == 0
+        is_first_round = len(self._discarded) == 4 and not any(self.builder.melds)
         is_same_wind = len(set(self._discarded)) == 1 and EAST <= self._discarded[0] <= NORTH
         return FOUR_WINDS_DRAW if is_first_round and is_same_wind else TRIPLE_RON_DRAW
 
@@ -469,34 +458,22 @@ class _KyokuReader:
         called = None if name == "ankan" else _face(event.get("pai"))
         check_call(name, faces, called)
         if called is None:
-            meld = Meld(ANKAN_MELD, self._held_all(seat, faces), -1, 0)
+            meld = Meld(ANKAN_MELD, tuple(sorted(self.builder.held(seat, faces))), -1, 0)
         elif name == "kakan":
-            meld = self._kakan(seat, called)
+            meld = self.builder.kakan(seat, kind_of_face(called))
+            if FACE_OF_ID[meld.added] != called:
+                raise ValueError(f"seat {seat} adds {TILE_NAMES[called]}, which is not in its hand")
         else:
             meld = self._claim(name, seat, faces, called, (seat_of(event, "target") - seat) % 4)
         self.builder.call(seat, meld)
-        self._num_melds += 1
-        if name in ("kakan", "ankan", "daiminkan"):
-            self._kan_seats.append(seat)
-        if name in ("kakan", "ankan"):
-            self._last = meld.hand_tiles()[-1]
-
-    def _kakan(self, seat: int, face: int) -> Meld:
-        added = self._held_all(seat, [face])[0]
-        pon = self._pons.get((seat, added >> 2))
-        if pon is None:
-            raise ValueError(f"seat {seat} adds {TILE_NAMES[face]} to a pon that it does not have")
-        return Meld(KAKAN_MELD, tuple(sorted((*pon.tiles, added))), pon.called, pon.source, added)
 
     def _claim(self, name: str, seat: int, faces: list[int], called: int, source: int) -> Meld:
-        if self._last < 0 or FACE_OF_ID[self._last] != called:
+        last = self.builder.last
+        if last < 0 or FACE_OF_ID[last] != called:
             raise ValueError(f"seat {seat} calls {TILE_NAMES[called]}, which is not the last discard")
         if name == "chi" and source != _KAMICHA:
             raise ValueError(f"seat {seat} calls chi, but not of the seat on its left")
-        meld = Meld(_CLAIM_TYPES[name], tuple(sorted((*self._held_all(seat, faces), self._last))), self._last, source)
-        if name == "pon":
-            self._pons[seat, self._last >> 2] = meld
-        return meld
+        return Meld(_CLAIM_TYPES[name], tuple(sorted([*self.builder.held(seat, faces), last])), last, source)
 
     def _take(self, face: int) -> int:
         """Return the lowest id of a face that has not been seen."""
@@ -513,20 +490,6 @@ class _KyokuReader:
         if [FACE_OF_ID[tile] for tile in known] == faces:
             return known
         return [self._take(face) for face in faces]
-
-    def _held(self, seat: int, face: int, *, but: int) -> list[int]:
-        return [tile for tile in self.builder.hand(seat) if FACE_OF_ID[tile] == face and tile != but]
-
-    def _held_all(self, seat: int, faces: list[int]) -> tuple[int, ...]:
-        """Return an id for each face, different ones for equal faces."""
-        hand = self.builder.hand(seat)
-        tiles: list[int] = []
-        for face in faces:
-            held = [tile for tile in hand if FACE_OF_ID[tile] == face and tile not in tiles]
-            if not held:
-                raise ValueError(f"seat {seat} melds {TILE_NAMES[face]}, which is not in its hand")
-            tiles.append(held[0])
-        return tuple(sorted(tiles))
 
 
 _CLAIM_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "daiminkan": MINKAN_MELD}
@@ -588,7 +551,7 @@ def check_call(name: str, faces: Sequence[int], called: int | None) -> None:
         raise ValueError(f"{name} of {', '.join(TILE_NAMES[face] for face in tiles)} is impossible")
 
 
-_REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
+_REASON_OF_RESULT = {end.result: end.mjai for end in DRAWN_ENDS}
 _CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
 
 
@@ -690,8 +653,8 @@ def _written(event: Event, kyoku: KyokuLog) -> list[JsonObject]:
             return [{"type": "dora", "dora_marker": _name(tile)}]
         case Left() | CameBack():
             return []
-        case Ended():
-            return _end(event, kyoku)
+        case Ended(end):
+            return _end(end, kyoku)
         case _:
             assert_never(event)
 
@@ -707,7 +670,7 @@ def _call(seat: int, meld: Meld) -> JsonObject:
     return event | {"target": target, "pai": _name(meld.called), "consumed": _names(meld.hand_tiles())}
 
 
-def _end(end: Ended, kyoku: KyokuLog) -> list[JsonObject]:
+def _end(end: KyokuBuilder, kyoku: KyokuLog) -> list[JsonObject]:
     result = kyoku.result
     code = int(result["result"])
     if code != WIN_RESULT:

@@ -21,8 +21,8 @@ import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD
 from suphx.games.riichi import yaku_number
-from suphx.games.riichi.records.game_log import GameLog, KyokuLog, does_tenpai_end_game
-from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Win, decode_meld, encode_meld
+from suphx.games.riichi.records.game_log import DRAWN_ENDS, GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Win
 from suphx.games.riichi.records.kyoku_playback import (
     Called,
     CameBack,
@@ -43,6 +43,8 @@ from suphx.games.riichi.records.mjlog_xml import (
     Attributes,
     attribute,
     changes_in,
+    decode_meld,
+    encode_meld,
     name_in,
     number_in,
     numbers_in,
@@ -67,28 +69,14 @@ from suphx.games.riichi.rules import Rules, refuse_untold_game, refuse_untold_ru
 from suphx.games.riichi.table import (
     DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
     NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    TRIPLE_RON_DRAW,
     URA_POSITIONS,
     WIN_RESULT,
     places_of_scores,
 )
 from suphx.games.riichi.yaku import han_of
 
-DRAW_TYPES = {
-    "": EXHAUSTIVE_DRAW,
-    "nm": NAGASHI_MANGAN,
-    "yao9": NINE_TERMINALS_DRAW,
-    "kaze4": FOUR_WINDS_DRAW,
-    "reach4": FOUR_RIICHI_DRAW,
-    "kan4": FOUR_KANS_DRAW,
-    "ron3": TRIPLE_RON_DRAW,
-}
-"""``type`` of RYUUKYOKU -> result code."""
+DRAW_TYPES = {end.mjlog: end.result for end in DRAWN_ENDS}
 
 ROOMS = {0: "general", 0x80: "advanced", 0x20: "expert", 0xA0: "phoenix"}
 """Bits 0x20 and 0x80 of the GO type -> room, of games of people in the lobby 0; others are played in no room."""
@@ -429,7 +417,7 @@ def _yaku(attributes: Attributes) -> tuple[int, int, dict[int, int]]:
     return sum(numbers[1::2]), bits, dora
 
 
-_RESULT_NAMES = {result: name for name, result in DRAW_TYPES.items()}
+_DRAW_NAMES = {end.result: end.mjlog for end in DRAWN_ENDS}
 _ROOM_BITS = {room: bits | PLAYED_BY_HUMANS for bits, room in ROOMS.items()} | {"": 0}
 
 # Yaku numbers about as Tenhou lists them, whose order depends on the year: riichi and chance first, dora last
@@ -520,8 +508,8 @@ class _KyokuWriter:
                 return [f'<BYE who="{seat}" />']
             case CameBack(seat):
                 return [self._un(seat)]
-            case Ended():
-                return self._end(event)
+            case Ended(kyoku):
+                return self._end(kyoku)
             case _:
                 assert_never(event)
 
@@ -534,7 +522,7 @@ class _KyokuWriter:
         text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(dealt_hands(kyoku)))
         return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
 
-    def _end(self, end: Ended) -> Iterator[str]:
+    def _end(self, end: KyokuBuilder) -> Iterator[str]:
         result = self._kyoku.result
         if int(result["result"]) != WIN_RESULT:
             yield self._ryuukyoku(end)
@@ -548,21 +536,21 @@ class _KyokuWriter:
             yield f'<AGARI ba="{ba}" {self._win(index, end)} sc="{_changes(scores, deltas)}"{owari} />'
             scores = [score + delta for score, delta in zip(scores, deltas, strict=True)]
 
-    def _ryuukyoku(self, end: Ended) -> str:
+    def _ryuukyoku(self, end: KyokuBuilder) -> str:
         result = self._kyoku.result
-        name = _RESULT_NAMES[int(result["result"])]
+        name = _DRAW_NAMES[int(result["result"])]
         kind = f'type="{name}" ' if name else ""
         shown = shown_hands(int(result["result"]), result["tenpai"], end.turn)
-        hands = "".join(f' hai{seat}="{_join(end.hands[seat])}"' for seat in shown)
+        hands = "".join(f' hai{seat}="{_join(end.hand(seat))}"' for seat in shown)
         sc = _changes(end.scores, result["deltas"].tolist())
         return f'<RYUUKYOKU {kind}ba="{self._kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{self._owari} />'
 
-    def _win(self, index: int, end: Ended) -> str:
+    def _win(self, index: int, end: KyokuBuilder) -> str:
         result = self._kyoku.result
         seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
         liable = int(result["win_liable"][index])
-        machi = end.winning_tile
-        hand = end.hands[seat] if seat == loser else sorted([*end.hands[seat], machi])
+        machi = end.last
+        hand = end.hand(seat) if seat == loser else sorted([*end.hand(seat), machi])
         parts = [f'hai="{_join(hand)}"']
         melds = end.melds[seat]
         if melds:

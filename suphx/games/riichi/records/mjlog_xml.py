@@ -2,17 +2,26 @@
 
 Comments, any quotes and line breaks, and escaped characters are XML's own. A document type is refused, so that a record
 cannot define entities.
+
+The 16-bit code of a meld (attribute ``m`` of the tag N) has in bits 0-1 the relative seat of the source (0 = own tiles,
+3 = kamicha). Then, by the lowest set flag: chi 0x04, pon 0x08, kakan 0x10, three-player nuki 0x20, none of them =
+closed or open kan.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 from xml.parsers import expat
 
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
 from suphx.games.riichi.records.game_log import UNREADABLE_CHARACTERS
+from suphx.games.riichi.records.kyoku_builder import Meld
 from suphx.games.riichi.records.quarantine import RecordError
 
 Attributes: TypeAlias = dict[str, str]
@@ -195,3 +204,59 @@ def name_in(text: str) -> str:
     if UNREADABLE_CHARACTERS.search(name):
         raise ValueError(f"name {text[:40]!r} is not UTF-8")
     return name
+
+
+_CHI_FLAG, _PON_FLAG, _KAKAN_FLAG = 0x04, 0x08, 0x10
+_ANKAN_TILE = 0x300
+_NUM_RUNS = 21  # lowest tiles of runs: 1-7 in three suits
+_KAMICHA = 3
+
+
+def encode_meld(meld: Meld) -> int:
+    """Return Tenhou's code of a sound meld (the inverse of ``decode_meld``)."""
+    kind = meld.tiles[0] >> 2
+    if meld.type == CHI_MELD:
+        run = kind // 9 * 7 + kind % 9
+        code = (run * 3 + meld.tiles.index(meld.called)) << 10 | _CHI_FLAG | meld.source
+        for shift, tile in zip((3, 5, 7), meld.tiles, strict=True):
+            code |= (tile & 3) << shift
+        return code
+    if meld.type in (PON_MELD, KAKAN_MELD):
+        triplet = [tile for tile in meld.tiles if tile != meld.added]
+        unused = 6 - sum(tile & 3 for tile in triplet)
+        flag = _PON_FLAG if meld.type == PON_MELD else _KAKAN_FLAG
+        return (kind * 3 + triplet.index(meld.called)) << 9 | unused << 5 | flag | meld.source
+    first = meld.tiles[0] if meld.type == ANKAN_MELD else meld.called
+    return first << 8 | meld.source
+
+
+def decode_meld(code: int) -> Meld:
+    """Return the meld of a code; ValueError if no four-player call has this code."""
+    if code & 0xFF == 0:
+        code &= ~_ANKAN_TILE  # records name any of the four tiles of a closed kan
+    meld = _melds_by_code().get(code)
+    if meld is None:
+        raise ValueError(f"meld code {code} is not that of a chi, pon or kan of four players")
+    return meld
+
+
+@cache
+def _melds_by_code() -> dict[int, Meld]:
+    return {encode_meld(meld): meld for meld in _all_melds()}
+
+
+def _all_melds() -> Iterator[Meld]:
+    for run, copies in product(range(_NUM_RUNS), product(range(4), repeat=3)):
+        lowest = run // 7 * 9 + run % 7
+        tiles = tuple(4 * (lowest + step) + copy for step, copy in enumerate(copies))
+        for called in tiles:
+            yield Meld(CHI_MELD, tiles, called, _KAMICHA)
+    for kind in range(NUM_KINDS):
+        quad = tuple(range(4 * kind, 4 * kind + 4))
+        yield Meld(ANKAN_MELD, quad, -1, 0)
+        for source, called in product((1, 2, 3), quad):
+            yield Meld(MINKAN_MELD, quad, called, source)
+            for other in quad:
+                if other != called:
+                    yield Meld(PON_MELD, tuple(tile for tile in quad if tile != other), called, source)
+                    yield Meld(KAKAN_MELD, quad, called, source, other)

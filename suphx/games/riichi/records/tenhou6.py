@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, assert_never
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
-from suphx.games.riichi.records.game_log import GameLog, KyokuLog, does_tenpai_end_game
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, Meld
+from suphx.games.riichi.records.game_log import DRAWN_ENDS, GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld
 from suphx.games.riichi.records.kyoku_playback import (
     Called,
     CameBack,
@@ -34,7 +34,7 @@ from suphx.games.riichi.records.kyoku_playback import (
     dealt_hands,
     play_kyoku,
 )
-from suphx.games.riichi.records.mjai import EAST_ONLY, REASONS, TILE_NAMES, TWO_WINDS, JsonObject, read_events
+from suphx.games.riichi.records.mjai import EAST_ONLY, TILE_NAMES, TWO_WINDS, JsonObject, read_events
 from suphx.games.riichi.records.mjlog import DORA_YAKU, RED_YAKU, URA_YAKU, limit_of_win, results_of_game, yaku_of_win
 from suphx.games.riichi.records.quarantine import (
     NO_END,
@@ -49,10 +49,7 @@ from suphx.games.riichi.table import (
     DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
     NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
     TRIPLE_RON_DRAW,
     URA_POSITIONS,
     WIN_RESULT,
@@ -65,16 +62,7 @@ TSUMOGIRI = 60
 AFTER_MINKAN = 0
 """Among the discards, where an open kan is followed by a rinshan draw."""
 WIN = "和了"
-DRAW_NAMES = {
-    "流局": EXHAUSTIVE_DRAW,
-    "流し満貫": NAGASHI_MANGAN,
-    "九種九牌": NINE_TERMINALS_DRAW,
-    "四風連打": FOUR_WINDS_DRAW,
-    "四家立直": FOUR_RIICHI_DRAW,
-    "四槓散了": FOUR_KANS_DRAW,
-    "三家和了": TRIPLE_RON_DRAW,
-}
-"""Name of a drawn kyoku -> result code."""
+DRAW_NAMES = {end.tenhou6: end.result for end in DRAWN_ENDS}
 ALL_TENPAI, ALL_NOTEN = "全員聴牌", "全員不聴"
 """Other names of an exhaustive draw, at which nobody pays."""
 _OTHER_DRAW_NAMES = {
@@ -101,7 +89,7 @@ DAN_NAMES = (
 )  # fmt: skip
 """By Tenhou's number of the grade (``GameLog.dans``)."""
 
-_REASONS = {result: reason for reason, result in REASONS.items()}
+_REASONS = {end.result: end.mjai for end in DRAWN_ENDS}
 _KYOKU_PARTS = 17
 _RESULT = 16
 _FACE_NAMES = {
@@ -425,7 +413,7 @@ def _points(match: re.Match[str], *, is_tsumo: bool) -> int:
     return 2 * first + second if is_tsumo else first
 
 
-_RESULT_NAMES = {result: name for name, result in DRAW_NAMES.items()}
+_RESULT_NAMES = {end.result: end.tenhou6 for end in DRAWN_ENDS}
 _LETTERS = {CHI_MELD: "c", PON_MELD: "p", MINKAN_MELD: "m"}
 _PLACES = {letter: {source: place for place, source in places.items()} for letter, places in SOURCE_PLACES.items()}
 _LIMITS = ("", "満貫", "跳満", "倍満", "三倍満", "数え役満")
@@ -490,8 +478,8 @@ def _kyoku(kyoku: KyokuLog, game_id: str) -> list[Any]:
                 indicators.append(_number(tile))
             case PaidStick() | Left() | CameBack():
                 pass
-            case Ended():
-                result, ura = _result_parts(kyoku, event), _ura(kyoku, event)
+            case Ended(end):
+                result, ura = _result_parts(kyoku, end), _ura(kyoku, end)
             case _:
                 assert_never(event)
     start = [[kyoku.kyoku, kyoku.honba, kyoku.kyotaku], list(kyoku.scores), indicators, ura]
@@ -521,7 +509,7 @@ def _joined(tiles: list[int]) -> str:
     return "".join(str(_number(tile)) for tile in tiles)
 
 
-def _ura(kyoku: KyokuLog, end: Ended) -> list[int]:
+def _ura(kyoku: KyokuLog, end: KyokuBuilder) -> list[int]:
     result = kyoku.result
     winners = set(result["win_seat"][: int(result["num_wins"])].tolist())
     if not winners & end.riichi_seats:
@@ -529,7 +517,7 @@ def _ura(kyoku: KyokuLog, end: Ended) -> list[int]:
     return [_number(int(kyoku.wall[position])) for position in URA_POSITIONS[: len(end.indicators)]]
 
 
-def _result_parts(kyoku: KyokuLog, end: Ended) -> list[Any]:
+def _result_parts(kyoku: KyokuLog, end: KyokuBuilder) -> list[Any]:
     result = kyoku.result
     code = int(result["result"])
     if code == WIN_RESULT:
@@ -542,7 +530,7 @@ def _result_parts(kyoku: KyokuLog, end: Ended) -> list[Any]:
     return [_RESULT_NAMES[code], *([result["deltas"].tolist()] if has_payments else [])]
 
 
-def _win_parts(kyoku: KyokuLog, end: Ended, index: int) -> list[int | str]:
+def _win_parts(kyoku: KyokuLog, end: KyokuBuilder, index: int) -> list[int | str]:
     result = kyoku.result
     seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
     liable = int(result["win_liable"][index])

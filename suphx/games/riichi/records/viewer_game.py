@@ -29,7 +29,7 @@ from suphx.games.riichi.records.decisions import (
     viewer_decision,
     viewer_move,
 )
-from suphx.games.riichi.records.game_log import GameLog, KyokuLog
+from suphx.games.riichi.records.game_log import RESULT_NAMES, GameLog, KyokuLog
 from suphx.games.riichi.records.kyoku_playback import shown_hands
 from suphx.games.riichi.records.replay import compare_results
 from suphx.games.riichi.rules import KAN_URA_DORA, URA_DORA
@@ -38,40 +38,22 @@ from suphx.games.riichi.table import (
     CALL_DISCARD,
     CLAIM,
     DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
     GAME_END,
     KYOKU_END,
     LAST_DRAW,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
     OWN_TURN,
     RIICHI,
     RIICHI_DISCARD,
     RINSHAN,
     ROB_KAN,
-    TRIPLE_RON_DRAW,
     TSUMO,
     TSUMOGIRI,
     URA_POSITIONS,
-    WIN_RESULT,
 )
 from suphx.games.riichi.tile import NUM_TILES, face_of_id, kind_of_face
 from suphx.games.riichi.yaku import base_points
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 
-RESULT_NAMES = {
-    WIN_RESULT: "win",
-    EXHAUSTIVE_DRAW: "exhaustive draw",
-    NAGASHI_MANGAN: "nagashi mangan",
-    NINE_TERMINALS_DRAW: "nine terminals",
-    FOUR_WINDS_DRAW: "four winds",
-    FOUR_RIICHI_DRAW: "four riichi",
-    FOUR_KANS_DRAW: "four kans",
-    TRIPLE_RON_DRAW: "triple ron",
-}
 _URA_BONUS = "ura dora"
 _BONUS_COLUMNS = (("dora", "win_dora"), ("red fives", "win_red"), (_URA_BONUS, "win_ura"))
 """What adds han without being a yaku -> column of a TABLE record."""

@@ -24,6 +24,7 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.legal import tiles_left
+from suphx.games.riichi.records.game_log import RESULT_NAMES
 from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import Rules, tenhou
@@ -37,17 +38,12 @@ from suphx.games.riichi.table import (
     DISCARD,
     DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
     GAME_END,
     KAKAN,
     KYOKU_END,
     LAST_DRAW,
     MINKAN,
-    NAGASHI_MANGAN,
     NINE_TERMINALS,
-    NINE_TERMINALS_DRAW,
     OWN_TURN,
     PASS,
     PON,
@@ -55,7 +51,6 @@ from suphx.games.riichi.table import (
     RIICHI,
     ROB_KAN,
     RON,
-    TRIPLE_RON_DRAW,
     TSUMO,
     TSUMOGIRI,
     WIN_RESULT,
@@ -113,33 +108,15 @@ def number_actions(actions: Iterable[Any], drawn: int | None) -> dict[int, Any]:
     return {action_number(action, drawn): action for action in actions}
 
 
-DRAWS = {
-    EXHAUSTIVE_DRAW: "exhaustive draw",
-    NAGASHI_MANGAN: "nagashi mangan",
-    NINE_TERMINALS_DRAW: "nine terminals",
-    FOUR_WINDS_DRAW: "four winds",
-    FOUR_RIICHI_DRAW: "four riichi",
-    FOUR_KANS_DRAW: "four kans",
-    TRIPLE_RON_DRAW: "triple ron",
-}
-
-
 def list_turn_situations(t: np.void) -> Iterator[str]:
     """Name what is special about the decision that a table waits for."""
     phase, seat, legal = t["phase"], t["actor"], t["legal"]
-    yield "decision"
-    if phase == ROB_KAN:
-        yield "kan that can be robbed"
     if phase == CLAIM:
-        if t["is_stick_due"]:
-            yield "claim of a riichi discard"
         kind = kind_of_face(int(t["claimed_face"]))
         if int(t["waits"][seat]) >> kind & 1 and t["missed_win"][seat]:
             yield f"furiten by a missed win, {'riichi' if t['riichi'][seat] else 'this turn'}"
     if phase == CALL_DISCARD and t["forbidden"] & _held(t, seat):
         yield "kuikae forbids a tile of the hand"
-    if phase == OWN_TURN and legal[RIICHI]:
-        yield "riichi allowed"
     if phase == OWN_TURN and t["riichi"][seat] and legal[ANKAN:KAKAN].any():
         yield "closed kan after riichi"
 
@@ -150,11 +127,10 @@ def _held(t: np.void, seat: int) -> int:
 
 def list_end_situations(t: np.void) -> Iterator[str]:
     """Name how a deal ended, at KYOKU_END."""
-    yield "deal"
     if t["kyoku"] >= 4 * t["num_winds"]:
         yield "deal of the extra wind"
     if t["result"] != WIN_RESULT:
-        yield DRAWS[int(t["result"])]
+        yield RESULT_NAMES[int(t["result"])]
         if t["result"] == EXHAUSTIVE_DRAW:
             yield f"draw with {int(t['tenpai'].sum())} tenpai"
         return
@@ -169,20 +145,13 @@ def _list_win_situations(t: np.void) -> Iterator[str]:
     if t["kyotaku"] == 0 and t["honba"] > 0:
         yield "win with honba"
     for w in range(t["num_wins"]):
-        seat = t["win_seat"][w]
         yield from (YAKU_NAMES[number] for number in range(52) if int(t["win_yaku"][w]) >> number & 1)
-        for name in ("dora", "red", "ura"):
-            if t[f"win_{name}"][w]:
-                yield f"{name} dora"
+        if t["win_ura"][w]:
+            yield "ura dora"
         if t["win_yakuman"][w] > 1:
             yield "several yakuman"
         if t["win_liable"][w] >= 0:
             yield f"pao by {'tsumo' if is_tsumo else 'ron'}"
-        types = t["meld_type"][seat, : t["num_melds"][seat]]
-        if t["is_rinshan"] and (types == MINKAN_MELD).any():
-            yield "rinshan with an open kan"
-        if (types == KAKAN_MELD).any():
-            yield "win with an added kan"
 
 
 def list_game_situations(t: np.void) -> Iterator[str]:
@@ -190,8 +159,6 @@ def list_game_situations(t: np.void) -> Iterator[str]:
     yield "game"
     if (t["scores"] < 0).any():
         yield "game ended below zero"
-    elif t["kyoku"] < 4 * t["num_winds"] - 1:
-        yield "game ended early"
     elif t["kyoku"] >= 4 * t["num_winds"]:
         yield "game ended in the extra wind"
     if len(set(t["scores"].tolist())) < 4:

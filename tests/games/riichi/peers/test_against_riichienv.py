@@ -92,16 +92,13 @@ def play_staged_games(seeds: range) -> Counter[str]:
     return seen
 
 
-def test_games_of_random_agents() -> None:
-    assert play_whole_games(range(20), play_at_random)["game"] == 20
+@pytest.mark.parametrize("play", [play_at_random, choose_hastily, play_for_ukeire])
+def test_games(play: Play) -> None:
+    assert play_whole_games(range(3), play)["game"] == 3
 
 
-def test_games_of_hasty_agents() -> None:
-    assert play_whole_games(range(100, 120), choose_hastily)["game"] == 20
-
-
-def test_games_of_ukeire_agents() -> None:
-    assert play_whole_games(range(200, 220), play_for_ukeire)["game"] == 20
+def test_staged_games() -> None:
+    assert play_staged_games(range(30))["game"] == 30
 
 
 @pytest.mark.slow
@@ -112,6 +109,7 @@ def test_many_games(play: Play, num_games: int) -> None:
     assert play_whole_games(range(1000, 1000 + num_games), play)["game"] == num_games
 
 
+@pytest.mark.slow
 def test_200_staged_games_full_of_rare_things() -> None:
     seen = play_staged_games(range(200))
     assert seen["game"] == 200
@@ -125,7 +123,7 @@ def test_4000_staged_games() -> None:
 
 
 @pytest.mark.parametrize("name", list(SCRIPTED_DEALS))
-@pytest.mark.parametrize("room", [0, 2], ids=["tenhou", "mahjong soul"])
+@pytest.mark.parametrize("room", [0, pytest.param(2, marks=pytest.mark.slow)], ids=["tenhou", "mahjong soul"])
 def test_scripted_deal(room: int, name: str) -> None:
     seen = play_scripted_deal(name, *ROOMS[room])
     assert seen[SCRIPTED_DEALS[name].happens], dict(seen)

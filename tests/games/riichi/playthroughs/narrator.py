@@ -13,6 +13,7 @@ import numpy as np
 from suphx.games.game import Agent
 from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
 from suphx.games.riichi.records.decisions import hand_text
+from suphx.games.riichi.records.game_log import RESULT_NAMES
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (
@@ -36,10 +37,6 @@ from suphx.games.riichi.yaku_number import YAKU_NAMES
 SEATS = "ABCD"
 WINDS = ("East", "South", "West", "North")
 MELDS = ("", "chi", "pon", "ankan", "minkan", "kakan")
-RESULTS = (
-    "", "win", "exhaustive draw", "nagashi mangan", "nine terminals", "four winds", "four riichi", "four kans",
-    "triple ron",
-)  # fmt: skip
 ONLY = np.array([0])
 
 
@@ -128,7 +125,7 @@ def _end(table: Any, red_fives: int) -> Iterator[str]:
     """Yield how a deal ended."""
     result = int(table["result"])
     if result != WIN_RESULT:
-        yield f"{RESULTS[result]}"
+        yield f"{RESULT_NAMES[result]}"
     if result == EXHAUSTIVE_DRAW:
         for seat in np.flatnonzero(table["tenpai"]).tolist():
             waits = [kind for kind in range(34) if int(table["waits"][seat]) >> kind & 1]

@@ -6,7 +6,6 @@ import pytest
 from suphx.games.riichi.records.decisions import (
     hand_text,
     has_namesake,
-    kyoku_name,
     seat_text,
     viewer_move,
 )
@@ -69,11 +68,6 @@ def test_no_waits_are_shown_between_a_pon_and_its_discard() -> None:
     assert viewer_state(deal.table, 0)["waits1"] == [FIVE_OF_PINZU]
 
 
-def test_a_kan_of_the_hand_names_its_red_five() -> None:
-    deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m")
-    assert viewer_move(deal.table, ANKAN + FIVE_OF_PINZU)["faces"] == parse_faces("0555p")
-
-
 def test_the_red_five_of_a_closed_kan_is_one_of_the_two_tiles_that_lie_face_up() -> None:
     deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m 1z")
     steps = ViewerSteps(deal.table, deal.table["red_fives"])
@@ -82,11 +76,6 @@ def test_the_red_five_of_a_closed_kan_is_one_of_the_two_tiles_that_lie_face_up()
     assert [step["faces"] for step in steps.steps if step["kind"] == "ankan"] == [parse_faces("0555p")]
     (meld,) = viewer_state(deal.table, deal.table["red_fives"])["melds0"]
     assert meld == {"faces": parse_faces("5055p"), "taken": None, "is_hidden": True, "is_added": False}
-
-
-def test_a_kan_of_plain_tiles_has_no_red_five() -> None:
-    deal = Deal(["4444p123m123s678s", "", "", ""], draws="9m")
-    assert viewer_move(deal.table, ANKAN + FIVE_OF_PINZU - 1)["faces"] == parse_faces("4444p")
 
 
 def test_a_kan_of_a_discard_names_the_red_five_that_was_in_the_hand_or_discarded() -> None:
@@ -149,16 +138,3 @@ def test_the_end_of_a_game_has_the_places() -> None:
     text = seat_text(simulator.tables[0], 0)
     for seat, place in enumerate(simulator.placements()[0]):
         assert f"seat {seat} {place} ({simulator.scores()[0, seat]:,} points)" in text
-
-
-@pytest.mark.parametrize(
-    ("kyoku", "honba", "name"),
-    [(0, 0, "East 1"), (7, 2, "South 4, honba 2"), (8, 0, "West 1"), (11, 1, "West 4, honba 1")],
-)
-def test_deals_are_named_by_round_dealer_and_honba(kyoku: int, honba: int, name: str) -> None:
-    assert kyoku_name(kyoku, honba) == name
-
-
-def test_a_hand_is_written_in_short_form_with_its_red_fives() -> None:
-    deal = Deal(["", "123406789m1123p", "", ""], draws="7z", left=40)
-    assert hand_text(deal.tables[0], 1) == "123406789m1123p"

@@ -1,3 +1,5 @@
+"""A kyoku is built from its events, refuses what cannot have happened, and plays again as it was built."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -6,8 +8,10 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
-from suphx.games.riichi.records.game_log import move
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, Win, decode_meld, encode_meld
+from suphx.games.riichi.records.game_log import KyokuLog, empty_result, move
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, Win
+from suphx.games.riichi.records.kyoku_playback import Called, Drew, Ended, Event, PaidStick, TurnedDora, play_kyoku
+from suphx.games.riichi.records.mjlog_xml import decode_meld, encode_meld
 from suphx.games.riichi.table import (
     ANKAN,
     CHI,
@@ -16,22 +20,29 @@ from suphx.games.riichi.table import (
     EXHAUSTIVE_DRAW,
     KAKAN,
     MINKAN,
-    NINE_TERMINALS,
     NINE_TERMINALS_DRAW,
-    PASS,
     PON,
     PON_RED,
     RIICHI,
-    RON,
     TRIPLE_RON_DRAW,
+    TSUMO,
     TSUMOGIRI,
     WIN_RESULT,
 )
-from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id, parse_kinds
-from tests.games.riichi.builders.games import builder_of, drawn_kyoku
+from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
+from suphx.kernel.record import U8
+from tests.games.riichi.builders.games import builder_of
 
-ORDERED = np.arange(136, dtype=np.uint8)  # seat 0 holds 1m and 5m four times, and so on; the draws are 52, 53, …
+# Seat 0 holds 1m 5m 9m four times and 4p, seat 1 2m 6m 1p and 4p, seat 2 3m 7m 2p and 4p, seat 3 4m 8m 3p and 4p; the
+# draws are 52, 53, …
+ORDERED = np.arange(136, dtype=np.uint8)
 NO_CHANGE = [0, 0, 0, 0]
+
+
+def swapped(first: int, second: int) -> U8:
+    wall = ORDERED.copy()
+    wall[[first, second]] = wall[[second, first]]
+    return wall
 
 
 def after_discard() -> KyokuBuilder:
@@ -45,16 +56,6 @@ def test_faces_are_those_of_tile_py() -> None:
     assert tuple(face_of_id(tile, ALL_RED_FIVES) for tile in range(136)) == FACE_OF_ID
 
 
-def test_a_kyoku_of_a_known_wall_shows_its_wall_again() -> None:
-    log = drawn_kyoku(ORDERED)
-    assert log.deal.tolist() == list(range(52))
-    assert log.draws.tolist() == list(range(52, 122))
-    assert log.wall[:122].tolist() == list(range(122))
-    assert log.wall[130] == 130
-    assert sorted(log.wall.tolist()) == list(range(136))
-    assert not log.is_wall_from_seed
-
-
 def test_a_seed_wall_is_kept_and_the_record_beside_it() -> None:
     builder = after_discard()
     builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
@@ -63,20 +64,11 @@ def test_a_seed_wall_is_kept_and_the_record_beside_it() -> None:
     assert log.is_wall_from_seed
     assert log.wall is other
     assert log.deal.tolist() == list(range(52))
-
-
-def test_a_triple_ron_has_no_ron_moves() -> None:
-    builder = after_discard()
-    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
-    log = builder.finish()
     assert log.moves.tolist() == [move(0, TSUMOGIRI)]
-    assert log.result["result"] == TRIPLE_RON_DRAW
 
 
 def test_a_triple_ron_may_rob_a_kan() -> None:
-    wall = ORDERED.copy()
-    wall[[4, 52]] = wall[[52, 4]]  # seat 0 draws the fourth 2m, seat 1 holds the others
-    builder = builder_of(wall)
+    builder = builder_of(swapped(4, 52))  # seat 0 draws the fourth 2m, seat 1 holds the others
     builder.draw(0, 4)
     builder.discard(0, 4)
     builder.call(1, Meld(PON_MELD, (4, 5, 6), 4, 3))
@@ -109,46 +101,22 @@ def test_a_discard_of_another_id_is_tedashi_even_of_the_same_face() -> None:
     builder = builder_of(ORDERED)
     builder.draw(0, 53)
     builder.discard(0, 0)
-    builder.draw(1, 54)
-    builder.end_in_draw(NINE_TERMINALS_DRAW, NO_CHANGE)
-    moves = builder.finish().moves.tolist()
-    assert moves == [move(0, DISCARD), move(1, NINE_TERMINALS)]
-
-
-def test_a_riichi_stick_is_paid_after_the_discard() -> None:
-    builder = builder_of(ORDERED)
-    builder.draw(0, 52)
-    builder.declare_riichi(0)
-    builder.discard(0, 52)
-    builder.pay_stick(0)
-    assert builder.scores == [24_000, 25_000, 25_000, 25_000]
-    assert builder.kyotaku == 1
+    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
+    assert builder.finish().moves.tolist() == [move(0, DISCARD)]
 
 
 def test_a_riichi_recorded_after_its_discard_stands_before_it() -> None:
     builder = after_discard()
     builder.declare_riichi(0)
     builder.pay_stick(0)
+    assert (builder.scores[0], builder.kyotaku) == (24_000, 1)
     builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
     assert builder.finish().moves.tolist() == [move(0, RIICHI), move(0, TSUMOGIRI)]
-
-
-def test_the_place_of_the_claimed_tile_in_the_run_gives_the_action() -> None:
-    wall = ORDERED.copy()
-    wall[[4, 8]] = wall[[8, 4]]  # seat 1 holds 3m (8) and 2m (5) when seat 0 discards 1m (0)
-    builder = builder_of(wall)
-    builder.draw(0, 52)
-    builder.discard(0, 0)
-    builder.call(1, Meld(CHI_MELD, (0, 5, 8), 0, 3))
-    builder.discard(1, 6)
-    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
-    assert builder.finish().moves.tolist()[1:] == [move(1, CHI), move(1, DISCARD + 1)]
 
 
 IMPOSSIBLE: dict[str, tuple[Callable[[KyokuBuilder], object], str]] = {
     "a draw out of turn": (lambda b: b.draw(2, 53), "turn of seat 1"),
     "a tile twice": (lambda b: b.draw(1, 52), "second time"),
-    "a tile of a hand": (lambda b: b.draw(1, 0), "second time"),
     "no tile": (lambda b: b.draw(1, 136), "outside 0-135"),
     "a discard without a draw": (lambda b: b.discard(1, 4), "out of turn"),
     "an unborn kan": (lambda b: b.call(1, Meld(ANKAN_MELD, (4, 5, 6, 7), -1, 0)), "without having drawn"),
@@ -184,32 +152,20 @@ def test_an_unpaid_riichi_stops_the_next_draw_and_the_draw_of_the_kyoku() -> Non
 
 def test_a_wall_that_ends_before_its_draws_is_refused() -> None:
     builder = builder_of(ORDERED)
-    for turn in range(71):
+    for turn in range(70):
         builder.draw(turn % 4, 52 + turn)
         builder.discard(turn % 4, 52 + turn)
-    builder.end_in_draw(EXHAUSTIVE_DRAW, NO_CHANGE)
     with pytest.raises(ValueError, match="wall ends"):
-        builder.finish()
+        builder.draw(2, 122)
 
 
-def test_pass_is_never_a_move() -> None:
-    moves = drawn_kyoku(ORDERED).moves
-    assert not np.any((moves & 127) == PASS)
-    assert not np.any((moves & 127) == RON)
-
-
-def tile(text: str, copy: int) -> int:
-    return parse_kinds(text)[0] * 4 + copy
-
-
-# type, tiles, called, source, added, action
 MELDS = {
-    "chi low": (Meld(CHI_MELD, (tile("1m", 0), tile("2m", 1), tile("3m", 3)), tile("1m", 0), 3), CHI),
-    "chi middle": (Meld(CHI_MELD, (tile("6p", 2), tile("7p", 1), tile("8p", 0)), tile("7p", 1), 3), CHI + 1),
-    "chi high": (Meld(CHI_MELD, (tile("7s", 3), tile("8s", 3), tile("9s", 3)), tile("9s", 3), 3), CHI + 2),
-    "chi with own red": (Meld(CHI_MELD, (tile("4p", 2), 52, tile("6p", 1)), tile("4p", 2), 3), CHI_RED),
-    "chi of a red": (Meld(CHI_MELD, (tile("4s", 2), 88, tile("6s", 1)), 88, 3), CHI + 1),
-    "pon": (Meld(PON_MELD, (tile("5z", 0), tile("5z", 1), tile("5z", 3)), tile("5z", 3), 1), PON),
+    "chi low": (Meld(CHI_MELD, (0, 5, 11), 0, 3), CHI),
+    "chi middle": (Meld(CHI_MELD, (58, 61, 64), 61, 3), CHI + 1),
+    "chi high": (Meld(CHI_MELD, (99, 103, 107), 107, 3), CHI + 2),
+    "chi with own red": (Meld(CHI_MELD, (50, 52, 57), 50, 3), CHI_RED),
+    "chi of a red": (Meld(CHI_MELD, (86, 88, 94), 88, 3), CHI + 1),
+    "pon": (Meld(PON_MELD, (124, 125, 127), 127, 1), PON),
     "pon with own red": (Meld(PON_MELD, (16, 17, 19), 19, 2), PON_RED),
     "pon of a red": (Meld(PON_MELD, (16, 17, 19), 16, 2), PON),
     "minkan": (Meld(MINKAN_MELD, tuple(range(88, 92)), 90, 1), MINKAN),
@@ -226,16 +182,9 @@ def test_a_meld_survives_its_code_and_names_its_action(name: str) -> None:
     assert meld.action() == action
 
 
-def test_hand_tiles_are_those_that_the_caller_gives() -> None:
-    assert MELDS["pon"][0].hand_tiles() == (tile("5z", 0), tile("5z", 1))
-    assert MELDS["kakan"][0].hand_tiles() == (127,)
-    assert len(MELDS["ankan"][0].hand_tiles()) == 4
-    assert len(MELDS["minkan"][0].hand_tiles()) == 3
-
-
 def test_every_code_is_either_refused_or_its_own_inverse() -> None:
     num_sound = 0
-    for code in range(1 << 16):
+    for code in range(-1, (1 << 16) + 1):
         try:
             meld = decode_meld(code)
         except ValueError:
@@ -247,10 +196,98 @@ def test_every_code_is_either_refused_or_its_own_inverse() -> None:
     assert num_sound == 21 * 64 * 3 + 34 * 3 * (12 + 12 + 4) + 34 * 4
 
 
+# ---- played again
+
+
+def log_of(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = EXHAUSTIVE_DRAW) -> KyokuLog:
+    record = empty_result()
+    record["result"] = result
+    return KyokuLog(
+        kyoku=0,
+        honba=0,
+        kyotaku=0,
+        scores=(25_000,) * 4,
+        wall=wall,
+        is_wall_from_seed=False,
+        moves=np.array([move(seat, action) for seat, action in moves], np.uint16),
+        result=record,
+    )
+
+
+def played(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = EXHAUSTIVE_DRAW) -> list[Event]:
+    return list(play_kyoku(log_of(moves, wall=wall, result=result)))
+
+
+KAN = [(0, TSUMOGIRI), (1, MINKAN)]
+
+
 @pytest.mark.parametrize(
-    ("code", "reason"),
-    [(-1, "outside"), (1 << 16, "outside"), (0x20, "nuki"), (0x05, "not a chi"), (0x08, "not a pon")],
+    ("moves", "events"),
+    [
+        ([(0, ANKAN), (0, TSUMOGIRI)], "Drew Called TurnedDora Drew Discarded Ended"),
+        ([*KAN, (1, DISCARD + 5)], "Drew Discarded Called Drew TurnedDora Discarded Ended"),
+        (
+            [*KAN, (1, ANKAN + 5), (1, TSUMOGIRI)],
+            "Drew Discarded Called Drew Called TurnedDora TurnedDora Drew Discarded Ended",
+        ),
+        ([*KAN, (1, TSUMO)], "Drew Discarded Called Drew Ended"),
+    ],
 )
-def test_an_impossible_code_is_refused_with_the_reason(code: int, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        decode_meld(code)
+def test_the_dora_of_a_kan_turns_over_when_tenhou_turns_it(moves: list[tuple[int, int]], events: str) -> None:
+    wall = swapped(7, 52) if moves[0] == (0, TSUMOGIRI) else ORDERED  # seat 0 draws the 2m that seat 1 lacks
+    found = played(moves, wall=wall)
+    assert " ".join(type(event).__name__ for event in found) == events
+    doras = [event.tile for event in found if isinstance(event, TurnedDora)]
+    assert doras == [128, 126][: len(doras)]
+    assert [event.tile for event in found if isinstance(event, Drew)][1:2] == [134]
+
+
+def test_an_added_kan_joins_its_pon_and_turns_no_dora_when_robbed() -> None:
+    moves = [(0, TSUMOGIRI), (1, PON), (1, DISCARD + 5), (2, TSUMOGIRI), (3, TSUMOGIRI), (0, TSUMOGIRI), (1, KAKAN + 1)]
+    found = played(moves, wall=swapped(7, 52), result=WIN_RESULT)
+    end = found[-1]
+    assert isinstance(end, Ended)
+    assert not any(isinstance(event, TurnedDora) for event in found)
+    assert [meld.added for meld in end.kyoku.melds[1]] == [6]
+    assert [event.meld.type for event in found if isinstance(event, Called)] == [PON_MELD, KAKAN_MELD]
+    assert (end.kyoku.indicators, end.kyoku.last, end.kyoku.turn) == ([130], 6, 1)
+
+
+def test_a_riichi_stick_is_paid_when_the_discard_was_not_ronned() -> None:
+    moves = [(0, RIICHI), (0, TSUMOGIRI)]
+    for more, result, is_paid in (
+        ([(1, TSUMOGIRI)], WIN_RESULT, True),
+        ([], EXHAUSTIVE_DRAW, True),
+        ([], WIN_RESULT, False),
+        ([], TRIPLE_RON_DRAW, False),
+    ):
+        paid = [event for event in played([*moves, *more], result=result) if isinstance(event, PaidStick)]
+        assert paid == [PaidStick(0, (24_000, 25_000, 25_000, 25_000))] * is_paid
+
+
+UNFITTING = {
+    "a discard that is not held": [(0, DISCARD + 30)],
+    "another seat's turn": [(1, TSUMOGIRI)],
+    "a chi without the tiles": [(0, TSUMOGIRI), (1, CHI)],
+    "a chi from the wrong side": [(0, DISCARD), (2, CHI)],
+    "a pon without the tiles": [(0, TSUMOGIRI), (2, PON)],
+    "a kan without the tiles": [(0, ANKAN + 20)],
+    "an added kan without a pon": [(0, KAKAN)],
+    "a claim before any discard": [(1, PON)],
+    "no action": [(0, 127)],
+    "a fifth seat": [(0, TSUMOGIRI), (4, PON)],
+}
+
+
+@pytest.mark.parametrize("name", UNFITTING)
+def test_moves_that_do_not_fit_the_wall_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="do not fit"):
+        played(UNFITTING[name])
+
+
+@pytest.mark.parametrize(("name", "value"), [("result", 0), ("result", 9), ("num_wins", 4), ("num_wins", -1)])
+def test_results_that_no_kyoku_has_are_refused(name: str, value: int) -> None:
+    log = log_of([(0, TSUMOGIRI)])
+    log.result[name] = value
+    with pytest.raises(ValueError, match="has an unknown kind, or impossible wins"):
+        list(play_kyoku(log))

@@ -15,20 +15,12 @@ from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (
-    CHI,
     CLAIM,
     DORA_POSITIONS,
     KYOKU_END,
     MINKAN,
-    NINE_TERMINALS,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
     ROB_KAN,
-    RON,
     TABLE,
-    TSUMO,
     TSUMOGIRI,
     action_name,
 )
@@ -98,10 +90,10 @@ def planes(tables: Records) -> bytes:
 def test_a_seat_sees_the_same_and_its_answers_mean_the_same() -> None:
     rng = np.random.default_rng(5)
     types: set[str] = set()
-    for seed in range(2):
+    for seed in range(20):
         game = FollowedGame(seed)
         table: Any = game.simulator.tables[0]
-        while game.simulator.waiting().size:
+        while table["num_kyoku"] < 4 and game.simulator.waiting().size:
             known = game.decision()
             assert_same_sight(known[0], table)
             for action in np.flatnonzero(table["legal"]).tolist():
@@ -112,7 +104,9 @@ def test_a_seat_sees_the_same_and_its_answers_mean_the_same() -> None:
                 assert planes(known) == planes(game.simulator.tables)
             game.play(MINKAN if table["legal"][MINKAN] else choose_hastily(table, rng))
         types |= game.types
-    assert types >= MELDS_AND_MORE
+        if types >= MELDS_AND_MORE:
+            return
+    raise AssertionError(f"no game shows {MELDS_AND_MORE - types}")
 
 
 HANDS = [["?"] * 13, [f"{n}m" for n in range(1, 10)] + ["E", "E", "E", "P"], ["?"] * 13, ["?"] * 13]
@@ -168,24 +162,6 @@ def test_a_discard_is_a_decision_until_something_else_happens() -> None:
     assert table.decision() is None
 
 
-@pytest.mark.parametrize(
-    ("events", "message"),
-    [
-        ([DEAL | {"bakaze": "X"}], "start_kyoku has the bakaze 'X': use E, S or W"),
-        ([{key: value for key, value in DEAL.items() if key != "tehais"}], "'start_kyoku' is incomplete: KeyError"),
-        ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor=4 is not a whole number from 0 to 3"),
-        ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is not a tile"),
-        ([DEAL, DRAWN, {"type": "dahai", "actor": 2, "pai": "1m"}, DRAWN], "seat 2 plays 'discard 1m', which"),
-        ([DEAL, DRAWN, DRAWN], "seat 0 draws, but it is not its turn"),
-        ([DEAL, DRAWN, *[{"type": "dahai", "actor": 0, "pai": "1m"}] * 2], "but nobody has drawn since"),
-        ([DEAL, {"type": "tsumo", "actor": 2, "pai": "?"}], "seat 2 draws, but it is not its turn"),
-    ],
-)  # fmt: skip
-def test_what_cannot_happen_is_an_error(events: list[dict[str, Any]], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        seated(*events)
-
-
 def discard(seat: int, tile: str) -> dict[str, Any]:
     return {"type": "dahai", "actor": seat, "pai": tile, "tsumogiri": False}
 
@@ -204,8 +180,14 @@ OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "
 @pytest.mark.parametrize(
     ("events", "message"),
     [
+        ([DEAL | {"bakaze": "X"}], "start_kyoku has the bakaze 'X': use E, S or W"),
+        ([{key: value for key, value in DEAL.items() if key != "tehais"}], "'start_kyoku' is incomplete: KeyError"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor=4 is not a whole number from 0 to 3"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is not a tile"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 2, "pai": "1m"}, DRAWN], "seat 2 plays 'discard 1m', which"),
+        ([DEAL, DRAWN, DRAWN], "seat 0 draws, but it is not its turn"),
+        ([DEAL, DRAWN, *[discard(0, "1m")] * 2], "but nobody has drawn since"),
         ([DEAL | {"tehais": hand(*["1m"] * 13)}], "tile 1m appears too often: there are 4 of it"),
-        ([DEAL | {"tehais": hand("5mr", "5mr", *["1s", "2s", "3s"] * 3, "E", "S")}], "tile 5mr appears too often"),
         ([DEAL | {"tehais": hand("1m")}], "seat 1 is dealt 1 tiles instead of 13"),
         ([DEAL | {"tehais": 7}], "tehais is not four lists of tiles"),
         *(([DEAL | {"kyoku": kyoku}], "kyoku=.* is not a whole number from 1 to 4") for kyoku in (0, 100, 500, 1.0)),
@@ -214,14 +196,12 @@ OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "
         ([DEAL | {"kyotaku": 10**6}], "kyotaku=1000000 is not a whole number from 0 to 999"),
         ([DEAL | {"scores": [10**12] * 4}], "scores=1000000000000 is not a whole number"),
         ([DEAL | {"scores": [25000]}], "scores is not a list of four numbers"),
-        ([DEAL, {"type": "end_kyoku", "scores": [10**12] * 4}], "scores=1000000000000 is not a whole number"),
         ([DEAL, DRAWN, discard(0, "E"), claim("pon", 2, "E", "E", "E")], "tile E appears too often"),
         ([DEAL, *[{"type": "dora", "dora_marker": f"{number}s"} for number in "12345"]], "there are 5"),
         ([DEAL, DRAWN, discard(0, "5sr"), claim("pon", 2, "5sr", "5s", "5sr")], "tile 5sr appears too often"),
         ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "W")], "pon of S, W, S is impossible"),
         ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "S", "S")], "consumed of pon is not a list"),
         ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "W", "W", "W")], "W, which is not the last discard"),
-        ([DEAL, DRAWN, claim("pon", 2, "W", "W", "W")], "W, which is not the last discard"),
         ([DEAL, DRAWN, discard(0, "1s"), claim("chi", 2, "1s", "2s", "3s"), DRAWN], "'chi low', which the rules"),
         ([DEAL, DRAWN, discard(0, "9p"), claim("chi", 1, "9p", "1s", "8p")], "is no run|impossible"),
         ([DEAL, DRAWN, discard(0, "W"), claim("pon", 1, "W", "W", "W")], "seat 1 plays W, which is not in its hand"),
@@ -276,7 +256,6 @@ def test_the_seat_must_be_known(hands: list[list[str]]) -> None:
         MjaiTable(1).see(DEAL)
 
 
-_KINDS = {"reach", "dahai", "chi", "pon", "daiminkan", "ankan", "kakan"}
 NOTHING = np.zeros(120, np.uint8)
 
 
@@ -286,72 +265,8 @@ def legal(*actions: int) -> np.ndarray:
     return mask
 
 
-def events_until(recorder: GameRecorder, index: int, actor: int, *, is_own_turn: bool) -> list[dict[str, Any]]:
-    return list(running_kyoku_events(recorder.running_kyoku(index), actor, is_own_turn=is_own_turn))
-
-
-def choose(rng: np.random.Generator, mask: np.ndarray) -> int:
-    """Return a legal action: rare ones often, passes hardly ever."""
-    weights = mask * np.where(np.arange(120) >= RIICHI, 20.0, 1.0)
-    weights[PASS] *= 1e-4
-    return int(rng.choice(120, p=weights / weights.sum()))
-
-
-def test_the_events_of_a_running_kyoku_grow_and_name_the_actions() -> None:
-    rng = np.random.default_rng(3)
-    simulator = Simulator(40, tenhou(), stops_at_kyoku_end=True)
-    recorder = GameRecorder(simulator)
-    simulator.reset(range(40))
-    recorder.begin_kyokus(np.arange(40))
-    tables = simulator.tables
-    seen: dict[str, set[int]] = {}
-    while (waiting := simulator.waiting()).size:
-        actions = np.array([choose(rng, tables["legal"][index].astype(float)) for index in waiting], np.int16)
-        looked_at = [i for i, action in enumerate(actions) if action > TSUMOGIRI or rng.random() < 0.02]
-        before = []
-        for i in looked_at:
-            table = tables[waiting[i]]
-            is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)
-            known = events_until(recorder, waiting[i], int(table["actor"]), is_own_turn=is_own_turn)
-            before.append(
-                (int(table["actor"]), int(table["drawn"]), int(table["claimed_face"]), table["legal"].copy(), known)
-            )
-        recorder.advance(waiting, actions)
-        for i, (actor, drawn, claimed, mask, known) in zip(looked_at, before, strict=True):
-            now = events_until(recorder, waiting[i], 0, is_own_turn=False)
-            assert now[: len(known)] == known[: len(now)]
-            for event in now[len(known) :]:
-                if event["type"] in _KINDS and event["actor"] == actor:
-                    assert action_of_reply(event, mask, drawn, claimed) == actions[i]
-                    seen.setdefault(event["type"], set()).add(int(actions[i]))
-        ended = np.flatnonzero(tables["phase"] == KYOKU_END)
-        if ended.size:
-            recorder.take_kyokus(ended)
-            simulator.next_kyoku(ended)
-            recorder.begin_kyokus(ended)
-    assert set(seen) == _KINDS
-    assert {PON, PON_RED} == seen["pon"]
-    assert {CHI, CHI + 1, CHI + 2} < seen["chi"] <= set(range(CHI, PASS))
-
-
-def test_a_seat_does_not_see_what_others_hold_and_draw() -> None:
-    start = {"type": "start_kyoku", "tehais": [["1m"] * 13, ["2m"] * 13, ["3m"] * 13, ["4m"] * 13]}
-    assert seen_by(1, start)["tehais"] == [["?"] * 13, ["2m"] * 13, ["?"] * 13, ["?"] * 13]
-    draw = {"type": "tsumo", "actor": 2, "pai": "E"}
-    assert seen_by(2, draw) == draw
-    assert seen_by(0, draw)["pai"] == "?"
-    assert seen_by(0, {"type": "dahai", "actor": 2, "pai": "E"})["pai"] == "E"
-
-
 def test_naming_the_only_such_tile_discards_it_even_if_it_was_just_drawn() -> None:
     assert action_of_reply({"type": "dahai", "pai": "5mr"}, legal(TSUMOGIRI, 3), drawn=34, claimed=-1) == TSUMOGIRI
-
-
-@pytest.mark.parametrize(
-    ("name", "action"), [("hora", TSUMO), ("hora", RON), ("none", PASS), ("ryukyoku", NINE_TERMINALS)]
-)
-def test_words_without_tiles_are_actions_too(name: str, action: int) -> None:
-    assert action_of_reply({"type": name}, legal(TSUMOGIRI, action), drawn=0, claimed=-1) == action
 
 
 @pytest.mark.parametrize(

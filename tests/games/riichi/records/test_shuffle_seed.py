@@ -129,25 +129,6 @@ def play(walls: SeededWalls, recorded: U8, *, is_start_of_game: bool = False, sh
     return wall is not None and wall.tolist() == recorded.tolist()
 
 
-def test_a_seed_gives_the_walls_in_order() -> None:
-    walls = SeededWalls(WALL_SEED)
-    first, second = islice(tenhou_walls(WALL_SEED), 2)
-    assert play(walls, first, is_start_of_game=True)
-    assert play(walls, second)
-    assert walls.problem == ""
-
-
-def test_each_deal_may_have_its_own_seed() -> None:
-    walls = SeededWalls(None)
-    assert play(walls, kyoku_wall(SHUFFLES[0]), is_start_of_game=True, shuffle=SHUFFLES[0])
-    assert play(walls, kyoku_wall(SHUFFLES[1]), shuffle=SHUFFLES[1])
-    assert walls.problem == ""
-
-
-def test_a_fragment_with_a_seed_for_each_deal_is_checked_too() -> None:
-    assert play(SeededWalls(None), kyoku_wall(SHUFFLES[0]), shuffle=SHUFFLES[0])
-
-
 @pytest.mark.parametrize(
     ("seed", "is_start_of_game", "shuffle", "problem"),
     [
@@ -168,12 +149,6 @@ def test_a_seed_that_cannot_be_used_has_a_reason(
     assert not play(walls, wall, is_start_of_game=is_start_of_game, shuffle=shuffle)
     assert not play(walls, wall)
     assert walls.problem == problem
-
-
-def test_only_the_first_seed_of_a_game_counts() -> None:
-    walls = SeededWalls(WALL_SEED)
-    walls.read_seed("mt19937ar-sha512-n288,4")
-    assert play(walls, next(tenhou_walls(WALL_SEED)), is_start_of_game=True)
 
 
 @pytest.mark.records

@@ -21,10 +21,10 @@ from suphx.games.riichi.records.decisions import (
     discard_lookahead,
     recorded_decisions,
 )
-from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.game_log import RESULT_NAMES, GameLog
 from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
 from suphx.games.riichi.records.quarantine import Quarantine
-from suphx.games.riichi.records.viewer_game import RESULT_NAMES, UNKNOWN, State, shown_ura, viewer_game, viewer_state
+from suphx.games.riichi.records.viewer_game import UNKNOWN, State, shown_ura, viewer_game, viewer_state
 from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.shanten import count_shanten
 from suphx.games.riichi.table import CALLED_FLAG, NUM_ACTIONS, PASS, TABLE, TSUMOGIRI, URA_POSITIONS, fill_unseen
@@ -114,10 +114,6 @@ def test_the_last_state_of_a_deal_is_that_of_the_engine() -> None:
         assert len(list(walk)) > 0
         *_, last = states(deal)
         assert last == viewer_state(walk.table, game.rules.red_bits)
-
-
-def test_points_after_each_deal_are_those_of_the_record() -> None:
-    assert_points_of_the_record(random_game(1))
 
 
 def test_the_values_are_json_and_have_the_places_of_the_record() -> None:
