@@ -178,7 +178,7 @@ def _templates() -> Environment:
     )
     written = (percent, number, decimal, difference, interval, duration, short_names, found_interval)
     loaded.filters |= {function.__name__: function for function in written}
-    told = (is_wide, widened_about, widened_note, few_games_note, count_text, Figure)
+    told = (is_wide, widened_about, widened_note, few_games_note, count_text)
     loaded.globals |= {function.__name__: function for function in told}
     return loaded
 

@@ -11,12 +11,12 @@ from suphx.training.trainer import StoppedError
 from suphx_pipelines.runs.stage import Interrupted, StageContext
 from suphx_platform.console.console import Console
 from suphx_platform.console.progress import Progress
-from suphx_platform.console.stop_request import SignalWatch
+from suphx_platform.console.stop_request import StopRequest
 
 PERCENT = 100
 
 
-class StageWatch(SignalWatch):
+class StageWatch(StopRequest):
     """Consumes: the progress of a training. Produces: the progress bar, messages, and requests to stop."""
 
     def __init__(self, console: Console, bar: Progress, name: str, note: str, unit: str) -> None:

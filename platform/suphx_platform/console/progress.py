@@ -33,54 +33,13 @@ _ROUNDING = 1e-6
 _FEW = 100
 """Units: of fewer, tenths are shown."""
 _KNOWN_SHARE = 0.05
-"""Of the work of this sitting: before it is done, start-up costs make an estimate of the time left useless."""
+"""Of the work of this command: before it is done, start-up costs make an estimate of the time left useless."""
 _KNOWN_SECONDS = 60.0
 """After this time even less work gives an estimate: that of a run of days."""
 _BAR_COLUMNS = 20
 _REFRESHES_PER_SECOND = 4
 _BARE_COLUMNS = 60
 """A narrower terminal gets no bar, only its text."""
-
-
-class RateWindow:
-    """The speed of the last ten minutes, or of the last 20 points if they took longer.
-
-    >>> window = RateWindow()
-    >>> window.add(0.0, 0)
-    >>> window.add(30.0, 60)
-    >>> window.rate(40.0, 60)
-    1.5
-    """
-
-    def __init__(self) -> None:
-        self._points: deque[tuple[float, float]] = deque()
-
-    def __len__(self) -> int:
-        return len(self._points)
-
-    def add(self, seconds: float, done: float) -> None:
-        """Add a point: what was done after so many seconds."""
-        points = self._points
-        points.append((seconds, done))
-        while len(points) > _WINDOW_POINTS and points[1][0] <= seconds - _WINDOW_SECONDS:
-            points.popleft()
-
-    def seconds(self, now: float) -> float:
-        """Return how long ago the oldest point is."""
-        return now - self._points[0][0] if self._points else 0.0
-
-    def forget_first(self) -> None:
-        """Remove the oldest point."""
-        self._points.popleft()
-
-    def rate(self, seconds: float, done: float) -> float | None:
-        """Return what is done in a second, until now: ``done`` after ``seconds``; None if it is unknown."""
-        if not self._points:
-            return None
-        first_seconds, first_done = self._points[0]
-        if done <= first_done or seconds <= first_seconds:
-            return None
-        return (done - first_done) / (seconds - first_seconds)
 
 
 class Progress:
@@ -90,11 +49,11 @@ class Progress:
         """``unit``: what is counted, such as ``games``; ``%`` for a share of 100; empty for what cannot be counted.
 
         ``total``: how many units there are, if that is known; ``name``: shown in front, such as ``discard``; ``note``:
-        items separated by ``, ``, the most important one first.
+        items separated by ``, ``, the most important one first: a narrow terminal shows only the first ones.
         """
         self.unit, self.total, self.name, self.note = unit, total, name, note
         self.done = self._done_before = 0.0
-        """Units done, and those of them that were done in an earlier sitting: the speed is measured without them."""
+        """Units done, and those of them that were done before this command began: the speed is measured without them."""
         self._has_own_estimate = False
         self._own_seconds_left: float | None = None
         self._lock = threading.Lock()
@@ -117,13 +76,13 @@ class Progress:
             self._set(done, note)
 
     def resume(self, done: float) -> None:
-        """Set the count to ``done`` units of an earlier sitting, which do not count for the speed."""
+        """Set the count to ``done`` units of an earlier command, which do not count for the speed."""
         with self._lock:
             self.done = self._done_before = done
             self._start()
 
     def skip(self, count: float) -> None:
-        """Count ``count`` more units of an earlier sitting, which do not count for the speed."""
+        """Count ``count`` more units of an earlier command, which do not count for the speed."""
         with self._lock:
             self.done += count
             self._done_before += count
@@ -154,23 +113,21 @@ class Progress:
             return None
         if elapsed < _KNOWN_SECONDS and done_now < _KNOWN_SHARE * (self.total - self._done_before):
             return None
-        rate = self._window.rate(elapsed, done_now) or done_now / elapsed
-        return max(0.0, self.total - self.done) / rate
+        seconds, done = self._points[0]
+        if done_now <= done or elapsed <= seconds:
+            seconds, done = 0.0, 0.0
+        return max(0.0, self.total - self.done) * (elapsed - seconds) / (done_now - done)
 
     def line(self, *, is_finished: bool = False) -> str:
         """Return one line of a log, however long; at the end without the note, which is over then."""
         head = f"{self.name}: " if self.name else ""
-        return head + ", ".join(self._items(is_finished=is_finished))
+        return head + self.text(is_finished=is_finished)
 
-    def fitting_items(self, columns: int) -> str:
-        """Return the progress in at most ``columns`` characters; items that do not fit are left out from the end."""
-        text, *items = self._items()
-        for item in items:
-            longer = f"{text}, {item}"
-            if len(longer) > columns:
-                break
-            text = longer
-        return text
+    def text(self, *, is_finished: bool = False) -> str:
+        """Return the line without the name."""
+        if is_finished:
+            return f"{self._count_text()} in {duration_text(round(self._elapsed))}"
+        return ", ".join(text for text in (self._count_text(), self._time_text(), self.note) if text)
 
     @property
     def _elapsed(self) -> float:
@@ -178,8 +135,8 @@ class Progress:
 
     def _start(self) -> None:
         self._started = self._noted_at = time.monotonic()
-        self._window = RateWindow()
-        self._window.add(0.0, 0.0)
+        self._points = deque([(0.0, 0.0)])
+        """Seconds and units done, of the last ten minutes, or of the last 20 points if they took longer."""
 
     def _set(self, done: float, note: str) -> None:
         self.done = done
@@ -187,12 +144,10 @@ class Progress:
         now = time.monotonic()
         if now - self._noted_at >= _SECONDS_BETWEEN_POINTS:
             self._noted_at = now
-            self._window.add(now - self._started, done - self._done_before)
-
-    def _items(self, *, is_finished: bool = False) -> list[str]:
-        if is_finished:
-            return [f"{self._count_text()} in {duration_text(round(self._elapsed))}"]
-        return [item for item in (self._count_text(), self._time_text(), *self.note.split(", ")) if item]
+            seconds, points = now - self._started, self._points
+            points.append((seconds, done - self._done_before))
+            while len(points) > _WINDOW_POINTS and points[1][0] <= seconds - _WINDOW_SECONDS:
+                points.popleft()
 
     def _count_text(self) -> str:
         done = int(self.done + _ROUNDING)
@@ -270,20 +225,14 @@ class ProgressBars:
 
 
 def _bar_line(progress: Progress, columns: int) -> RenderableType:
-    from rich.cells import cell_len
+    """Return a line whose text is cut off where the terminal ends."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 1, 0, 0))
-    cells: list[RenderableType] = []
-    room = columns - 1
-    if progress.name:
-        cells.append(Text(progress.name, no_wrap=True))
-        room -= cell_len(progress.name) + 1
+    cells: list[RenderableType] = [Text(progress.name, no_wrap=True)] if progress.name else []
     if progress.share is not None and columns >= _BARE_COLUMNS:
         cells.append(ProgressBar(total=1.0, completed=progress.share, width=_BAR_COLUMNS))
-        room -= _BAR_COLUMNS + 1
-    cells.append(Text(progress.fitting_items(room), no_wrap=True, overflow="crop"))
-    table.add_row(*cells)
+    table.add_row(*cells, Text(progress.text(), no_wrap=True, overflow="ellipsis"))
     return table

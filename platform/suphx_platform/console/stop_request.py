@@ -24,7 +24,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _RETRY_SECONDS = 0.05
 
 
-class StopRequest:
+class StopRequest(TrainingWatch):
     """Keeps the first Ctrl-C, SIGTERM or SIGHUP inside its block; a Ctrl-C after it ends the process.
 
     A second SIGTERM or SIGHUP does not: Ray's job API and the hook of a pod both send SIGTERM, and when a terminal
@@ -43,7 +43,7 @@ class StopRequest:
         self._next_step = next_step
         self._handlers: dict[int, Any] = {}
 
-    def __enter__(self) -> StopRequest:
+    def __enter__(self) -> Self:
         self._handlers = _install(self._keep)
         return self
 
@@ -53,6 +53,10 @@ class StopRequest:
         _restore(self._handlers)
         if kind is None and self.is_made and isinstance(self._outer, TwoStepStop):
             raise KeyboardInterrupt
+
+    def is_stopping(self) -> bool:
+        """Return whether the process was asked to stop: a training that has this as its watch saves and stops."""
+        return self.is_made
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
         if self._is_second(number):
@@ -78,26 +82,6 @@ class StopRequest:
         """The request around this block."""
         found = (getattr(handler, "__self__", None) for handler in self._handlers.values())
         return next((outer for outer in found if isinstance(outer, StopRequest)), None)
-
-
-class SignalWatch(TrainingWatch):
-    """Watches a training: asks it to stop once the process is asked to."""
-
-    def __init__(self) -> None:
-        self._stop = StopRequest()
-
-    def __enter__(self) -> Self:
-        self._stop.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.__exit__(kind, error, trace)
-
-    def is_stopping(self) -> bool:
-        """Return whether the process is asked to stop."""
-        return self._stop.is_made
 
 
 class TwoStepStop(StopRequest):

@@ -33,7 +33,7 @@ from suphx.training.trainer import (
     TrainingWatch,
 )
 from suphx.training.training_state import damage
-from suphx_platform.console.stop_request import SignalWatch
+from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
 from suphx_platform.selfplay.run_folder import KeepBest, MeasuredNets, RunFolder
 from suphx_platform.selfplay.self_play_match import SelfPlayMatches, match_figures
@@ -186,7 +186,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
         left if they are known, and what is going on if that is not learning.
         """
         super().__init__(
-            SelfPlayProgress(), folder, save_seconds=config.save_seconds, report=report, watch=watch or SignalWatch()
+            SelfPlayProgress(), folder, save_seconds=config.save_seconds, report=report, watch=watch or StopRequest()
         )
         has_weak = play.weak is not play.start
         if config.oracle.policy:

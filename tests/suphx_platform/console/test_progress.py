@@ -8,8 +8,6 @@ import pytest
 
 from suphx_platform.console.progress import Progress
 
-NOTE = "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123"
-
 
 class Clock:
     """A time that goes on only when a test says so."""
@@ -63,16 +61,6 @@ def test_tenths_of_few_units_are_shown_because_one_may_take_minutes(clock: Clock
 
 def test_units_of_an_earlier_sitting_do_not_count_for_the_speed(clock: Clock) -> None:
     assert at(clock, 10, "%", 100, done=60, before=50).seconds_left == 40
-
-
-@pytest.mark.parametrize("columns", [20, 40, 60, 79, 119, 200])
-def test_items_that_do_not_fit_are_left_out_whole(clock: Clock, columns: int) -> None:
-    text = at(clock, 10, "%", 100, done=25, name="self-play", note=NOTE).fitting_items(columns)
-    assert len(text) <= columns
-    all_items = ["25 %", "30 s left", *NOTE.split(", ")]
-    items = text.split(", ")
-    assert items == all_items[: len(items)]
-    assert len(items) == len(all_items) or len(", ".join(all_items[: len(items) + 1])) > columns
 
 
 def test_the_time_left_follows_the_speed_of_the_last_minutes(clock: Clock) -> None:
