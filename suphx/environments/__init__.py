@@ -1,6 +1,6 @@
 """Standard environments of riichi: PettingZoo's AEC, gymnasium's single environment and its vector environment.
 
-Start in seat_tables.py, which all environments share (RLlib's too); docs/environments.md explains their use. An import
+Start in seat_tables.py, which all environments share; docs/environments.md explains their use. An import
 of this package registers ``suphx/Riichi-v0`` with gymnasium.
 """
 

@@ -87,8 +87,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         observations are packed rows instead of planes. ``illegal_reward``: of an illegal action, which ends the
         episode; "lowest": ``EnvironmentConfig.lowest_reward``; None: ValueError.
         """
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
+        check_render_mode(render_mode)
         self._vector = RiichiVectorEnv(
             encoder=encoder,
             opponents=three_opponents(opponents),
@@ -166,10 +165,10 @@ def render_table(tables: SeatTables, seat: int, mode: str | None) -> str | None:
     return None
 
 
-def check_seat(seat: int | None) -> None:
-    """Raise ValueError for a seat that does not exist."""
-    if seat is not None and not 0 <= seat < NUM_SEATS:
-        raise ValueError(f"seat is {seat}: use 0 to 3, or None for another one in each game")
+def check_render_mode(mode: str | None, known: Sequence[str] = RENDER_MODES) -> None:
+    """Raise ValueError for a mode that does not exist."""
+    if mode not in (None, *known):
+        raise ValueError(f"render_mode is {mode!r}: use {' or '.join(known)}")
 
 
 def check_open(*, is_closed: bool) -> None:
@@ -214,11 +213,11 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         copy of the observations and masks; without it they are always the same arrays, which the next step overwrites.
         ``render_mode``: "ansi", or None. The other settings are those of RiichiEnv.
         """
-        check_seat(seat)
+        if seat is not None and not 0 <= seat < NUM_SEATS:
+            raise ValueError(f"seat is {seat}: use 0 to 3, or None for another one in each game")
         if opponents is None and seat is not None:
             raise ValueError(f"seat is {seat} without opponents: leave it out, because every seat is played")
-        if render_mode not in (None, *VECTOR_RENDER_MODES):
-            raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(VECTOR_RENDER_MODES)}")
+        check_render_mode(render_mode, VECTOR_RENDER_MODES)
         config = EnvironmentConfig(
             encoder=encoder,
             opponents=() if opponents is None else three_opponents(opponents),

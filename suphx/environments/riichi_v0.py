@@ -16,18 +16,17 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.spaces import Dict, Discrete
+from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils import seeding
 from gymnasium.vector.utils import batch_space
 
 from suphx.environments import ENVIRONMENT_ID
-from suphx.environments.riichi_env import RENDER_MODES, check_open, draw_game, render_table
+from suphx.environments.riichi_env import RENDER_MODES, check_open, check_render_mode, draw_game, render_table
 from suphx.environments.seat_tables import (
     EnvironmentConfig,
     IllegalReward,
     RewardKind,
     SeatTables,
-    mask_space,
     packed_space,
     planes_space,
     read_action,
@@ -92,8 +91,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         observations are packed rows instead of planes.
         """
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
+        check_render_mode(render_mode)
         self.config = EnvironmentConfig(
             encoder=encoder, rules=rules or tenhou(), reward=reward, points_per_reward=points_per_reward
         )
@@ -103,9 +101,8 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self.render_mode = render_mode
         self.possible_agents = list(AGENTS)
         planes = (packed_space if packed else planes_space)(self.layout)
-        self.observation_spaces = {
-            agent: Dict({"observation": planes, "action_mask": mask_space()}) for agent in AGENTS
-        }
+        masks = Box(0, 1, (NUM_ACTIONS,), np.int8)
+        self.observation_spaces = {agent: Dict({"observation": planes, "action_mask": masks}) for agent in AGENTS}
         self.state_space = batch_space(planes, len(AGENTS))
         self.action_spaces: dict[str, Discrete[np.int64]] = {agent: Discrete(NUM_ACTIONS) for agent in AGENTS}
         self._np_random, _ = seeding.np_random()

@@ -111,11 +111,6 @@ def packed_space(layout: PlaneLayout) -> Box:
     return Box(0, 255, (layout.observation_bytes,), np.uint8)
 
 
-def mask_space() -> Box:
-    """Return the space of legal actions: int8 (120,) of 0 and 1."""
-    return Box(0, 1, (NUM_ACTIONS,), np.int8)
-
-
 PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
 """By place 1-4; 0 while the game goes on."""
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import ArrayLike
 
 import suphx
@@ -54,14 +53,6 @@ def test_it_is_an_opponent_in_the_environments() -> None:
     _, infos = env.reset(seed=1)
     for _ in range(30):
         _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
-
-
-def test_actions_may_be_a_tensor_or_a_list() -> None:
-    for policy in (
-        lambda observations, masks: torch.from_numpy(masks).argmax(dim=1),
-        lambda observations, masks: masks.argmax(axis=1).tolist(),
-    ):
-        assert suphx.simulate(suphx.PolicyAgent("mine", policy), seed=1)[0].final_scores is not None
 
 
 @pytest.mark.parametrize(

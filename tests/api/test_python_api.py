@@ -17,7 +17,6 @@ import pytest
 from numpy.typing import NDArray
 
 import suphx
-from suphx.environments.riichi_env import RiichiEnv
 from suphx.games.riichi.game import Riichi
 from suphx.games.riichi.table import NUM_ACTIONS, PASS, TSUMOGIRI
 from suphx.games.riichi.tables import RiichiScoring, ScriptedAgent
@@ -58,37 +57,6 @@ def test_integers_of_any_type_are_an_answer(form: Callable[[NDArray[np.int16]], 
     reviewed = suphx.review(PLAYED[0], agent)
     assert reviewed.equals(EXPECTED)
     assert all((np.asarray(answer) >= 0).all() for answer in agent.answers), "they stay as they are"
-
-
-@pytest.mark.parametrize(
-    ("form", "message"),
-    [
-        (lambda actions: actions + 0.25, "actions of answering are float64: give integers"),
-        (
-            lambda actions: int(actions[0]),
-            r"actions of answering have the shape \[\]: give a list, one number for each",
-        ),
-        (lambda actions: actions[:, None], r"actions of answering have the shape \[\d+, 1\]: give a list"),
-        (lambda actions: actions.astype(np.int64) + 65536, r"actions of answering: \d+ is not one of 0 to 119"),
-        (lambda actions: actions.astype(np.int64) - 200, r"actions of answering: -\d+ is not one of 0 to 119"),
-    ],
-)
-def test_other_answers_are_refused_by_name(form: Callable[[NDArray[np.int16]], Any], message: str) -> None:
-    agent = Answering(form)
-    with pytest.raises(ValueError, match=message):
-        suphx.simulate(agent, 4, seed=1)
-    with pytest.raises(ValueError, match=message):
-        suphx.review(PLAYED[0], agent)
-    env = RiichiEnv(opponents=agent, encoder="mini")
-    with pytest.raises(ValueError, match=message):
-        _play(env)
-
-
-def _play(env: RiichiEnv) -> None:
-    _, info = env.reset(seed=1)
-    is_over = False
-    while not is_over:
-        _, _, is_over, _, info = env.step(int(info["action_mask"].argmax()))
 
 
 @pytest.mark.parametrize(("name", "value"), [("red_fives", ""), ("tenpai_ends_game", False)])
@@ -160,39 +128,6 @@ def test_a_damaged_record_is_left_out_with_a_warning(tmp_path: Path) -> None:
         assert len(suphx.load_games(tmp_path)) == 1
     with pytest.raises(ValueError, match=r"has no game: .*broken\.mjai"):
         suphx.load_games(tmp_path / "broken.mjai")
-
-
-@pytest.mark.parametrize(
-    ("agents", "num_games", "message"),
-    [
-        (["ukeire"] * 3, 1, "3 agents: give one for all seats, or four"),
-        ("ukeire", 0, "num_games is 0"),
-        ("ukiere", 1, "'ukiere' is no agent"),
-    ],
-)
-def test_wrong_calls_are_explained(agents: str | list[str], num_games: int, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        suphx.simulate(agents, num_games)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"workers": 0}, "workers is 0: use 1 or more"),
-        ({"seating": "all"}, "seating is 'all': use one of 1v3, 2v2, 3v1"),
-    ],
-)
-def test_a_match_that_cannot_be_played_is_explained(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        suphx.play_match("ukeire", "tsumogiri", num_hanchans=8, seed=1, **settings)
-
-
-def test_records_in_an_unknown_form_and_a_negative_number_are_explained(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="form is 'xml': use mjlog, mjai, tenhou6"):
-        suphx.save_games(suphx.simulate("tsumogiri"), tmp_path / "games", "xml")  # type: ignore[arg-type]
-    assert not (tmp_path / "games").exists()
-    with pytest.raises(ValueError, match="num_games is -1: use 1 or more, or None for all"):
-        suphx.load_games(tmp_path, -1)
 
 
 def test_an_agent_of_your_own_is_seated_and_reviewed() -> None:
@@ -268,19 +203,6 @@ def test_a_match_in_several_processes_takes_objects(monkeypatch: pytest.MonkeyPa
     agent = suphx.load_agent("tsumogiri")
     report = suphx.play_match(agent, "random", num_hanchans=8, seed=1, workers=2)
     assert report.placements == suphx.play_match("tsumogiri", "random", num_hanchans=8, seed=1).placements
-
-
-def test_a_match_needs_two_names_and_in_several_processes_what_can_be_sent() -> None:
-    with pytest.raises(ValueError, match="both agents are called 'same': give each a name of its own"):
-        suphx.play_match(Waiter("same"), FrozenWaiter("same"), num_hanchans=8, seed=1)
-    with pytest.raises(ValueError, match="both agents are called 'ukeire'"):
-        suphx.play_match(Waiter("ukeire"), "ukeire", num_hanchans=8, seed=1)
-    lazy = suphx.PolicyAgent("lazy", lambda observations, masks: masks.argmax(axis=1))
-    with pytest.raises(ValueError, match=r"the agent 'lazy' cannot be sent to other processes .*: use workers=1"):
-        suphx.play_match(lazy, "random", num_hanchans=8, seed=1, workers=2)
-    for nothing in (7, None):
-        with pytest.raises(ValueError, match="is no agent: give a name such as ukeire"):
-            suphx.play_match(nothing, "random", num_hanchans=8, seed=1)  # type: ignore[arg-type]
 
 
 def test_paths_and_their_texts_are_the_same(tmp_path: Path) -> None:

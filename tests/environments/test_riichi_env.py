@@ -113,26 +113,6 @@ def test_the_table_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == text
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"encoder": "maxi"}, "'maxi' is no encoder"),
-        ({"opponents": "nobody"}, "'nobody' is no agent"),
-        ({"opponents": ["ukeire", "random"]}, "there are 2 opponents: give one agent, or three"),
-        ({"opponents": []}, "there are 0 opponents: give one agent, or three"),
-        ({"opponents": 7}, "7 is no agent: give a name such as ukeire"),
-        ({"illegal_reward": "low"}, "illegal_reward is .low.: use a number, or lowest"),
-        ({"seat": 4}, "seat is 4: use 0 to 3, or None"),
-        ({"reward": "glory"}, "reward is 'glory': use points or placement"),
-        ({"points_per_reward": 0}, "points_per_reward is 0: use more than 0"),
-        ({"render_mode": "rgb_array"}, "render_mode is 'rgb_array': use ansi or human"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RiichiEnv(**settings)
-
-
 def test_the_planes_behind_those_of_the_encoder_show_what_the_decision_is_about() -> None:
     """The drawn tile where there is one, and the tile that can be claimed with whose it is."""
     env = RiichiEnv(opponents="random", encoder="suphx")

@@ -12,7 +12,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
 from suphx.environments.riichi_env import RiichiEnv, RiichiVectorEnv
-from suphx.games.mahjong.planes import unpack_planes
 from tests.environments.random_action import random_actions
 
 NUM_ENVS = 3
@@ -69,30 +68,6 @@ def test_without_autoreset_the_caller_starts_finished_games() -> None:
     assert num_ends > 0
 
 
-def test_masks_are_the_legal_actions_and_the_rewards_the_points_of_whole_games() -> None:
-    env = RiichiVectorEnv(64, opponents="random", autoreset_mode="Disabled", illegal_reward=None)
-    tables = env.tables.simulator.tables
-    _, infos = env.reset(seed=11)
-    seats, totals, random = infos["seat"], np.zeros(64), np.random.default_rng(5)
-    running = np.ones(64, np.bool_)
-    while running.any():
-        assert (tables["actor"] == seats)[running].all()
-        assert (infos["action_mask"] == tables["legal"]).all()
-        actions = random_actions(random, infos["action_mask"])
-        _, rewards, ended, truncated, infos = env.step(actions)
-        assert not truncated.any()
-        totals += rewards * running
-        finished = ended & running
-        if finished.any():
-            places = np.arange(64)[finished]
-            assert np.allclose(25_000 + 10_000 * totals[finished], tables["scores"][places, seats[places]])
-            assert (infos["placement"][finished] == tables["placement"][places, seats[places]]).all()
-            running &= ~ended
-            env.reset(options={"reset_mask": finished})
-            infos = env._infos()
-            seats = infos["seat"]
-
-
 def test_without_copies_the_same_arrays_are_overwritten() -> None:
     env = RiichiVectorEnv(3, opponents="random", packed=True, copy=False)
     first, infos = env.reset(seed=1)
@@ -103,39 +78,10 @@ def test_without_copies_the_same_arrays_are_overwritten() -> None:
     assert (before != second).any()
 
 
-def test_planes_are_the_unpacked_rows() -> None:
-    for encoder in ("mini", "suphx"):
-        planes = RiichiVectorEnv(2, opponents="random", encoder=encoder)
-        packed = RiichiVectorEnv(2, opponents="random", encoder=encoder, packed=True)
-        for seen, row in zip(planes.reset(seed=1)[0], packed.reset(seed=1)[0], strict=True):
-            assert (seen == unpack_planes(row, planes.layout.num_planes)).all()
-
-
 def test_gymnasium_makes_it_by_its_name() -> None:
     env = gymnasium.make_vec(ENVIRONMENT_ID, num_envs=2, vectorization_mode="vector_entry_point", opponents="random")
     assert isinstance(env.unwrapped, RiichiVectorEnv)
     assert env.reset(seed=1)[0].shape == env.observation_space.shape
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    env = RiichiVectorEnv(2, opponents="random", illegal_reward=None)
-    _, infos = env.reset(seed=[3, None])
-    with pytest.raises(ValueError, match="3 actions for 2 tables: give one a table"):
-        env.step(np.zeros(3, np.int64))
-    with pytest.raises(ValueError, match="actions are float64: give integers"):
-        env.step(np.zeros(2))
-    with pytest.raises(ValueError, match=r"actions have the shape \[2, 120\]: give a list"):
-        env.step(np.zeros((2, 120)))
-    with pytest.raises(ValueError, match=r"table 0, seat .* is not legal"):
-        env.step(infos["action_mask"].argmin(axis=1))
-    with pytest.raises(ValueError, match="1 seeds for 2 tables"):
-        env.reset(seed=[1])
-    with pytest.raises(ValueError, match="reset_mask is"):
-        env.reset(options={"reset_mask": np.ones(3, np.bool_)})
-    with pytest.raises(ValueError, match="num_tables is 0"):
-        RiichiVectorEnv(0)
-    with pytest.raises(ValueError, match="seat is 2 without opponents: leave it out"):
-        RiichiVectorEnv(2, opponents=None, seat=2)
 
 
 def test_without_opponents_one_policy_plays_all_seats_as_in_pettingzoo() -> None:

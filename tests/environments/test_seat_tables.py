@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.seat_tables import EnvironmentConfig, SeatTables
-from suphx.games.riichi.table import PASS
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import AgentLike
@@ -29,16 +26,6 @@ class CountedAgent:
     def act(self, tables: Records, indices: I64) -> I16:
         self.batches.append(tables["actor"][indices].astype(np.int64))
         return self._agent.act(tables, indices)
-
-
-class StubbornAgent:
-    name = "stubborn"
-
-    def __init__(self, action: Any) -> None:
-        self._action = action
-
-    def act(self, tables: Records, indices: I64) -> Any:
-        return np.full(len(indices), self._action)
 
 
 def played(opponents: tuple[AgentLike, AgentLike, AgentLike], num_steps: int) -> SeatTables:
@@ -73,19 +60,6 @@ def test_one_object_plays_all_three_seats_of_an_environment() -> None:
     for _ in range(5):
         _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
     assert {seat for seats in agent.batches for seat in seats.tolist()} == {1, 2, 3}
-
-
-@pytest.mark.parametrize(
-    ("action", "message"),
-    [
-        (PASS, "opponent stubborn: table 0, seat 0: pass is not legal; legal: discard"),
-        (0.5, "actions of stubborn are float64: give integers"),
-    ],
-)
-def test_an_opponent_that_breaks_the_rules_is_named(action: Any, message: str) -> None:
-    tables = SeatTables(1, EnvironmentConfig(opponents=(StubbornAgent(action),) * 3))
-    with pytest.raises(ValueError, match=message):
-        tables.start(tables.everything, np.arange(1), np.ones(1, np.int64))
 
 
 class Follower(ScriptedAgent):
