@@ -163,8 +163,10 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
     check_output_folder(args.out)
     check_port(args.port)
     with console.activity("importing"):
-        module = importlib.import_module(table)
-    config = module.PlayConfig(
+        from suphx_pipelines.play.server import PlayConfig, play_at_table
+
+        table_game = importlib.import_module(table).TABLE
+    config = PlayConfig(
         agent=args.agent,
         name=args.name,
         seed=args.seed,
@@ -179,10 +181,16 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
         if not args.no_browser:
             Thread(target=show_page, args=(link, console), daemon=True).start()
 
-    result: dict[str, object] | None = module.play_at_table(
-        config, args.runs, console, port=args.port, language=args.language, in_terminal=args.terminal, show=show
+    return play_at_table(
+        table_game,
+        config,
+        args.runs,
+        console,
+        port=args.port,
+        language=args.language,
+        in_terminal=args.terminal,
+        show=show,
     )
-    return result
 
 
 def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:

@@ -50,6 +50,8 @@ class TableGame(Protocol):
 
     name: str
     max_seed: int
+    kernel_groups: tuple[str, ...]
+    """Groups of kernels that are compiled before the first game."""
 
     def new_session(self, act: Callable[..., Any], length: str, **values: Any) -> Any:
         """Return the session of a game (``GameSession`` of riichi/play.py has the ``values`` and what it can do).
@@ -60,6 +62,10 @@ class TableGame(Protocol):
 
     def hint(self, agent: Agent, tables: Any) -> dict[str, Any]:
         """Return what an agent would do at the only table: ``moves``, ``agent`` and ``best``; ValueError if nothing."""
+        ...
+
+    def play_in_terminal(self, config: PlayConfig, agents: Agents, language: str) -> dict[str, object]:
+        """Play one game in the terminal, to its end or until the person leaves."""
         ...
 
     def write_record(self, session: Any, folder: Path) -> Path:

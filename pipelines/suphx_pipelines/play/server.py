@@ -33,13 +33,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from suphx_pipelines.play.riichi_table import TABLE
-from suphx_pipelines.play.riichi_terminal import play_in_terminal
 from suphx_pipelines.play.seated_game import (
     AGENT_ERRORS,
     Agents,
     PlayConfig,
     SeatedGame,
+    TableGame,
     continued_games,
     reason_of,
 )
@@ -431,6 +430,7 @@ class PlayConnection:
 
 
 def play_at_table(
+    game: TableGame,
     config: PlayConfig,
     runs: Path,
     console: Console,
@@ -447,10 +447,10 @@ def play_at_table(
     with TemporaryDirectory(prefix="suphx-agent-") as space:
         with console.activity("loading the agent"):
             address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent")
-            agents = Agents(TABLE, config.agent, lambda _: load_any_agent(address))
-        compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
+            agents = Agents(game, config.agent, lambda _: load_any_agent(address))
+        compile_kernels(console, *game.kernel_groups)
         if in_terminal:
-            return play_in_terminal(config, agents, language or "en")
+            return game.play_in_terminal(config, agents, language or "en")
         with LocalServer(play_app(PlayTables(config, agents), language), port=port) as server:
             console.result({"url": server.link()})
             console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")

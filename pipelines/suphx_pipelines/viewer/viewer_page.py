@@ -105,7 +105,7 @@ class GameView:
     has_ids: bool = False
     """Its records are found by ids, also in archives; else by their numbers in a file."""
     table: str | None = None
-    """Module with the game's own table for ``suphx play`` (``play_at_table``); None: it is played by its text."""
+    """Module with the ``TABLE`` at which ``suphx play`` plays the game; None: it is played by its text."""
 
     def script(self, name: str) -> str:
         """Return one of the game's scripts."""
@@ -147,7 +147,7 @@ VIEWS = {
             scripts=("names", "mahjong/tiles", "table", "step_text", "result", "moves", "side"),
             pieces="mahjong",
             has_ids=True,
-            table="suphx_pipelines.play.server",
+            table="suphx_pipelines.play.riichi_table",
         ),
         GameView(
             name="doudizhu",
