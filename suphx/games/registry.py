@@ -60,6 +60,13 @@ GAMES = {
             has_sides=True,
             record_mark=r""""game"\s*:\s*"doudizhu"|^\s*landlord_down\s*:""",
         ),
+        GameEntry(
+            name="dazhong",
+            title="Dazhong mahjong",
+            module="suphx.games.dazhong.game",
+            names="suphx.games.dazhong.names",
+            record_mark=r""""game"\s*:\s*"dazhong"|^game: dazhong$""",
+        ),
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,13 +33,14 @@ KINDS = {kind_name(kind): kind for kind in range(NUM_KINDS)}
 RULES = (Rules(), Rules(ting="paper", winners="first"), Rules(winners="first"))
 
 
-def new_table(rules: Rules) -> np.void:
+def new_table(rules: Rules) -> Any:
+    """Return an empty table: a numpy record, which kernels take as a ``Table``."""
     tables: Records = np.zeros(1, TABLE)
     tables["declares"], tables["several_winners"] = rules.ting == "declared", rules.winners == "all"
     return tables[0]
 
 
-def choose(table: np.void, rng: np.random.Generator) -> int:
+def choose(table: Any, rng: np.random.Generator) -> int:
     """Play towards a ready hand, with a third of the moves at random, so that all kinds of moves and ends are met."""
     legal = np.flatnonzero(table["legal"])
     if table["legal"][WIN] and rng.random() < 0.8:
@@ -59,7 +61,7 @@ def choose(table: np.void, rng: np.random.Generator) -> int:
     return min(values)[-1]
 
 
-def check_invariants(table: np.void) -> None:
+def check_invariants(table: Any) -> None:
     assert table["fan"].sum() == 0
     wall = table["wall"][108 - int(table["wall_left"]) :] >> 2
     shown = np.zeros(34, np.int64)
@@ -144,7 +146,7 @@ class Course:
 
     @property
     def fan(self) -> list[int]:
-        return list(self.table["fan"].tolist())
+        return [int(fan) for fan in self.table["fan"]]
 
 
 DULL = "147m147p147s2689m"
