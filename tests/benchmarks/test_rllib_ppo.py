@@ -38,7 +38,7 @@ def test_all_envs_of_all_runners_play_other_games() -> None:
     walls = []
     for index in (1, 2):
         runner = SingleAgentEnvRunner(config=ppo_config(opponent="random"), worker_index=index)
-        runner.sample(num_timesteps=1, random_actions=True)
+        runner.sample(num_timesteps=1)
         assert runner.env is not None
         walls += [int(env.unwrapped._tables.simulator.tables["wall_seed"][0]) for env in runner.env.unwrapped.envs]
         runner.stop()
