@@ -21,7 +21,6 @@ from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.mjai.mjai_arena import MjaiPlayer
 from suphx_platform.agents.pyfunc_agent import PyfuncAgent
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
-from suphx_platform.tracking.pyfunc_form import RIICHI_EXAMPLE
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 
@@ -122,16 +121,3 @@ def test_many_positions_at_once_get_the_moves_that_the_player_makes(nets: Path) 
     assert any(move["type"] == "dahai" for move in expected[sample])
     pairs = zip(answers["action"], answers["probabilities"], strict=True)
     assert ('{"type": "none"}', "[]") in list(pairs), "positions in which others decide"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("no json", "row 1 of the column events"),
-        ("{}", "row 1 of the column events: it is not a list of mjai events"),
-        (json.dumps([RIICHI_EXAMPLE[0], RIICHI_EXAMPLE[2]]), "row 1 of the column events"),
-    ],
-)
-def test_a_position_that_cannot_be_is_named_with_its_row(nets: Path, text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        PyfuncAgent(nets).predict(pd.DataFrame({"events": [json.dumps(RIICHI_EXAMPLE), text]}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -146,18 +145,3 @@ def test_games_that_were_played_to_the_end_before_count_as_they_ended(tmp_path: 
     assert report.forfeits.counts == {0: 4}
     assert report.figures["wp_peasant"].mean == 0
     assert report.figures["wp_landlord"].mean > 0
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("program:no-such-program-here", "there is no program 'no-such-program-here'"),
-        (f"program-0:{shlex.quote(sys.executable)}", "has 0 s for a move: give it more"),
-    ],
-)
-def test_an_address_without_a_program_is_refused(
-    address: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["--candidate", address, "--opponent", "rule", "--game", "doudizhu", "--runs", str(tmp_path)]
-    assert cli.main(["evaluate", *words]) == 1
-    assert message in capsys.readouterr().err.splitlines()[-1]

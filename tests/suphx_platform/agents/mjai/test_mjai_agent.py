@@ -2,16 +2,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from suphx import MatchReport, play_match, simulate
-from suphx.evaluation.game_runner import GameRunner
-from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.match import MatchSetup
-from suphx.evaluation.match import play_match as match_of_setup
-from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, placements_of, play_tournament
 from suphx.games.riichi.rules import Rules, tenhou, tenhou_no_red, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
@@ -43,21 +37,6 @@ def test_a_program_that_discards_what_it_draws_plays_like_the_scripted_agent() -
     program, scripted = match(bot("tsumogiri")), match("tsumogiri")
     assert repr(program.statistics) == repr(scripted.statistics)
     assert program.difference == scripted.difference
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("mjai:no-such-program --fast", "there is no program 'no-such-program': give a command, or its path"),
-        ("mjai:", "there is no program ''"),
-        (bot("lowest", "-0"), "has 0 s for a move"),
-        ("mjai-tcp-0:localhost:7001", "has 0 s for a move"),
-        ("mjai-tcp:localhost", "'localhost' is not HOST:PORT: name the machine and the port where the program listens"),
-    ],
-)
-def test_an_address_without_a_program_is_refused(address: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        match(address)
 
 
 FAILING = {
@@ -100,30 +79,6 @@ def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes:
         assert server.has_served(24), "one for each seat of each game"
     assert not over_tcp.forfeits.counts
     assert figures(over_tcp) == figures(by_pipes)
-
-
-def test_forfeits_of_several_seats_and_processes_are_all_counted() -> None:
-    report = match("ukeire", bot("thrower"), workers=2)
-    assert report.forfeits.counts == {1: 24}
-
-
-def test_forfeits_are_kept_with_the_games(tmp_path: Path) -> None:
-    runner = GameRunner(load=load_any_agent, kept=KeptResults(tmp_path / "games"))
-    reports = [
-        match_of_setup(MatchSetup(bot("broken"), "ukeire", seed=1, rules=tonpuu()), 8, runner=runner) for _ in range(2)
-    ]
-    assert [report.forfeits.counts for report in reports] == [{0: 8}, {0: 8}]
-    assert reports[0].forfeits.reasons == reports[1].forfeits.reasons
-
-
-def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
-    addresses = {"a": "ukeire", "b": "tsumogiri", "c": bot("thrower"), "d": "random"}
-    players = [Player(digest, address, digest) for digest, address in addresses.items()]
-    walls: list[PlayedLineup] = []
-    setup = TournamentSetup(players=players, anchor="a", seed=1, rules=tonpuu())
-    games = play_tournament(setup, 2, runner=GameRunner(load=load_any_agent), note_lineup=walls.append)
-    assert [digest for wall in walls for digest, _ in wall.forfeits] == ["c"] * len(games)
-    assert set(placements_of(games, "c").tolist()) == {4}
 
 
 def long_match(candidate: str, opponent: str, num_hanchans: int) -> MatchReport:

@@ -69,21 +69,6 @@ def test_an_event_alone_that_asks_nobody_is_answered_by_none(player: MjaiPlayer)
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (b"{", r"line 2: '{' is not JSON \(.*\): send one mjai event"),
-        (b"[" * 100_000, r"line 2: '\[+' is not JSON \(nested too deeply\)"),
-        (b"\xff", r"line 2: '.' is not JSON \(.*\): send one mjai event"),
-        (b'"x"', "line 2: 'x' is no mjai event"),
-        (b'{"type": []}', r"line 2: \[\] is no type of an event: "),
-    ],
-)
-def test_a_damaged_line_is_named(line: bytes, message: str, player: MjaiPlayer) -> None:
-    with pytest.raises(ValueError, match=message):
-        play_lines(player, [*sent(START), line], StringIO())
-
-
 def test_a_line_without_an_end_is_refused_after_a_megabyte(player: MjaiPlayer) -> None:
     endless = BytesIO(b" " * (4 * MAX_LINE))
     with pytest.raises(ValueError, match="a line has more than 1,048,576 bytes"):
@@ -185,15 +170,6 @@ def test_a_websocket_server_gets_answers_to_its_requests_only(player: MjaiPlayer
     assert on_websocket(ask, player, "secret") == 1
     assert seen["token"] == "Bearer secret"
     assert (seen["answer"]["type"], seen["answer"]["request_id"]) == ("dahai", 41)
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [("[" * 10_000, r"is not JSON \(nested too deeply\)"), ("{", "'{' is not JSON"), ('{"type": []}', "is no type")],
-)
-def test_a_damaged_frame_is_named(frame: str, message: str, player: MjaiPlayer) -> None:
-    with pytest.raises(ValueError, match=message):
-        on_websocket(lambda connection: connection.send(frame), player, "")
 
 
 def test_a_silent_websocket_is_left(player: MjaiPlayer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,11 +74,6 @@ def test_the_command_plays_the_same_games_as_the_agent() -> None:
     assert played(by_command("ukeire"), "A", 2, tonpuu()) == played(load_agent("ukeire"), "A", 2, tonpuu())
 
 
-@pytest.mark.slow
-def test_the_command_plays_the_same_20_hanchans_as_the_agent(nets: str) -> None:
-    assert played(by_command(nets), "A", 20, tenhou()) == played(load_agent(nets), "A", 20, tenhou())
-
-
 def play_in_the_outside_arena(nets: str, num_hanchans: int) -> int:
     agents = [load_agent(address) for address in ("random", "ukeire", nets, f"{nets}:sampled")]
     players = [
@@ -104,17 +99,3 @@ def test_meta_data_are_the_probabilities_of_the_legal_moves(nets: str) -> None:
     moves = answer.pop("meta")["moves"]
     assert moves[0]["move"] == answer
     assert sum(move["p"] for move in moves) == pytest.approx(1, abs=0.01)
-
-
-def test_an_agent_without_probabilities_sends_no_meta_data() -> None:
-    with pytest.raises(ValueError, match="'ukeire' has no probabilities to send"):
-        MjaiPlayer(load_agent("ukeire"), 0, has_meta=True)
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [(7, "7 is no mjai event"), ({"type": "error", "message": "no room"}, "the arena reports an error: no room")],
-)
-def test_what_is_no_event_is_refused(message: object, text: str) -> None:
-    with pytest.raises(ValueError, match=text):
-        MjaiPlayer(load_agent("ukeire"), 0).see(message)

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 import pytest
 
 from suphx_platform.agents.mjai.programs import MjaiProgram, TcpAddress
-from tests.free_port import free_port
 
 Peer = Callable[[socket.socket], object]
 ANSWER = b'{"type": "none"}\n'
@@ -63,13 +62,6 @@ def test_a_connection_that_ends_between_two_answers_is_noticed(stack: ExitStack)
         program.receive()
 
 
-def test_a_connection_that_nobody_takes_names_the_place_and_what_to_do() -> None:
-    port = free_port()
-    told = rf"seat 1\): no connection to 127\.0\.0\.1:{port}: Connection refused: check that the program listens there"
-    with pytest.raises(ValueError, match=told):
-        MjaiProgram(TcpAddress("127.0.0.1", port), 1, 10)
-
-
 def test_a_connection_has_a_deadline(stack: ExitStack) -> None:
     server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
     for _ in range(4):  # more than the queue has room for, and nobody accepts
@@ -80,27 +72,6 @@ def test_a_connection_has_a_deadline(stack: ExitStack) -> None:
     with pytest.raises(ValueError, match=r"no connection to .* in 0\.2 s: check the address, and that no firewall"):
         MjaiProgram(TcpAddress(*server.getsockname()), 0, 10, start_seconds=0.2)
     assert time.monotonic() - began < 30  # half of what it waits unless told otherwise
-
-
-@pytest.mark.parametrize(
-    ("text", "address", "name"),
-    [
-        ("localhost:7001", TcpAddress("localhost", 7001), "mjai-tcp:localhost:7001"),
-        ("[::1]:7001", TcpAddress("::1", 7001), "mjai-tcp:[::1]:7001"),
-    ],
-)
-def test_addresses(text: str, address: TcpAddress, name: str) -> None:
-    assert TcpAddress.parse(text) == address
-    assert str(address) == name
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "localhost", "localhost:", ":7001", "localhost:70000", "localhost:0", "a:b", "a:1/room", "u:p@a:1", "::1"],
-)
-def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is not HOST:PORT"):
-        TcpAddress.parse(text)
 
 
 def test_closing_wakes_the_thread_that_waits_for_an_answer(stack: ExitStack) -> None:
