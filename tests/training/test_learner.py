@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,7 +165,8 @@ def test_a_loss_or_a_gradient_that_is_no_number_changes_nothing(bad: str) -> Non
         batch.rewards[5] = np.nan
     else:
         assert isinstance(learner.workers, LearningStep)
-        next(learner.workers.actors["discard"].policy.parameters()).register_hook(lambda own: own * np.nan)
+        first: Any = next(learner.workers.actors["discard"].policy.parameters())
+        first.register_hook(lambda own: own * np.nan)
     with pytest.raises(DivergedError, match="discard policy net is nan"):
         learner.update({DISCARD_HEAD: batch})
     assert all(torch.equal(before[name], tensor) for name, tensor in learner.state()[0].items())

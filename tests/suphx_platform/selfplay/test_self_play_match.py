@@ -33,9 +33,9 @@ class Orders:
 def orders(
     *, is_final: bool, updates: int = 10, has_weak: bool = True, config: ReinforcementConfig = CONFIG
 ) -> list[MatchOrder]:
-    player: Any = Orders()
+    player = Orders()
     matches = SelfPlayMatches(config, Path("run"), has_weak=has_weak, seed=3 + (1 << 20))
-    matches.begin(player, updates, tell=print, is_final=is_final)
+    matches.begin(cast(Any, player), updates, tell=print, is_final=is_final)
     return player.taken
 
 
