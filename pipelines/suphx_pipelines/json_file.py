@@ -47,7 +47,8 @@ def _adapter(cls: type[Any]) -> Any:
     from pydantic import ConfigDict, TypeAdapter  # a fifth of a second, which most commands do not need
 
     config = ConfigDict(strict=True, allow_inf_nan=False)
-    return TypeAdapter(GenericAlias(tuple, (cls,)), config=config)  # a dataclass itself takes no config
+    in_a_tuple: Any = GenericAlias(tuple, (cls,))  # a dataclass itself takes no config
+    return TypeAdapter(in_a_tuple, config=config)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -115,6 +115,7 @@ def test_the_page_has_the_report_and_its_pictures_the_notes_of_stages_and_the_ga
     assert small.run_id in notes["report"]
     assert "\n\nBefore: [one](#/experiments/1), http://" in notes[small.run_id]
     assert "secret" not in notes[small.run_id]
+    assert page.inputs is not None
     (used,) = page.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.profile) == ("2009.mjlog", '{"games": 3, "kyoku": 24}')
 
