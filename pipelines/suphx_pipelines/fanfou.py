@@ -58,8 +58,8 @@ def measure_group(orders: Sequence[PlayedHands], agents: tuple[str, str]) -> Gro
     deal_ins = {name: _of_agent(orders, name, lost) for name in names}
     seats = {name: sum(agent == name for agent in orders[0].agents) for name in names}
     fan = {name: _of_agent(orders, name, [order.fan for order in orders]) / seats[name] for name in names}
-    decided = sum(wins.values()) > 0
-    dealt_in = sum(deal_ins.values()) > 0
+    decided = np.concatenate([order.wins.max(axis=1) > 0 for order in orders])
+    dealt_in = np.concatenate([order.losers >= 0 for order in orders])
     first, second = agents
 
     def difference(of: dict[str, NDArray[np.float64]], hands: NDArray[np.bool_]) -> PairedDifference:
@@ -79,7 +79,7 @@ def measure_group(orders: Sequence[PlayedHands], agents: tuple[str, str]) -> Gro
     )
 
 
-def _of_agent(orders: Sequence[PlayedHands], name: str, by_seat: Sequence[NDArray[np.generic]]) -> NDArray[np.float64]:
+def _of_agent(orders: Sequence[PlayedHands], name: str, by_seat: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     """Return the sums over an agent's seats, hand by hand, of values [hands, 4] of each order."""
     sums = list[NDArray[np.float64]]()
     for order, values in zip(orders, by_seat, strict=True):

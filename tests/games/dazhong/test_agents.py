@@ -201,7 +201,7 @@ def test_tiles_of_open_melds_were_shown() -> None:
 @pytest.mark.parametrize(("shown", "move"), [("", "3s"), ("8m", "6m"), ("5m", "6m"), ("6p", "4p")])
 def test_one_of_two_neighbours_is_discarded_when_all_lists_are_empty(shown: str, move: str) -> None:
     assert moves_of(LISTS, "67m34s45p88999s", melds=("111p",), shown=shown) == {move}
-    without_pairs = {"hand": "67m3478s45p", "melds": ("111p", "999p"), "shown": shown}
+    without_pairs: dict[str, Any] = {"hand": "67m3478s45p", "melds": ("111p", "999p"), "shown": shown}
     assert moves_of(("fanfou_ba",), **without_pairs) == {move}
     assert moves_of(OP, **without_pairs) == {"3s"}
 
@@ -256,7 +256,11 @@ def test_op_claims_nothing_for_seven_pairs() -> None:
 
 
 def test_op_discards_single_tiles_for_four_pungs() -> None:
-    position = {"hand": "222p333s9m6s", "melds": ("111p", "999p"), "shown": "66s99m"}  # no wait has two tiles left
+    position: dict[str, Any] = {
+        "hand": "222p333s9m6s",
+        "melds": ("111p", "999p"),
+        "shown": "66s99m",
+    }  # no wait has two tiles left
     assert moves_of(OP, **position) == {"6s"}
     assert moves_of(("fanfou_ba",), **position) == {"9m"}
     assert moves_of(OP, "222p333s9m6s", melds=("123p", "999p"), shown="66s99m") == {"9m"}
