@@ -235,26 +235,28 @@ class MatchReport:
     """The same in points for each hanchan; positive is better."""
     seating: Seating = "1v3"
     """Candidates against opponents at a table."""
+    games: str = "hanchans"
+    """What people call the games."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and OPPONENT: games that they could not play to the end, which count as last place."""
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
-        note, widened = few_games_note(self.hanchans), widened_note(self.difference.interval.is_widened)
+        note, widened = few_games_note(self.hanchans, self.games), widened_note(self.difference.interval.is_widened)
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
         stronger, weaker = (self.candidate, self.opponent) if mean < 0 else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
         figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
-        return f"{claim}: {figures} over {self.hanchans:,} hanchans{note}{widened}"
+        return f"{claim}: {figures} over {self.hanchans:,} {self.games}{note}{widened}"
 
     def figures_text(self) -> str:
         """Return both differences in words."""
-        places, points = self.difference, self.points_difference
+        places, points, game = self.difference, self.points_difference, self.games.removesuffix("s")
         return (
             f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
-            f"{points.mean:+.1f} points per hanchan ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
-            f"over {self.hanchans:,} hanchans{widened_note(places.interval.is_widened)}"
+            f"{points.mean:+.1f} points per {game} ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
+            f"over {self.hanchans:,} {self.games}{widened_note(places.interval.is_widened)}"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -313,7 +315,8 @@ def play_match(
     whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
     """
     check_hanchans(num_hanchans)
-    if isinstance(load_game(setup.game).scoring, SideScoring):
+    scoring = load_game(setup.game).scoring
+    if isinstance(scoring, SideScoring):
         raise ValueError(f"{setup.game} has two sides: play_side_match plays it")
     measure = points_measure(points)
     num_walls = num_hanchans // SEATS
@@ -323,7 +326,7 @@ def play_match(
         blocks.append(block)
         placements += block.placements.sum(axis=0)
         games = sum(each.rows.shape[1] for each in blocks)
-        tell(f"average placement {average_placement(placements.tolist()):.2f} after {games:,} hanchans")
+        tell(f"average placement {average_placement(placements.tolist()):.2f} after {games:,} {scoring.games}")
     blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_walls), SEATS)
@@ -340,6 +343,7 @@ def play_match(
         points=points,
         points_difference=_difference(rows, measure, seating, clusters),
         seating=seating,
+        games=scoring.games,
         forfeits=Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits),
     )
 

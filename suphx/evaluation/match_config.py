@@ -75,11 +75,11 @@ MIN_DEALS = 20
 """Paired deals: about those of two hanchans, without which there is no interval."""
 
 
-def few_games_note(hanchans: int) -> str:
+def few_games_note(hanchans: int, games: str = "hanchans") -> str:
     """Return what is to be said behind an interval of a match of so few games; empty where there are enough."""
     if hanchans >= SEATS * MIN_CLUSTERS:
         return ""
-    return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} hanchans"
+    return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} {games}"
 
 
 def check_side_deals(number: int) -> None:

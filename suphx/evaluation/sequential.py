@@ -171,12 +171,14 @@ class SequentialReport:
     """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of candidate (0) and opponent (1), on the deals that decided and on the new ones."""
+    games: str = "hanchans"
+    """What people call the games, of four seats."""
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
         outcome, decides = self.outcome, self.config.gains[0]
         is_sides = isinstance(self.config, SideTestConfig)
-        unit, factor = ("decks", 1) if is_sides else ("hanchans", SEATS)
+        unit, factor = ("decks", 1) if is_sides else (self.games, SEATS)
         number, left = factor * outcome.deals, factor * outcome.expected_deals
         claim = {
             "better": f"{self.candidate} is better than {self.opponent}",
@@ -267,6 +269,7 @@ def play_sequential_match(
         fresh=fresh[0] if fresh else None,
         other_seatings=fresh[1:],
         forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
+        games=load_game(setup.game).scoring.games,
     )
 
 

@@ -53,6 +53,8 @@ class Scoring:
     """A game is lost with its first forfeit; other seats that could not play it to the end afterwards do not count."""
     table_options: Mapping[str, Any] = field(default_factory=dict)
     """Of the tables of matches, where they name none."""
+    has_deals: bool = False
+    """A game has several deals, each with points of its own, which ``suphx evaluate --deals`` compares."""
     counters: tuple[str, ...] = ()
     """Names of what ``count`` counts."""
 

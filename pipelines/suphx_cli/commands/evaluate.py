@@ -251,6 +251,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     game = load_game(name)
     if args.no_draw_lanes and "has_draw_lanes" not in game.scoring.table_options:
         raise UsageError(f"--no-draw-lanes has no meaning for {name}: leave it out")
+    if args.deals is not None and not game.scoring.has_deals:
+        raise UsageError(f"--deals has no meaning for {name}, where a game is one deal: use --hanchans")
     games_per_unit = game.scoring.games_per_deal if has_sides else 1
     saved: list[KeptResults] = []
     with ExitStack() as stack:
@@ -264,7 +266,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         if game.kernel_groups:
             compile_kernels(console, *game.kernel_groups)
         started = time.perf_counter()
-        bar = stack.enter_context(console.progress("decks" if has_sides else "hanchans", _length(args, has_sides)))
+        bar = stack.enter_context(
+            console.progress("decks" if has_sides else game.scoring.games, _length(args, has_sides))
+        )
         setup = MatchSetup(
             *agents.addresses,
             seed=args.seed,
@@ -439,13 +443,13 @@ def _shown_sequential(report: SequentialReport) -> dict[str, object]:
     from suphx.evaluation.match import SideReport
 
     outcome, values = report.outcome, report.to_json()
-    unit = "hanchans" if "hanchans" in values else "decks"
+    unit, shown = ("hanchans", report.games) if "hanchans" in values else ("decks", "decks")
     rows: dict[str, object] = {
         "verdict": outcome.decision,
-        unit: values[unit],
+        shown: values[unit],
         "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
         "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
-        f"expected_{unit}": math.ceil(values[f"expected_{unit}"]),
+        f"expected_{shown}": math.ceil(values[f"expected_{unit}"]),
         **{f"always_valid_{name}_interval": interval.ends for name, interval in outcome.intervals.items()},
     }
     if report.fresh is None:
@@ -485,7 +489,7 @@ def _shown_match(report: MatchReport) -> dict[str, object]:
     intervals = candidate["intervals"]
     assert isinstance(intervals, dict)
     return {
-        "hanchans": report.hanchans,
+        report.games: report.hanchans,
         "walls": report.walls,
         "seed": report.seed,
         **_differences(report),

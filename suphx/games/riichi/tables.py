@@ -100,6 +100,7 @@ class RiichiScoring(SeatScoring):
 
     deal: str = "wall"
     games: str = "hanchans"
+    has_deals: bool = True
     table_options: Mapping[str, Any] = field(default_factory=lambda: {"has_draw_lanes": True})
     counters: tuple[str, ...] = STATISTICS_COLUMNS
 

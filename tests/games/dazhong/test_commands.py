@@ -44,6 +44,17 @@ def test_agents_are_compared_and_their_hands_viewed(tmp_path: Path, capsys: pyte
     assert "fan with" in page.read_text(encoding="utf-8")
 
 
+def test_a_hand_is_called_so_and_is_one_deal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agents = ["--candidate", "fanfou_ba", "--opponent", "random"]
+    words = ["evaluate", "--game", "dazhong", *agents, "--runs", str(tmp_path)]
+    assert cli.main([*words, "--hanchans", "40"]) == 0
+    shown = capsys.readouterr()
+    assert "over 40 hands" in shown.err
+    assert "hands:" in shown.out
+    assert cli.main([*words, "--deals", "40"]) == 2
+    assert "--deals has no meaning for dazhong" in capsys.readouterr().err
+
+
 def test_agents_are_rated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "dazhong.toml").write_text(RECIPE)
     found = run(capsys, "tournament", str(tmp_path / "dazhong.toml"), "--runs", str(tmp_path / "runs"))
