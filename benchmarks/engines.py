@@ -443,7 +443,7 @@ def simulator_rates(args: argparse.Namespace) -> dict[str, Any]:
 
     def play_peer() -> int:
         peer.play(args.number, args.seed)
-        return args.number
+        return int(args.number)
 
     calls = {OURS: play_ours}
     if args.peer:
@@ -467,7 +467,7 @@ def hands_rates(args: argparse.Namespace) -> dict[str, Any]:
 
     def score() -> int:
         score_wins(tables, results)
-        return args.number
+        return int(args.number)
 
     score()
     scores = [PeerScore(*row) for row in results.tolist()]

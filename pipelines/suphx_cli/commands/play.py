@@ -163,7 +163,8 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
     check_output_folder(args.out)
     check_port(args.port)
     with console.activity("importing"):
-        from suphx_pipelines.play.server import PlayConfig, play_at_table
+        from suphx_pipelines.play.seated_game import PlayConfig
+        from suphx_pipelines.play.server import play_at_table
 
         table_game = importlib.import_module(table).TABLE
     config = PlayConfig(

@@ -120,7 +120,7 @@ def bench_hands(*, num_hands: int, seed: int, seconds: float, say: Callable[[str
         score_wins(wins, scores)
         return num_hands
 
-    calls = {"scores": score, "shanten": lambda: len(count_shanten(hands))}
+    calls: dict[str, Callable[[], int]] = {"scores": score, "shanten": lambda: len(count_shanten(hands))}
     for call in calls.values():
         call()
     say(f"scoring wins and computing the shanten of {num_hands:,} hands")
