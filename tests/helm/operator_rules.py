@@ -32,11 +32,7 @@ def _name_faults(name: str, longest: int) -> Iterator[str]:
 def _job_faults(spec: Table) -> Iterator[str]:
     if not str(spec.get("entrypoint", "")).strip():
         yield "it has no entrypoint"
-    if spec.get("clusterSelector"):
-        for key in ("backoffLimit", "suspend"):
-            if spec.get(key):
-                yield f"{key} cannot be combined with clusterSelector"
-    elif not spec.get("rayClusterSpec"):
+    if not spec.get("rayClusterSpec"):
         yield "it has no rayClusterSpec"
     for key in ("suspend", "ttlSecondsAfterFinished"):
         if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
@@ -44,8 +40,6 @@ def _job_faults(spec: Table) -> Iterator[str]:
     for key, least in (("backoffLimit", 0), ("ttlSecondsAfterFinished", 0), ("activeDeadlineSeconds", 1)):
         if spec.get(key, least) < least:
             yield f"{key} is {spec[key]}: use {least} or more"
-    if spec.get("submissionMode") == "SidecarMode" and spec.get("submitterPodTemplate"):
-        yield "SidecarMode does not allow submitterPodTemplate"
     yield from _cluster_faults(spec.get("rayClusterSpec") or {})
 
 
@@ -80,8 +74,6 @@ def _group_faults(group: Table, *, is_v2: bool) -> Iterator[str]:
     twice = [name for name in _RESOURCE_PARAMETERS if name in parameters]
     if group.get("resources") and twice:
         yield f"resources are in rayStartParams ({', '.join(twice)}) too"
-    if "labels" in parameters:
-        yield "labels are in rayStartParams: set them as labels of the group"
     if not all(isinstance(value, str) for value in parameters.values()):
         yield "the values of rayStartParams must be strings"
     numbers = [group.get(name) for name in ("minReplicas", "replicas", "maxReplicas")]

@@ -36,8 +36,3 @@ def test_the_alerts_are_those_that_promtool_has_tried(render: Render) -> None:
 def test_alerts_need_the_prometheus_operator(render: Render, enabled: str, is_made: bool) -> None:
     # Helm's engine renders here for a cluster without custom resources.
     assert ("PrometheusRule" in kinds(render, alerts={"enabled": enabled})) == is_made
-
-
-def test_auto_asks_the_cluster_for_the_kind() -> None:
-    template = (REPOSITORY / "helm/suphx/templates/metrics/alerts.yaml").read_text(encoding="utf-8")
-    assert '.Capabilities.APIVersions.Has "monitoring.coreos.com/v1/PrometheusRule"' in template

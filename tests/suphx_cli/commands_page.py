@@ -147,7 +147,7 @@ JSON_KEYS = {
     "stop": _RUN_STATUS,
     "resume": _RUN_STATUS,
     "scale": _RUN_STATUS,
-    "delete": "run_id state outcome last_checkpoint removed kept unchecked",
+    "delete": "run_id state outcome removed kept",
 }
 """Command -> the main keys of its JSON, with those of objects {} and of the objects in lists []."""
 

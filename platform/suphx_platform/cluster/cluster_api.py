@@ -19,14 +19,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import kubernetes
 import urllib3
 import yaml
 from kubernetes.client.exceptions import ApiException
-from kubernetes.config import kube_config
 from kubernetes.dynamic import DynamicClient, Resource
 
 from suphx.growing_pause import GrowingPause
@@ -55,26 +54,19 @@ _KINDS = {
 }
 """API group and title of each kind; all have version v1. Known here, so that no request is needed to find them."""
 _TEMPORARY = (429, 500, 502, 503, 504)
-_AWAY = (429, 502, 503, 504)
-"""Answers of a server that starts, or of a proxy in front of one that is away. 500 may be an error that lasts."""
 _DENIED = (401, 403)
 """Answers that a server may also give in its first seconds, before it has read the roles."""
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
 """Attempts to reach a server that has not answered yet."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
-_SILENT_SECONDS = 2.0
-"""A shorter outage is not shown."""
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
 _FIRST_TIMEOUT_SECONDS = (3, 10)
 """The same for a server that has not answered yet."""
-_NO_ANSWER = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.SSLError, TimeoutError)
 _FOLLOW_SECONDS = 600
 """A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
 _PROXY = "check the address in your kubeconfig, and that no proxy answers in its place"
-_MAX_LINE = 1 << 20
-"""Bytes of a line of a log; a longer one is shown in parts."""
 _MERGE_PATCH = "application/merge-patch+json"
 _STRICT = ("fieldValidation", "Strict")
 _WATCH_SECONDS = 240
@@ -102,7 +94,10 @@ class ClusterApi:
         self.address = str(configuration.host)
         client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
         self._resources = {kind: _resource(kind, client) for kind in _KINDS}
-        self._outage = _Outage(self.address, outage_seconds)
+        self._outage_seconds = outage_seconds
+        self._lock = threading.Lock()
+        self._has_answered = self._is_away = False
+        """Whether any request was answered, and whether a warning has told that the server is away."""
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
@@ -226,7 +221,7 @@ class ClusterApi:
         method = getattr(self._resources[kind], verb)
 
         def act() -> Any:
-            limit = _TIMEOUT_SECONDS if self._outage.has_answered else _FIRST_TIMEOUT_SECONDS
+            limit = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
             query = [_STRICT] if is_strict else []  # the client appends to the list
             response = method(
                 namespace=self.namespace, serialize=False, _request_timeout=limit, query_params=query, **options
@@ -246,79 +241,47 @@ class ClusterApi:
         ``absent``: return None for an object that does not exist.
         """
         what = f"{_title(kind)} {name}".strip()
-        pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-        begun, num_denied = time.monotonic(), 0
+        pause, begun = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS), time.monotonic()
         for attempt in itertools.count(1):
+            result: T | None = None
             try:
                 result = act()
-                self._outage.end()
-                return result
             except ApiException as error:
-                if absent and error.status == 404 and name in str(error.body):
-                    self._outage.end()
-                    return None
-                refusal = refused(what, self.namespace, error.status, error.body)
-                num_denied += error.status in _DENIED
-                if error.status in _AWAY:
-                    self._outage.go_on(f"HTTP {error.status}", refusal, attempt, begun)
-                elif error.status in _DENIED and self._outage.is_on and num_denied < _ATTEMPTS:
-                    pass  # it has just started
-                elif error.status not in _TEMPORARY or attempt >= _ATTEMPTS:
-                    self._outage.end()
-                    raise refusal from error
+                self._has_answered = True
+                if not (absent and error.status == 404 and name in str(error.body)):
+                    failure = refused(what, self.namespace, error.status, error.body)
+                    is_starting = self._is_away and error.status in _DENIED
+                    if error.status not in _TEMPORARY and not is_starting:
+                        raise failure from error
+                    self._wait_or_raise(failure, f"HTTP {error.status}", attempt, begun)
+                    time.sleep(pause.next())
+                    continue
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
                 cause = _cause(error)
-                failure = unreachable(self.address, cause)
-                if not self._outage.has_answered and isinstance(cause, _NO_ANSWER):
-                    if attempt >= _FIRST_ATTEMPTS:
-                        raise failure from error
-                    _logger.info("the API server %s does not answer, trying again", self.address)
-                else:
-                    self._outage.go_on(cause_of(cause), failure, attempt, begun)
-            time.sleep(pause.next())
+                self._wait_or_raise(unreachable(self.address, cause), cause_of(cause), attempt, begun)
+                time.sleep(pause.next())
+                continue
+            self._has_answered = True
+            if self._set_away(False):
+                _logger.info("the API server %s answers again", self.address)
+            return result
         raise AssertionError("the last attempt returns or raises")
 
+    def _wait_or_raise(self, failure: ClusterError, cause: str, attempt: int, begun: float) -> None:
+        """Return if a request that has failed for the ``attempt``-th time is to be repeated; tell it once."""
+        if attempt < (_ATTEMPTS if self._has_answered else _FIRST_ATTEMPTS):
+            return
+        if not self._has_answered or time.monotonic() - begun >= self._outage_seconds:
+            raise failure
+        if self._set_away(True):
+            text = "the API server %s does not answer (%s): waiting up to %.0f s (--wait)"
+            _logger.warning(text, self.address, cause, self._outage_seconds)
 
-class _Outage:
-    """Whether the server is away, as the requests of all threads find it: its begin and its end are shown once.
-
-    Usage: ``go_on`` after each failure, which raises when it has lasted too long; ``end`` after each answer.
-    """
-
-    def __init__(self, address: str, limit: float) -> None:
-        self._address, self._limit = address, limit
-        self._begun: float | None = None
-        self._is_shown = False
-        self._lock = threading.Lock()
-        self.has_answered = False
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the last request of any thread failed."""
-        return self._begun is not None
-
-    def go_on(self, cause: str, error: ClusterError, attempt: int, begun: float) -> None:
-        """Return if a request that failed for the ``attempt``-th time since ``begun`` is to be repeated, else raise."""
+    def _set_away(self, is_away: bool) -> bool:
+        """Note whether the server is away; return whether that is news, for one of the threads that find it."""
         with self._lock:
-            if self._begun is None:
-                self._begun = begun
-            seconds = time.monotonic() - self._begun
-            is_waited_for = self.has_answered and seconds < self._limit
-            if attempt >= _ATTEMPTS and not is_waited_for:
-                raise error
-            if is_waited_for and not self._is_shown and seconds >= _SILENT_SECONDS:
-                self._is_shown = True
-                text = "the API server %s does not answer (%s): waiting up to %.0f s (--wait)"
-                _logger.warning(text, self._address, cause, self._limit)
-
-    def end(self) -> None:
-        """Note that the server has answered."""
-        with self._lock:
-            self.has_answered = True
-            self._begun = None
-            if self._is_shown:
-                self._is_shown = False
-                _logger.info("the API server %s answers again", self._address)
+            is_news, self._is_away = self._is_away != is_away, is_away
+        return is_news
 
 
 def _cause(error: Exception) -> Exception:
@@ -333,26 +296,25 @@ def _cause(error: Exception) -> Exception:
 def _configure(configuration: Any, context: str | None) -> str:
     """Fill in how the cluster is reached; return the default namespace."""
     check_configured(context)
-    files = kubeconfig_files()
-    paths = os.pathsep.join(map(str, files))
-    known: list[str] = []
+    paths = os.pathsep.join(map(str, kubeconfig_files()))
+    names: list[str] = []
     try:
-        if not files:
+        if not paths:
             kubernetes.config.load_incluster_config(client_configuration=configuration)
             return (POD_FOLDER / "namespace").read_text(encoding="ascii").strip()
-        merged = kube_config.KubeConfigMerger(paths).config
-        known = [str(found["name"]) for found in merged.safe_get("contexts") or ()]
-        chosen: Mapping[str, Any] = kube_config.KubeConfigLoader(merged, active_context=context).current_context
+        contexts, chosen = kubernetes.config.list_kube_config_contexts(paths)
+        names = [str(one["name"]) for one in contexts]
+        chosen = next((one for one in contexts if one["name"] == context), chosen)
         kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)
+        return str(chosen["context"].get("namespace") or "default")
     except (kubernetes.config.ConfigException, yaml.YAMLError, OSError, TypeError, AttributeError) as error:
         is_no_config = isinstance(error, TypeError | AttributeError)
         cause = "it is not a kubeconfig" if is_no_config else " ".join(str(error).split())
-        choice = f": {', '.join(known)}" if known else ""
+        choice = f": {', '.join(names)}" if names else ""
         raise ClusterError(
             f"{paths or POD_FOLDER} cannot be used ({cause}). Correct it, set KUBECONFIG to another file, or choose "
             f"one of its contexts with --context{choice}"
         ) from error
-    return str(chosen["context"].get("namespace") or "default")
 
 
 def _resource(kind: str, client: DynamicClient) -> Any:
@@ -380,9 +342,6 @@ def _lines(response: Any) -> Iterator[str]:
         for chunk in response.stream(amt=None, decode_content=False):
             *whole, rest = (rest + chunk).split(b"\n")
             yield from (line.decode(errors="replace") for line in whole)
-            if len(rest) > _MAX_LINE:  # of a container that never ends its line
-                yield rest.decode(errors="replace")
-                rest = b""
     except (urllib3.exceptions.HTTPError, ConnectionError):
         pass
     finally:

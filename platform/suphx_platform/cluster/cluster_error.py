@@ -20,11 +20,6 @@ from typing import Any
 from suphx.json_text import parse_json
 from suphx.printable_text import shortened
 
-_UNCOUNTED = "status unknown for quota"
-_UNCOUNTED_STEP = (
-    "Kubernetes has not counted these objects for the quota yet. It does so within five minutes after their CRD or the "
-    "quota was created: try again then, and see kubectl describe resourcequota"
-)
 POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Token and namespace of a pod with a service account."""
 
@@ -51,8 +46,6 @@ def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     text = f"{what}: {message or f'HTTP {status}'}"
     if status == 409:
         return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
-    if status == 403 and _UNCOUNTED in message:
-        return ClusterError(f"{text}. {_UNCOUNTED_STEP}")
     kind = AbsentError if status == 404 else ClusterError
     return kind(f"{text}. {_next_step(status, what, namespace, message)}")
 

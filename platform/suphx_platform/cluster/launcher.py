@@ -32,8 +32,19 @@ from suphx_platform.cluster.run_manifest import (
     setting,
     with_job,
 )
-from suphx_platform.cluster.run_objects import AllRuns, RunStore, RunWait, is_kept
-from suphx_platform.cluster.run_results import Deletion, kept_of
+from suphx_platform.cluster.run_objects import (
+    Listing,
+    RunWait,
+    create_run,
+    find_job,
+    find_recipe,
+    is_kept,
+    keep_recipe,
+    list_pods,
+    put_recipe,
+    request_stop,
+)
+from suphx_platform.cluster.run_results import Deletion, places_of
 from suphx_platform.cluster.run_status import (
     REJECTED,
     RUN_LABEL,
@@ -59,7 +70,6 @@ class Launcher:
 
     def __init__(self, api: ClusterApi) -> None:
         self._api = api
-        self._store = RunStore(api)
 
     def template(self, release: str | None) -> Object:
         """Return the chart's ConfigMap with the templates of runs; ``release``: of which installation.
@@ -81,21 +91,21 @@ class Launcher:
     def launch(self, objects: RunObjects, *, is_dry: bool = False) -> RunStatus:
         """Create a run; leave an existing one as it is. ``is_dry``: let the server check the objects only."""
         run = objects.run_id
-        job, recipe = self._store.job(run), self._store.recipe(run)
+        job, recipe = find_job(self._api, run), find_recipe(self._api, run)
         exists = job is not None or is_kept(recipe)
         if is_dry:
             return self._check(objects) if not exists else self._existing(run, job)
         if exists:
             if job is not None and recipe is None and not job["metadata"].get("deletionTimestamp"):
                 data = {**objects.recipe["data"], JOB_KEY: job_text(job)}
-                self._store.put_recipe({**objects.recipe, "data": data}, job)
+                put_recipe(self._api, {**objects.recipe, "data": data}, job)
             return self._existing(run, job)
-        if any(is_active(pod) for pod in self._store.pods(run)):  # a new driver must never overlap the old one
+        if any(is_active(pod) for pod in list_pods(self._api, run)):  # a new driver must never overlap the old one
             raise ClusterError(
                 f"{run} was deleted, and its pods are still terminating: its driver may still save. Launch it again "
                 f"when kubectl get pods -l {RUN_LABEL}={run} shows none"
             )
-        if self._store.create(objects.job, objects.recipe):
+        if create_run(self._api, objects.job, objects.recipe):
             _logger.info(
                 "Created %s in namespace %s: suphx status %s, suphx logs %s -f", run, self._api.namespace, run, run
             )
@@ -120,17 +130,17 @@ class Launcher:
 
     def runs(self) -> list[RunStatus]:
         """Return all runs of the namespace in the order of their creation."""
-        source = AllRuns(self._api)
-        found = {run: self._status(run, source) for run in source.runs()}
+        listing = Listing(self._api)
+        found = {run: self._status(run, listing) for run in listing.runs()}
         for run in sorted(run for run, status in found.items() if status is None):
             _logger.info("%s; it is not listed", _leftover(run))
         return [status for status in found.values() if status is not None]
 
     def status(self, run: str) -> RunStatus:
         """Return the status of a run; ClusterError if there is none."""
-        status = self._status(run, self._store)
+        status = self._status(run, self._api)
         if status is None:
-            raise ClusterError(_leftover(run) if self._store.recipe(run) is not None else self._no_run(run))
+            raise ClusterError(_leftover(run) if find_recipe(self._api, run) is not None else self._no_run(run))
         return status
 
     def log(self, run: str, role: str) -> RunLog:
@@ -139,8 +149,8 @@ class Launcher:
 
     def source(self, run: str) -> Object | None:
         """Return the RayJob of a run, or that from which it will be created again; None if there is neither."""
-        job = self._store.job(run)
-        return _source(job, self._store.recipe(run) if job is None else None)
+        job = find_job(self._api, run)
+        return _source(job, find_recipe(self._api, run) if job is None else None)
 
     def stop(self, run: str, *, saves: bool, seconds: float) -> RunStatus:
         """Let a run save its state, then end its pods and delete its RayJob; the recipe is kept, for ``resume``.
@@ -149,12 +159,9 @@ class Launcher:
         is stopped, if it did not save although it was asked to.
         """
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
-        job = self._store.job(run)
+        job = find_job(self._api, run)
         if (is_ended(state) and not self._may_compute(run, job)) or state == "deleting":
-            if _is_rejected(job):
-                _logger.info("%s", _rejected(run))
-            else:
-                _logger.info("%s does not run, it is %s", run, state)
+            _logger.info("%s", _rejected(run) if _is_rejected(job) else f"{run} does not run, it is {state}")
             return self.status(run)
         if job is None:
             wait.until_no_pods()
@@ -165,27 +172,27 @@ class Launcher:
                 f"storage.address or volumes.runs of the chart for later runs; suphx stop {run} --now stops it without "
                 "saving"
             )
-        recipe = self._store.keep_recipe(run, job)  # an error comes before the first change
+        recipe = keep_recipe(self._api, run, job)  # an error comes before the first change
         report = self._end_heads(run, wait, saves=saves)
-        if state_of(self._store.job(run)) == "succeeded":
+        if state_of(find_job(self._api, run)) == "succeeded":
             _logger.info("%s has succeeded before it was stopped", run)
-            self._store.put_recipe(recipe, job)  # deleted with its RayJob, as before
+            put_recipe(self._api, recipe, job)  # deleted with its RayJob, as before
             return self.status(run)
         self._delete_job(run, job, wait)
-        return self._stopped(run, report)
+        if loss := _loss_of(report):
+            kind = UnknownEndError if report is None else ClusterError
+            raise kind(f"{run} is stopped, but {loss}. suphx resume {run} continues from the last checkpoint")
+        return replace(self.status(run), outcome=next(iter((report or {}).values()), ""))
 
     def resume(self, run: str, *, seconds: float) -> RunStatus:
         """Continue a stopped or failed run from its last checkpoint; leave one that runs or has succeeded as it is."""
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
-        job = self._store.job(run)
+        job = find_job(self._api, run)
         if _is_rejected(job):
             raise ClusterError(_rejected(run))
         if state == "deleting":
-            raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
-        if state == "succeeded":
-            _logger.info("%s has succeeded: there is nothing to resume", run)
-            return self.status(run)
-        if self._may_compute(run, job) if is_ended(state) else is_stop_requested(job):
+            raise ClusterError(_deleting(run))
+        if state != "succeeded" and (self._may_compute(run, job) if is_ended(state) else is_stop_requested(job)):
             _logger.info("%s may still work: it is stopped first, and resumed when it has saved its state", run)
             try:
                 self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
@@ -196,14 +203,14 @@ class Launcher:
             _logger.info("%s is stopping: waiting until its pods have terminated", run)
             wait.until_stopped()
             return self.resume(run, seconds=wait.seconds_left)
-        if not is_ended(state):
+        if state == "succeeded" or not is_ended(state):
             _logger.info("%s is %s: there is nothing to resume", run, state)
             return self.status(run)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
         else:
             recipe = self._delete_job(run, job, wait)
-            if not self._store.create(job_of(recipe), recipe):
+            if not create_run(self._api, job_of(recipe), recipe):
                 raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
         _logger.info("Resumed %s: suphx status %s", run, run)
         return self.status(run)
@@ -213,9 +220,9 @@ class Launcher:
         state = self.status(run).state
         if state in ("succeeded", "deleting"):
             raise ClusterError(f"{run} is {state}: there is nothing to scale")
-        job, recipe = self._store.job(run), self._store.recipe(run)
-        self._resized_recipe(run, recipe, job, simulators)  # errors come before the first change
-        self._api.change("configmaps", recipe_name(run), lambda one: self._resized_recipe(run, one, job, simulators))
+        job, recipe = find_job(self._api, run), find_recipe(self._api, run)
+        _resized_recipe(run, recipe, job, simulators)  # errors come before the first change
+        self._api.change("configmaps", recipe_name(run), lambda one: _resized_recipe(run, one, job, simulators))
         if job is not None and is_fixed_in_queue(job) and not is_ended(state) and state != "queued":
             _logger.info(
                 "%s keeps its pods for now, as its queue stops and queues again what is resized. After suphx stop %s "
@@ -240,24 +247,22 @@ class Launcher:
 
     def question(self, run: str, *, saves: bool) -> str:
         """Return what a person is asked before ``delete``; ClusterError if there is no such run."""
-        job, recipe = self._store.job(run), self._store.recipe(run)
-        pods = self._store.pods(run)
+        job, recipe, pods = find_job(self._api, run), find_recipe(self._api, run), list_pods(self._api, run)
         if job is None and recipe is None:
             if not any(map(is_active, pods)):
                 raise ClusterError(self._no_run(run))
             return f"{run} is deleted, but some of its pods are still terminating. Wait for them?"
-        state = state_of(job, pods)
-        kept = kept_of(_source(job, recipe)).sentences()
-        return f"Delete {run} ({state}) with its pods and its recipe? {self._loss(run, job, saves=saves)}{kept}"
-
-    def _loss(self, run: str, job: Object | None, *, saves: bool) -> str:
-        if not self._works(run, job):
-            return ""
-        if not _outlives_its_pods(job):
-            return "It has no storage: all that it has learned is lost. "
-        if not saves:
-            return "It does not save first: what it has learned since its last checkpoint is lost. "
-        return "It saves its state first. "
+        loss = ""
+        if self._works(run, job):
+            if not _outlives_its_pods(job):
+                loss = "It has no storage: all that it has learned is lost. "
+            elif saves:
+                loss = "It saves its state first. "
+            else:
+                loss = "It does not save first: what it has learned since its last checkpoint is lost. "
+        places = "; ".join(places_of(_source(job, recipe)))
+        kept = f"What it has stored stays: {places}." if places else "Nothing of it is stored outside of the cluster."
+        return f"Delete {run} ({state_of(job, pods)}) with its pods and its recipe? {loss}{kept}"
 
     def delete(self, run: str, *, seconds: float, saves: bool = True, forces: bool = False) -> Deletion:
         """Stop a run as ``stop`` does, then delete its RayJob, its pods and its recipe; checkpoints and metrics stay.
@@ -265,11 +270,12 @@ class Launcher:
         ``saves``: the driver saves first, if it has a place that outlives its pods. ``forces``: remove the RayJob's
         finalizer, when no operator is there to do it. Raises ClusterError.
         """
-        job, recipe, wait = self._store.job(run), self._store.recipe(run), RunWait(self._api, run, seconds=seconds)
-        if job is None and recipe is None and not any(map(is_active, self._store.pods(run))):
+        job, recipe = find_job(self._api, run), find_recipe(self._api, run)
+        wait = RunWait(self._api, run, seconds=seconds)
+        if job is None and recipe is None and not any(map(is_active, list_pods(self._api, run))):
             raise ClusterError(self._no_run(run))
         outcome = None
-        if saves and job is not None and self._works(run, job):
+        if saves and self._works(run, job):
             if _outlives_its_pods(job):
                 report = self._end_heads(run, wait, saves=True)
                 outcome = next(iter((report or {}).values()), None)
@@ -277,30 +283,30 @@ class Launcher:
                     _logger.warning("%s is deleted now, but %s", run, loss)
             else:
                 _logger.warning("%s has neither a storage nor a volume: all its training is lost", run)
-        removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
+        removed = [f"RayJob {run}"] if job is not None else []
+        removed += [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
         if job is not None:
-            removed.insert(0, f"RayJob {run}")
             self._api.delete("rayjobs", run)
             if forces and self._api.get("rayjobs", run) is not None:
                 self._api.change("rayjobs", run, lambda _: {"metadata": {"finalizers": None}})
             wait.until_deleted()
         self._api.delete("configmaps", recipe_name(run))
         wait.until_no_pods()
-        return Deletion(run_id=run, removed=removed, kept=kept_of(_source(job, recipe)), outcome=outcome)
+        return Deletion(run_id=run, removed=removed, kept=places_of(_source(job, recipe)), outcome=outcome)
 
     def _works(self, run: str, job: Object | None) -> bool:
-        state = state_of(job, self._store.pods(run))
+        state = state_of(job, list_pods(self._api, run))
         return job is not None and state != "deleting" and (not is_ended(state) or self._may_compute(run, job))
 
-    def _status(self, run: str, source: RunStore) -> RunStatus | None:
+    def _status(self, run: str, source: ClusterApi | Listing) -> RunStatus | None:
         """Return the status of a run; None if there is no RayJob and no recipe of a stopped run."""
-        job, recipe = source.job(run), source.recipe(run)
+        job, recipe = find_job(source, run), find_recipe(source, run)
         if job is None and not is_kept(recipe):
             return None
-        pods = source.pods(run)
+        pods = list_pods(source, run)
         state = state_of(job, pods)
         name = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
-        cluster = source.cluster(name) if name else None
+        cluster = source.get("rayclusters", name) if name else None
         spec = (cluster or {}).get("spec") or (job or {}).get("spec", {}).get("rayClusterSpec") or {}
         is_wanted = not is_ended(state) and state != "stopping"
         observation = RunObservation(
@@ -308,9 +314,9 @@ class Launcher:
             state=state,
             job=job,
             cluster=cluster,
-            submitter=source.submitter(run) if is_wanted and job is not None else None,
+            submitter=source.get("jobs", run) if is_wanted and job is not None else None,
             pods=pods,
-            events=source.warnings() if is_wanted else [],
+            events=source.list("events", fields="type=Warning") if is_wanted else [],
             roles=pods_by_role(state, spec, pods),
         )
         labels = (job or recipe or {"metadata": {}})["metadata"].get("labels") or {}
@@ -331,7 +337,7 @@ class Launcher:
         """Return the status of a run that need not be created, with a hint for the person who tried."""
         status = self.status(run)
         if status.state == "deleting":
-            raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
+            raise ClusterError(_deleting(run))
         hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
         _logger.info("%s exists already (%s): %s", run, status.state, hint.replace("RUN", run))
         return status
@@ -346,14 +352,15 @@ class Launcher:
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
 
     def _heads(self, run: str) -> list[str]:
-        return [pod["metadata"]["name"] for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod)]
+        pods = list_pods(self._api, run)
+        return [pod["metadata"]["name"] for pod in pods if role_of(pod) == "head" and is_active(pod)]
 
     def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
         """End the head pod, whose hook has the driver save, before other pods end; return what it reports."""
         heads = self._heads(run)
         if not heads:
             return {}
-        self._store.request_stop(run)
+        request_stop(self._api, run)
         if not saves:
             for head in heads:
                 self._api.delete("pods", head, grace=_NOW_SECONDS)
@@ -362,28 +369,14 @@ class Launcher:
         reports = [wait.until_head_ended(head) for head in heads]
         return next((report for report in reports if report is not None), None)
 
-    def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
-        """Return the status of a run that is stopped; ClusterError if its driver did not save."""
-        if loss := _loss_of(report):
-            kind = UnknownEndError if report is None else ClusterError
-            raise kind(f"{run} is stopped, but {loss}. suphx resume {run} continues from the last checkpoint")
-        return replace(self.status(run), outcome=next(iter((report or {}).values()), ""))
-
     def _delete_job(self, run: str, job: Object | None, wait: RunWait) -> Object:
         """Delete the RayJob, keep the recipe so that the run can be resumed, and wait until no pod is left."""
-        recipe = self._store.keep_recipe(run, job)
+        recipe = keep_recipe(self._api, run, job)
         if job is not None:
             self._api.delete("rayjobs", run, uid=job["metadata"]["uid"])
             wait.until_deleted()
         wait.until_no_pods()
         return recipe
-
-    def _resized_recipe(self, run: str, recipe: Object | None, job: Object | None, pods: int) -> Object:
-        if recipe is None:
-            raise ClusterError(f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again to restore it")
-        if job is not None and not has_job(recipe):
-            recipe = {**recipe, "data": {**(recipe.get("data") or {}), JOB_KEY: job_text(job)}}
-        return with_job(recipe, resized_job(job_of(recipe), pods))
 
     def _no_run(self, run: str) -> str:
         return f"there is no run {run} in namespace {self._api.namespace}: suphx jobs lists all"
@@ -421,6 +414,18 @@ def _loss_of(report: Mapping[str, StopOutcome] | None) -> str:
 def _source(job: Object | None, recipe: Object | None) -> Object | None:
     """Return the RayJob of a run, or that from which it would be created again; None if there is neither."""
     return job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
+
+
+def _resized_recipe(run: str, recipe: Object | None, job: Object | None, pods: int) -> Object:
+    if recipe is None:
+        raise ClusterError(f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again to restore it")
+    if job is not None and not has_job(recipe):
+        recipe = {**recipe, "data": {**(recipe.get("data") or {}), JOB_KEY: job_text(job)}}
+    return with_job(recipe, resized_job(job_of(recipe), pods))
+
+
+def _deleting(run: str) -> str:
+    return f"{run} is being deleted. When suphx status {run} does not find it, launch it again"
 
 
 def _rejected(run: str) -> str:

@@ -6,7 +6,6 @@ import logging
 import queue
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
@@ -19,6 +18,10 @@ _PAUSE_SECONDS = 1.0
 _logger = logging.getLogger(__name__)
 
 
+class NoLogError(ClusterError):
+    """A run has no pod of a role that has started."""
+
+
 class RunLog:
     """Consumes: logs of the pods of one role. Produces: their lines, each once. Waits for: pods, if it follows."""
 
@@ -27,7 +30,6 @@ class RunLog:
         self._lines: queue.Queue[str | ClusterError | None] = queue.Queue()
         self._seen: set[str] = set()
         self._num_reading = 0
-        self._repeated = _RepeatedLines()
 
     def lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
         """Yield lines, with the pod's name in front if a role may have several; ``follow``: until the run has ended.
@@ -43,7 +45,9 @@ class RunLog:
         is_over, num_failed = False, attempts_of(self._api.get("rayjobs", self._run) or {}).failed
         while True:
             for pod in pods:
-                self._begin(pod, follow=follow, tail=tail)
+                self._seen.add(pod["metadata"]["name"])
+                self._num_reading += 1
+                threading.Thread(target=self._read, args=(pod, follow, tail), daemon=True).start()
             yield from self._drained()
             if self._num_reading == 0:
                 if is_over or not follow:
@@ -65,12 +69,6 @@ class RunLog:
         pods = self._api.list("pods", labels=labels)
         return [pod for pod in pods if _has_log(pod) and pod["metadata"]["name"] not in self._seen]
 
-    def _begin(self, pod: Object, *, follow: bool, tail: int | None) -> None:
-        self._seen.add(pod["metadata"]["name"])
-        self._num_reading += 1
-        arguments = {"follow": follow, "tail": tail}
-        threading.Thread(target=self._read, args=(pod,), kwargs=arguments, daemon=True).start()
-
     def _drained(self) -> Iterator[str]:
         """Yield lines until no pod is read any more, or for a while."""
         ends_at = time.monotonic() + _PAUSE_SECONDS
@@ -86,18 +84,20 @@ class RunLog:
             else:
                 yield line
 
-    def _read(self, pod: Object, *, follow: bool, tail: int | None) -> None:
+    def _read(self, pod: Object, follow: bool, tail: int | None) -> None:
         """Put all lines of a pod into the queue, continuing where a connection broke, and None at the end."""
-        name, is_last = pod["metadata"]["name"], not follow
-        log = _PodLog(self._api, pod)
+        name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
         prefix = "" if self._role in (SUBMITTER, "head") else f"{name}: "
+        last, is_last = "", not follow  # time stamp of the newest line that was read
         try:
             while True:
+                known = last
+                since, limit = (_second(known), None) if known else (None, tail)
                 try:
-                    for text in log.new_lines(follow=follow, tail=tail):
-                        if self._role == SUBMITTER:
-                            self._repeated.put_new(pod, text, self._lines)
-                        else:
+                    for line in self._api.log(name, container, follow=follow, tail=limit, since=since):
+                        stamp, _, text = line.partition(" ")
+                        if stamp > known:  # older lines came before the connection broke
+                            last = max(last, stamp)
                             self._lines.put(prefix + text)
                 except AbsentError:
                     return  # the pod was deleted, and its log with it
@@ -117,50 +117,6 @@ class RunLog:
     def _goes_on(self, name: str) -> bool:
         pod = self._api.get("pods", name)
         return pod is not None and (pod.get("status") or {}).get("phase") == "Running"
-
-
-class NoLogError(ClusterError):
-    """A run has no pod of a role that has started."""
-
-
-class _RepeatedLines:
-    """Which lines of the driver were read from another submitter: one that replaces it begins at the first line."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, dict[str, Counter[str]]] = {}
-        """How often each submitter has shown a line, for each Kubernetes Job: a new attempt has a new one."""
-        self._lock = threading.Lock()
-
-    def put_new(self, pod: Object, line: str, lines: queue.Queue[str | ClusterError | None]) -> None:
-        """Count a line, and add it to ``lines`` if no other submitter has shown it as often."""
-        metadata = pod["metadata"]
-        owner = next((str(one["uid"]) for one in metadata.get("ownerReferences") or ()), metadata["name"])
-        with self._lock:
-            counts = self._counts.setdefault(owner, {})
-            own = counts.setdefault(metadata["name"], Counter())
-            own[line] += 1
-            if all(own[line] > other[line] for other in counts.values() if other is not own):
-                lines.put(line)  # under the lock: in the order of the log
-
-
-class _PodLog:
-    """The log of a pod's first container, read in several requests."""
-
-    def __init__(self, api: ClusterApi, pod: Object) -> None:
-        self._api = api
-        self._name, self._container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
-        self._last = ""
-        """Time stamp of the newest line that was read."""
-
-    def new_lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
-        """Yield the lines after those of earlier calls, of which ``tail`` limits the first; ClusterError."""
-        known = self._last
-        since, limit = (_second(known), None) if known else (None, tail)
-        for line in self._api.log(self._name, self._container, follow=follow, tail=limit, since=since):
-            stamp, _, text = line.partition(" ")
-            if stamp > known:  # older lines came before the connection broke
-                self._last = max(self._last, stamp)
-                yield text
 
 
 def _second(stamp: str) -> str:

@@ -1,8 +1,7 @@
-"""The objects of runs in one namespace: read, created, deleted and waited for, so that a broken connection loses none.
+"""The objects of runs in one namespace: found, created, kept and waited for, so that a broken connection loses none.
 
 The RayJob is created first: two launches at the same time compete for its name. The ConfigMap with the recipe follows
-and is owned by it, so that Kubernetes deletes both together. A status is made of the objects of one run, or of those of
-all runs with one request for each kind.
+and is owned by it, so that Kubernetes deletes both together.
 """
 
 from __future__ import annotations
@@ -19,114 +18,56 @@ from suphx_platform.cluster.run_status import RUN_LABEL, STOP_NOTE, is_active, i
 
 STOPPED_NOTE = "suphx/stopped"
 """Annotation of a recipe whose run was stopped by deleting its RayJob; the run can be resumed."""
+POLL_SECONDS = 2.0
 
 
-class RunStore:
-    """The objects of runs, each asked for when it is needed: ``RunStore(api).create(job, recipe)``."""
+class Listing:
+    """The objects of all runs, with one request for each kind, when the first run needs it; asked as ClusterApi is."""
 
     def __init__(self, api: ClusterApi) -> None:
         self._api = api
+        self._listed: dict[str, list[Object]] = {}
 
-    def job(self, run: str) -> Object | None:
-        """Return the RayJob of a run, None if there is none; ClusterError if somebody else's has this name."""
-        job = self._get("rayjobs", run)
-        if job is not None and (job["metadata"].get("labels") or {}).get(RUN_LABEL) != run:
-            raise ClusterError(f"RayJob {run} has no label {RUN_LABEL}={run}: it is not a run of suphx")
-        return job
+    def runs(self) -> list[str]:
+        """Return the ids of all runs that have a RayJob or a recipe, in the order of their creation."""
+        # Recipes are listed first: one of a run that is created meanwhile would look like one without a RayJob.
+        found = [*self._all("configmaps"), *self._all("rayjobs")]
+        made = {str(one["metadata"]["labels"][RUN_LABEL]): str(one["metadata"]["creationTimestamp"]) for one in found}
+        return sorted(made, key=lambda run: (made[run], run))
 
-    def recipe(self, run: str) -> Object | None:
-        """Return the ConfigMap with the recipe of a run."""
-        return self._get("configmaps", recipe_name(run))
+    def _all(self, kind: str, fields: str = "") -> list[Object]:
+        if kind not in self._listed:
+            labels = RUN_LABEL if kind in ("rayjobs", "configmaps", "pods") else ""
+            self._listed[kind] = self._api.list(kind, labels=labels, fields=fields)
+        return self._listed[kind]
 
-    def cluster(self, name: str) -> Object | None:
-        """Return a RayCluster."""
-        return self._get("rayclusters", name)
+    def get(self, kind: str, name: str) -> Object | None:
+        """Return an object; None if it does not exist."""
+        return next((one for one in self._all(kind) if one["metadata"]["name"] == name), None)
 
-    def submitter(self, run: str) -> Object | None:
-        """Return the Kubernetes Job of a run's submitter, which the operator names after the run."""
-        return self._get("jobs", run)
+    def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
+        """Return the objects with a label ``key=value``, or all of ``fields``."""
+        key, _, value = labels.partition("=")
+        found = self._all(kind, fields)
+        return [one for one in found if not key or (one["metadata"].get("labels") or {}).get(key) == value]
 
-    def pods(self, run: str) -> list[Object]:
-        """Return all pods of a run."""
-        return self._api.list("pods", labels=f"{RUN_LABEL}={run}")
 
-    def warnings(self) -> list[Object]:
-        """Return the events of the namespace that are warnings."""
-        return self._api.list("events", fields="type=Warning")
+def find_job(api: ClusterApi | Listing, run: str) -> Object | None:
+    """Return the RayJob of a run, None if there is none; ClusterError if somebody else's has this name."""
+    job = api.get("rayjobs", run)
+    if job is not None and (job["metadata"].get("labels") or {}).get(RUN_LABEL) != run:
+        raise ClusterError(f"RayJob {run} has no label {RUN_LABEL}={run}: it is not a run of suphx")
+    return job
 
-    def _get(self, kind: str, name: str) -> Object | None:
-        return self._api.get(kind, name)
 
-    def create(self, job: Object, recipe: Object) -> bool:
-        """Create both objects; return False if another command created the RayJob at the same time.
+def find_recipe(api: ClusterApi | Listing, run: str) -> Object | None:
+    """Return the ConfigMap with the recipe of a run."""
+    return api.get("configmaps", recipe_name(run))
 
-        Raises ClusterError; then neither of them is left, or the message names what is. The same after Ctrl-C.
-        """
-        note = secrets.token_hex(8)
-        annotations = {**(job["metadata"].get("annotations") or {}), LAUNCH_NOTE: note}
-        name = job["metadata"]["name"]
-        try:
-            made = self._api.create("rayjobs", {**job, "metadata": {**job["metadata"], "annotations": annotations}})
-        except ExistsError:  # by another command, or by this one before the connection broke
-            made = self.job(name) or {}
-            if (made.get("metadata", {}).get("annotations") or {}).get(LAUNCH_NOTE) != note:
-                return False
-        try:
-            self.put_recipe(recipe, made)
-        except (ClusterError, KeyboardInterrupt) as error:
-            self._undo(name, error)
-            raise
-        return True
 
-    def put_recipe(self, recipe: Object, job: Object) -> None:
-        """Create the recipe of a RayJob that exists, or replace the one that is left of an earlier RayJob."""
-        name, data = recipe["metadata"]["name"], recipe["data"]
-        metadata = {key: dict(recipe["metadata"].get(key) or {}) for key in ("labels", "annotations")}
-        metadata["annotations"].pop(STOPPED_NOTE, None)
-        owned = {**metadata, "ownerReferences": [owner_of(job)]}
-        changed = {**owned, "annotations": {**metadata["annotations"], STOPPED_NOTE: None}}
-        for _ in range(2):  # Kubernetes may delete what is left of an earlier RayJob at the same time
-            try:
-                self._api.create("configmaps", {**recipe, "metadata": {"name": name, **owned}})
-                return
-            except ExistsError:
-                if self._api.get("configmaps", name) is not None:
-                    break
-        self._api.change("configmaps", name, lambda _: {"metadata": changed, "data": data})
-
-    def _undo(self, name: str, error: BaseException) -> None:
-        try:
-            self._api.delete("rayjobs", name)
-        except ClusterError as second:
-            cause = f"{error}. " if str(error) else ""
-            raise ClusterError(f"{cause}RayJob {name} exists and cannot be deleted ({second})") from error
-
-    def keep_recipe(self, run: str, job: Object | None) -> Object:
-        """Let the recipe survive the deletion of the RayJob, with all that creates it again; return the recipe."""
-
-        def make(recipe: Object) -> Object:
-            owners = [one["uid"] for one in recipe["metadata"].get("ownerReferences") or ()]
-            if job is not None and owners and job["metadata"]["uid"] not in owners:
-                raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
-            note = {"annotations": {STOPPED_NOTE: "true"}, "ownerReferences": None}
-            missing = job is not None and not has_job(recipe)
-            return {"metadata": note, **({"data": {JOB_KEY: job_text(job or {})}} if missing else {})}
-
-        if self.recipe(run) is None:
-            raise ClusterError(
-                f"ConfigMap {recipe_name(run)} does not exist, without which {run} cannot be resumed. Launch its "
-                f"recipe again to restore it, or remove the run with suphx delete {run}"
-            )
-        return self._api.change("configmaps", recipe_name(run), make)
-
-    def request_stop(self, run: str) -> None:
-        """Note on the RayJob that it is to stop, and that no attempt follows when its driver has ended."""
-
-        def make(job: Object) -> Object:
-            note = {"annotations": {STOP_NOTE: datetime.now(UTC).isoformat(timespec="seconds")}}
-            return {} if is_stop_requested(job) else {"metadata": note, "spec": {"backoffLimit": 0}}
-
-        self._api.change("rayjobs", run, make)
+def list_pods(api: ClusterApi | Listing, run: str) -> list[Object]:
+    """Return all pods of a run."""
+    return api.list("pods", labels=f"{RUN_LABEL}={run}")
 
 
 def is_kept(recipe: Object | None) -> bool:
@@ -134,45 +75,76 @@ def is_kept(recipe: Object | None) -> bool:
     return STOPPED_NOTE in ((recipe or {}).get("metadata", {}).get("annotations") or {})
 
 
-class AllRuns(RunStore):
-    """Lists each kind once, when the first run needs it."""
+def create_run(api: ClusterApi, job: Object, recipe: Object) -> bool:
+    """Create RayJob and recipe; return False if another command created the RayJob at the same time.
 
-    def __init__(self, api: ClusterApi) -> None:
-        super().__init__(api)
-        self._listed: dict[str, list[Object]] = {}
-
-    def runs(self) -> list[str]:
-        """Return the ids of all runs that have a RayJob or a recipe, in the order of their creation."""
-        # Recipes are listed first: one of a run that is created meanwhile would look like one without a RayJob.
-        found = [*self._all("configmaps"), *self._all("rayjobs")]
-        made = {_run_of(one): str(one["metadata"].get("creationTimestamp", "")) for one in found}
-        return sorted(made, key=lambda run: (made[run], run))
-
-    def pods(self, run: str) -> list[Object]:
-        """Return all pods of a run."""
-        return [one for one in self._all("pods") if _run_of(one) == run]
-
-    def warnings(self) -> list[Object]:
-        """Return the events of the namespace that are warnings."""
-        if "events" not in self._listed:
-            self._listed["events"] = super().warnings()
-        return self._listed["events"]
-
-    def _get(self, kind: str, name: str) -> Object | None:
-        return next((one for one in self._all(kind) if one["metadata"]["name"] == name), None)
-
-    def _all(self, kind: str) -> list[Object]:
-        if kind not in self._listed:
-            labels = RUN_LABEL if kind in ("rayjobs", "configmaps", "pods") else ""
-            self._listed[kind] = self._api.list(kind, labels=labels)
-        return self._listed[kind]
+    Raises ClusterError; then neither of them is left, or the message names what is. The same after Ctrl-C.
+    """
+    note = secrets.token_hex(8)
+    annotations = {**(job["metadata"].get("annotations") or {}), LAUNCH_NOTE: note}
+    name = job["metadata"]["name"]
+    try:
+        made = api.create("rayjobs", {**job, "metadata": {**job["metadata"], "annotations": annotations}})
+    except ExistsError:  # by another command, or by this one before the connection broke
+        made = find_job(api, name) or {}
+        if (made.get("metadata", {}).get("annotations") or {}).get(LAUNCH_NOTE) != note:
+            return False
+    try:
+        put_recipe(api, recipe, made)
+    except (ClusterError, KeyboardInterrupt) as error:
+        try:
+            api.delete("rayjobs", name)
+        except ClusterError as second:
+            cause = f"{error}. " if str(error) else ""
+            raise ClusterError(f"{cause}RayJob {name} exists and cannot be deleted ({second})") from error
+        raise
+    return True
 
 
-def _run_of(one: Object) -> str:
-    return str(one["metadata"]["labels"][RUN_LABEL])
+def put_recipe(api: ClusterApi, recipe: Object, job: Object) -> None:
+    """Create the recipe of a RayJob that exists, or replace the one that is left of an earlier RayJob."""
+    name, data = recipe["metadata"]["name"], recipe["data"]
+    metadata = {key: dict(recipe["metadata"].get(key) or {}) for key in ("labels", "annotations")}
+    metadata["annotations"].pop(STOPPED_NOTE, None)
+    owned = {**metadata, "ownerReferences": [owner_of(job)]}
+    changed = {**owned, "annotations": {**metadata["annotations"], STOPPED_NOTE: None}}
+    for _ in range(2):  # Kubernetes may delete what is left of an earlier RayJob at the same time
+        try:
+            api.create("configmaps", {**recipe, "metadata": {"name": name, **owned}})
+            return
+        except ExistsError:
+            if api.get("configmaps", name) is not None:
+                break
+    api.change("configmaps", name, lambda _: {"metadata": changed, "data": data})
 
 
-POLL_SECONDS = 2.0
+def keep_recipe(api: ClusterApi, run: str, job: Object | None) -> Object:
+    """Let the recipe survive the deletion of the RayJob, with all that creates it again; return the recipe."""
+
+    def make(recipe: Object) -> Object:
+        owners = [one["uid"] for one in recipe["metadata"].get("ownerReferences") or ()]
+        if job is not None and owners and job["metadata"]["uid"] not in owners:
+            raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
+        note = {"annotations": {STOPPED_NOTE: "true"}, "ownerReferences": None}
+        missing = job is not None and not has_job(recipe)
+        return {"metadata": note, **({"data": {JOB_KEY: job_text(job or {})}} if missing else {})}
+
+    if find_recipe(api, run) is None:
+        raise ClusterError(
+            f"ConfigMap {recipe_name(run)} does not exist, without which {run} cannot be resumed. Launch its "
+            f"recipe again to restore it, or remove the run with suphx delete {run}"
+        )
+    return api.change("configmaps", recipe_name(run), make)
+
+
+def request_stop(api: ClusterApi, run: str) -> None:
+    """Note on the RayJob that it is to stop, and that no attempt follows when its driver has ended."""
+
+    def make(job: Object) -> Object:
+        note = {"annotations": {STOP_NOTE: datetime.now(UTC).isoformat(timespec="seconds")}}
+        return {} if is_stop_requested(job) else {"metadata": note, "spec": {"backoffLimit": 0}}
+
+    api.change("rayjobs", run, make)
 
 
 class RunWait:
@@ -233,18 +205,13 @@ class RunWait:
 
     def until_no_pods(self) -> None:
         """Wait until no pod is left: one that terminates may still run its driver, which saves."""
-        while True:
-            pods = self._api.list("pods", labels=f"{RUN_LABEL}={self._run}")
-            names = [pod["metadata"]["name"] for pod in pods if is_active(pod)]
-            if not names:
-                return
+        while names := [pod["metadata"]["name"] for pod in list_pods(self._api, self._run) if is_active(pod)]:
             if time.monotonic() >= self._ends_at:
-                break
+                raise ClusterError(
+                    f"pods of {self._run} are still terminating: {', '.join(names)}. Repeat the command to wait "
+                    "longer; if the node of a pod is lost, kubectl delete pod NAME --force removes it"
+                )
             time.sleep(POLL_SECONDS)
-        raise ClusterError(
-            f"pods of {self._run} are still terminating: {', '.join(names)}. Repeat the command to wait longer; if the "
-            "node of a pod is lost, kubectl delete pod NAME --force removes it"
-        )
 
 
 def _has_started(pod: Object) -> bool:

@@ -1,20 +1,16 @@
-"""What a run stores outside of its cluster: metrics, checkpoints, how its attempts have ended, what a deletion leaves.
-
-Only what this machine has found is called kept. Where it cannot look, it names the place and claims nothing.
-"""
+"""What a run stores outside of its cluster: metrics, checkpoints, how its attempts ended; what a deletion leaves."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from suphx.credentials import is_unclear, without_credentials
 from suphx.printable_text import first_line
-from suphx_platform.cluster.cluster_api import Object
 from suphx_platform.cluster.run_attempts import ATTEMPTS, Attempt, StopOutcome, places, read_attempts
 from suphx_platform.cluster.run_manifest import environment, results_id, setting
 from suphx_platform.cluster.run_status import RunStatus, is_stop_requested
@@ -122,76 +118,36 @@ _RELEASE_NOTE = "meta.helm.sh/release-name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What the deletion of a run leaves."""
-
-    found: list[str] = field(default_factory=list)
-    unchecked: list[str] = field(default_factory=list)
-    """Where there may be more that this machine cannot see, and why not."""
-    last_checkpoint: str | None = None
-
-    def sentences(self) -> str:
-        """Return both for a question."""
-        parts = [f"Kept: {'; '.join(self.found)}."] if self.found else []
-        parts += [f"Not checked: {'; '.join(self.unchecked)}."] if self.unchecked else []
-        return " ".join(parts) or "Nothing of it is stored outside of the cluster."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Deletion:
-    """What ``delete`` removed, and what it kept."""
+    """What ``delete`` removed, and where the run may have results that stay."""
 
     run_id: str
     removed: list[str]
-    kept: Kept
+    kept: list[str]
     outcome: StopOutcome | None = None
     """How the driver ended that was asked to save; None if none was."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
-        status: dict[str, object] = {
-            "state": "deleted",
-            "pods": {},
-            "last_checkpoint": self.kept.last_checkpoint,
-            "problems": [],
-        }
+        status = {"state": "deleted", "pods": {}, "problems": []}
         outcome = {"outcome": self.outcome} if self.outcome else {}
-        lists = {"removed": self.removed, "kept": self.kept.found, "unchecked": self.kept.unchecked}
-        return {"run_id": self.run_id, **status, **outcome, **lists}
+        return {"run_id": self.run_id, **status, **outcome, "removed": self.removed, "kept": self.kept}
 
     def to_text(self) -> dict[str, object]:
         """Return the same for a person, without empty entries."""
         return {name: value for name, value in self.to_json().items() if value}
 
 
-def kept_of(job: Object | None) -> Kept:
-    """Return what is stored of a run; ``job``: its RayJob, or that from which it would be created again."""
+def places_of(job: dict[str, Any] | None) -> list[str]:
+    """Return where a run stores results, which a deletion leaves; ``job``: its RayJob, or what creates it again."""
     if job is None:
-        return Kept()
-    found, unchecked, checkpoint, results = list[str](), list[str](), None, results_id(job)
-    if address := setting(job, "storage.address").rstrip("/"):
-        what = f"checkpoints and results in {address}/{results}"
-        try:
-            checkpoint = last_checkpoint(job)
-        except (OSError, ValueError) as error:
-            unchecked.append(f"{what}, if there are any ({first_line(error)})")
-        if checkpoint is not None:
-            found.append(f"{what} (the newest: {checkpoint})")
-    here = os.environ.get(SERVER, "")
-    if server := here or environment(job, SERVER):
-        what = f"metrics and reports of {results} in MLflow"
-        what += "" if is_unclear(server) else f" ({without_credentials(server)})"
-        try:
-            if not here:
-                unchecked.append(f"{what}, if there are any (MLFLOW_TRACKING_URI is not set here)")
-            elif _has_metrics(results):
-                found.append(what)
-        except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
-            unchecked.append(f"{what}, if there are any ({first_line(error)})")
+        return []
+    results, server = results_id(job), os.environ.get(SERVER) or environment(job, SERVER)
+    address = setting(job, "storage.address").rstrip("/")
+    found = [f"checkpoints and results in {address}/{results}"] if address else []
+    if server:
+        shown = "" if is_unclear(server) else f" ({without_credentials(server)})"
+        found.append(f"metrics and reports of {results} in MLflow{shown}")
     if _RELEASE_NOTE in (job["metadata"].get("annotations") or {}):
         found.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
-    return Kept(found=found, unchecked=unchecked, last_checkpoint=checkpoint)
-
-
-def _has_metrics(run_id: str) -> bool:
-    return MlflowStore(Path("runs")).find(run_id) is not None
+    return found

@@ -42,8 +42,6 @@ class Pods:
 
     ready: int
     wanted: int
-    existing: int = 0
-    """Pods that exist and have not ended, ready or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +195,9 @@ def pods_by_role(state: State, cluster: Object, pods: Sequence[Object]) -> dict[
     groups = cluster.get("workerGroupSpecs") or ()
     wanted = {"head": 1} | {str(group["groupName"]): int(group.get("replicas") or 0) for group in groups}
     ready = [role_of(pod) for pod in pods if is_ready(pod)]
-    existing = [role_of(pod) for pod in pods if is_active(pod)]
     wants_none = is_ended(state) or state in ("stopping", "deleting")
     return {
-        role: Pods(ready.count(role), 0 if wants_none else wanted.get(role, 0), existing.count(role))
+        role: Pods(ready.count(role), 0 if wants_none else wanted.get(role, 0))
         for role in dict.fromkeys((*(role for role in ROLES if role in wanted), *wanted))
     }
 
@@ -281,27 +278,19 @@ class RunObservation:
 
     def _relevant_events(self) -> Iterator[Object]:
         """Yield the newest event of each reason of objects that exist and lack something, none before this attempt."""
+        lacking = [pod for pod in self.pods if _is_unexplained(pod)]
+        if self.submitter is not None and not any(role_of(pod) == "submitter" for pod in self.pods):
+            lacking.append(self.submitter)
+        if any(pods.ready < pods.wanted for pods in self.roles.values()):
+            lacking += [one for one in (self.job, self.cluster) if one is not None]
+        uids = {str(one["metadata"].get("uid")) for one in lacking}
         began = _time(((self.job or {}).get("status") or {}).get("startTime"))
         newest: dict[tuple[str, str], Object] = {}
         for event in sorted(self.events, key=_event_time):
-            if _event_time(event) >= began and self._explains(event):
-                newest[_uid_of(event), str(event.get("reason"))] = event
+            uid = str((event.get("involvedObject") or {}).get("uid"))
+            if uid in uids and _event_time(event) >= began:
+                newest[uid, str(event.get("reason"))] = event
         yield from newest.values()
-
-    def _explains(self, event: Object) -> bool:
-        """Return whether an event may explain that a pod is not there, or not ready."""
-        uid = _uid_of(event)
-        pods = {str(pod["metadata"].get("uid")): pod for pod in self.pods}
-        if not uid or uid in pods:
-            return uid in pods and _is_unexplained(pods[uid])
-        if self.submitter is not None and uid == self.submitter["metadata"].get("uid"):
-            return not any(role_of(pod) == "submitter" for pod in self.pods)
-        owners = [one["metadata"].get("uid") for one in (self.job, self.cluster) if one is not None]
-        if uid not in owners:
-            return False
-        if "Pod" in str(event.get("reason")):  # FailedToCreateWorkerPod and so on: of no interest once all exist
-            return any(pods.existing < pods.wanted for pods in self.roles.values())
-        return any(pods.ready < pods.wanted for pods in self.roles.values())
 
     def _line(self, subject: str, reason: str, message: str) -> str:
         text = f"{subject}: {reason}" + (f": {shortened(message)}" if message else "")
@@ -357,10 +346,6 @@ def _subject(pod: Object) -> str:
 def _event_subject(event: Object) -> str:
     subject = event.get("involvedObject") or {}
     return f"{subject.get('kind')} {subject.get('name')}"
-
-
-def _uid_of(event: Object) -> str:
-    return str((event.get("involvedObject") or {}).get("uid") or "")
 
 
 def _event_time(event: Object) -> datetime:

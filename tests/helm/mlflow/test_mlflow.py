@@ -46,17 +46,6 @@ def test_the_rules_of_its_users_are_in_no_object_that_a_launcher_can_change(rend
     )
 
 
-def test_a_gateway_passes_its_names_on_to_the_server(render: Render) -> None:
-    route = find(render(EVERYTHING), "HTTPRoute", "suphx-mlflow")
-    service = find(render(EVERYTHING), "Service", "suphx-mlflow")
-    assert route["apiVersion"] == "gateway.networking.k8s.io/v1"
-    assert route["spec"].keys() == {"parentRefs", "hostnames", "rules"}
-    assert route["spec"]["parentRefs"] == EVERYTHING["mlflow"]["route"]["parentRefs"]
-    (rule,) = route["spec"]["rules"]
-    assert rule["backendRefs"] == [{"name": service["metadata"]["name"], "port": service["spec"]["ports"][0]["port"]}]
-    assert not [one for one in render(VALUES) if one["kind"] == "HTTPRoute"]
-
-
 @pytest.mark.slow
 def test_the_server_answers_to_its_own_names_only_and_to_nobody_without_a_password(
     render: Render, tmp_path: Path

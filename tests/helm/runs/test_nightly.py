@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import kubernetes_validate
 import pytest
@@ -58,19 +57,6 @@ def cron_job(render: Render, **nightly: Any) -> dict[str, Any]:
     return find(render({**VALUES, "nightly": {**VALUES["nightly"], **nightly}}), "CronJob", "suphx-nightly")
 
 
-def test_a_night_starts_by_the_rules_of_the_cron_controller(render: Render) -> None:
-    found = cron_job(render, timeZone="Europe/Berlin", schedule="30 1 * * 1-5")
-    spec = found["spec"]
-    assert len(found["metadata"]["name"]) <= 52  # the controller adds 11 characters for the name of a Job
-    assert (spec["schedule"], spec["timeZone"]) == ("30 1 * * 1-5", "Europe/Berlin")
-    assert ZoneInfo(cron_job(render)["spec"]["timeZone"]).key == "Etc/UTC"
-    assert "TZ" not in spec["schedule"]  # refused since Kubernetes 1.29
-    assert not spec.get("suspend")
-    # A controller that was down starts the night up to an hour late, once; under 10 seconds it may never start one.
-    assert 10 < spec["startingDeadlineSeconds"] < 24 * 3600
-    assert (spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"]) == (3, 3)
-
-
 def test_the_job_of_a_night_is_one_that_kubernetes_takes(render: Render) -> None:
     found = cron_job(render)
     template = found["spec"]["jobTemplate"]
@@ -99,14 +85,6 @@ def tournament(render: Render, **values: Any) -> dict[str, Any]:
     """The RayJob that the pod of the night creates."""
     template = find(render({**RAY, **values}), "ConfigMap", "suphx-run-template")
     return tournament_objects(template, results_id="nightly-1", run_id="nightly-1", recipe="", overrides=[]).job
-
-
-@pytest.mark.parametrize(("values", "seconds"), [(VALUES, 330), (RAY, None)], ids=["one pod", "workers"])
-def test_a_tournament_in_one_pod_has_the_time_to_save(
-    render: Render, values: dict[str, Any], seconds: int | None
-) -> None:
-    pod = find(render(values), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    assert pod.get("terminationGracePeriodSeconds") == seconds
 
 
 def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:

@@ -75,11 +75,6 @@ def test_the_autoscaler_adds_no_second_pod_for_one_that_ends(render: Render, pre
     assert simulators(asked_for_a_replacement(job)) == before
 
 
-def test_the_long_lived_cluster_may_grow(render: Render) -> None:
-    cluster = find(render({"cluster": {"enabled": True}}), "RayCluster", "suphx")
-    assert simulators(asked_for_a_replacement(cluster)) == dict(groups(cluster))["simulator"]["replicas"] + 1
-
-
 def test_no_container_ignores_sigterm_as_process_1(render: Render) -> None:
     sharing = 0
     for where, pod in pods(render(EVERYTHING)):

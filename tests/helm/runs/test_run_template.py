@@ -169,17 +169,6 @@ def test_large_numbers_stay_integers(render: Render, kuberay: KubeRaySchemas) ->
     assert (group["minReplicas"], group["maxReplicas"], group["resources"]["simulator"]) == (large, large, str(large))
 
 
-def test_the_paper_has_40_gpus_that_answer_and_4_that_learn(render: Render) -> None:
-    workers = {group["groupName"]: group for group in cluster_spec(job(render, "paper"))["workerGroupSpecs"]}
-    gpus = {
-        role: group["replicas"]
-        * int(group["template"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"])
-        for role, group in workers.items()
-        if role != "simulator"
-    }
-    assert gpus == {"inference": 40, "learner": 4}
-
-
 def test_storage_records_and_further_arguments_reach_the_command(render: Render) -> None:
     values: dict[str, Any] = {
         "storage": {"address": "s3://bucket/runs"},
@@ -191,13 +180,6 @@ def test_storage_records_and_further_arguments_reach_the_command(render: Render)
     recipe = load_recipe(RECIPE, args.overrides)
     assert (recipe.storage.address, recipe.seed) == ("s3://bucket/runs", 7)
     assert (str(args.records), str(args.runs)) == ("/records", "/runs")
-
-
-def test_a_run_of_the_chart_itself_is_called_after_its_value(render: Render) -> None:
-    found = find(render(EVERYTHING), "RayJob", "first")
-    args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
-    assert args.run_id == "first"
-    assert find(render(EVERYTHING), "ConfigMap", "first-recipe")["data"]["recipe.toml"] == EVERYTHING["run"]["recipe"]
 
 
 def test_a_run_of_the_chart_can_be_created_again_from_its_recipe(render: Render) -> None:

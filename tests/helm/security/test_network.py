@@ -64,13 +64,6 @@ def test_prometheus_reads_metrics(network: Callable[..., bool]) -> None:
     assert not network(STRANGER, SIMULATOR, 8080)
 
 
-def test_runs_and_the_nightly_tournament_reach_mlflow(network: Callable[..., bool]) -> None:
-    assert network(HEAD, MLFLOW, 5000)
-    assert network(NIGHTLY, MLFLOW, 5000)
-    assert not network(STRANGER, MLFLOW, 5000)
-    assert not network(SUBMITTER, MLFLOW, 5000)
-
-
 def test_browsers_reach_mlflow_through_the_gateway_that_is_named(render: Render, network: Callable[..., bool]) -> None:
     gateway = Peer(namespace="gateway", labels={"app": "gateway"})
     assert network(gateway, MLFLOW, 5000)
@@ -80,15 +73,6 @@ def test_browsers_reach_mlflow_through_the_gateway_that_is_named(render: Render,
     policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
     labels = next(pod["metadata"]["labels"] for where, pod in pods(objects) if where == MLFLOW)
     assert not may_connect(policies, gateway, Peer(namespace=HOME, labels=labels), 5000, HOME)
-
-
-def test_services_elsewhere_are_reached_at_the_ports_that_are_named(network: Callable[..., bool]) -> None:
-    server = Peer(namespace="elsewhere", labels={})
-    assert network(HEAD, server, 443)
-    assert not network(HEAD, server, 80)
-    assert not network(SUBMITTER, server, 443)
-    assert network(MLFLOW, server, 5432)
-    assert not network(HEAD, server, 5432)
 
 
 def test_the_ports_of_the_storage_and_of_mlflow_elsewhere_are_open(render: Render) -> None:

@@ -323,8 +323,6 @@ class Cluster:
     """API group, resource and verb of each request that was allowed."""
     quota: dict[str, int] = field(default_factory=dict)
     """At most so many objects of a kind."""
-    uncounted: dict[str, int] = field(default_factory=dict)
-    """How many creations of a kind are refused because the quota controller has not counted its objects yet."""
     keeps_pods: bool = False
     """Whether deleted pods terminate until ``end_pods``: a head runs its preStop hook."""
     pre_stop: Callable[[Object], str] = lambda pod: '{"stopped": {}}'
@@ -459,15 +457,10 @@ class Cluster:
         """Refuse one object more than the quota allows, in the words of the real server."""
         used, most = len(self.names(kind)), self.quota.get(kind)
         counted = f"count/{kind}.{GROUPS[kind]}".rstrip(".")
-        message = ""
-        if self.uncounted.get(kind):
-            self.uncounted[kind] -= 1
-            message = f"status unknown for quota: suphx, resources: {counted}"
-        elif most is not None and used >= most:
+        if most is not None and used >= most:
             message = (
                 f"exceeded quota: suphx, requested: {counted}=1, used: {counted}={used}, limited: {counted}={most}"
             )
-        if message:
             raise RefusedError(403, "Forbidden", f'{kind}.{GROUPS[kind]} "x" is forbidden: {message}')
 
     def check_right(self, verb: str, resource: str, name: str) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from suphx_cli import cli
 from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.launcher import Launcher
-from suphx_platform.cluster.run_manifest import RESULTS_NOTE
 from suphx_platform.cluster.run_results import with_progress
 from suphx_platform.cluster.run_status import RunStatus, attempts_of, state_of
-from suphx_platform.storage.storage import FINISHED, Storage
-from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.attempted_run import LAST_LINE, REASON, drive
 from tests.suphx_platform.cluster.fake_api_server import Cluster
@@ -209,11 +205,6 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "1")
 
 
-def job(address: str, **notes: str) -> dict[str, Any]:
-    entrypoint = f"suphx run r.toml --set storage.address=elsewhere --set storage.address={address}"
-    return {"metadata": {"name": "run-1", "annotations": notes}, "spec": {"entrypoint": entrypoint}}
-
-
 def test_progress_is_that_of_the_newest_stage_in_mlflow(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = TrackingStore(runs)
     tracker = store.start("run-1", key="run-1")
@@ -226,25 +217,3 @@ def test_progress_is_that_of_the_newest_stage_in_mlflow(runs: Path, monkeypatch:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
     found = with_progress(STATUS, None)
     assert (found.progress, found.problems) == ({"updates": 120.0}, ["a pod is missing"])
-
-
-def test_the_last_checkpoint_is_that_of_the_work_under_way(tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=str(tmp_path / "store")))
-    (tmp_path / "stage").mkdir()
-    (tmp_path / "stage" / "weights").write_text("w")
-    assert with_progress(STATUS, job(str(tmp_path / "store"))).last_checkpoint is None
-    storage.save("run-1/supervised/discard", tmp_path / "stage", number=FINISHED)
-    for number in (40, 120):
-        storage.save("run-1/reinforcement", tmp_path / "stage", number=number)
-    storage.save("run-11/reinforcement", tmp_path / "stage", number=999)
-    found = with_progress(STATUS, job(str(tmp_path / "store")))
-    assert found.last_checkpoint == "run-1/reinforcement/000000000120.001"
-
-
-def test_the_results_of_a_tournament_have_an_id_of_their_own(tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=str(tmp_path / "store")))
-    (tmp_path / "stage").mkdir()
-    (tmp_path / "stage" / "games.json").write_text("{}")
-    storage.save("night_1/leaderboard", tmp_path / "stage", number=7)
-    found = with_progress(STATUS, job(str(tmp_path / "store"), **{RESULTS_NOTE: "night_1"}))
-    assert found.last_checkpoint == "night_1/leaderboard/000000000007.001"

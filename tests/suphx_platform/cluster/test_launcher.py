@@ -111,31 +111,14 @@ def test_status_counts_pods_by_role_and_trusts_rays_word(cluster: Cluster, suphx
     assert (result["state"], result["problems"]) == ("succeeded", [])
 
 
+OOM = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+
+
 @pytest.mark.parametrize(
     ("status", "text"),
     [
         ({"containerStatuses": [{"name": "ray", "state": {"waiting": {"reason": "ImagePullBackOff"}}}]}, "image.tag"),
-        (
-            {
-                "containerStatuses": [
-                    {"name": "ray", "state": {}, "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
-                ]
-            },
-            "OOMKilled: container ray ended with exit code 137 (raise the memory",
-        ),
-        (
-            {
-                "conditions": [
-                    {
-                        "type": "PodScheduled",
-                        "status": "False",
-                        "reason": "Unschedulable",
-                        "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu",
-                    }
-                ]
-            },
-            "Insufficient nvidia.com/gpu (no node has room",
-        ),
+        ({"containerStatuses": [{"name": "ray", "state": {}, "lastState": OOM}]}, "exit code 137 (raise the memory"),
         ({"phase": "Failed", "reason": "Evicted", "message": "low on resource: memory"}, "Evicted: low on resource"),
     ],
 )
@@ -145,39 +128,6 @@ def test_what_is_wrong_with_a_pod_is_said_with_a_remedy(
     put_pod(cluster, run_id, "learner", **{"phase": "Pending", "conditions": [], "containerStatuses": [], **status})
     _, result, _ = suphx("status", run_id)
     assert any(text in problem and "learner" in problem for problem in result["problems"])
-
-
-def test_a_failed_run_is_made_anew_from_its_recipe(cluster: Cluster, suphx: Command, run_id: str) -> None:
-    before = cluster.objects["rayjobs", run_id]
-    recipe = cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["recipe.toml"]
-    set_status(cluster, run_id, "Failed", "FAILED", reason="AppFailed", message="Job entrypoint failed")
-    _, result, _ = suphx("status", run_id)
-    assert result["state"] == "failed"
-    assert any("AppFailed: Job entrypoint failed" in problem for problem in result["problems"])
-    code, result, _ = suphx("resume", run_id)
-    assert (code, result["state"]) == (0, "starting")
-    after = cluster.objects["rayjobs", run_id]
-    assert after["metadata"]["uid"] != before["metadata"]["uid"]
-    assert after["spec"] == before["spec"]
-    kept = cluster.objects["configmaps", f"{run_id}-recipe"]
-    assert kept["data"]["recipe.toml"] == recipe
-    assert kept["metadata"]["ownerReferences"][0]["uid"] == after["metadata"]["uid"]
-
-
-def test_a_run_of_a_queue_is_deleted_by_stop_and_made_anew_by_resume(
-    cluster: Cluster, suphx: Command, run_id: str
-) -> None:
-    job = cluster.objects["rayjobs", run_id]
-    job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "training"
-    set_status(cluster, run_id, "Initializing")
-    code, result, _ = suphx("stop", run_id)
-    assert (code, result["state"], cluster.names("rayjobs")) == (0, "stopped", [])
-    _, listed, _ = suphx("jobs")
-    assert [(one["run_id"], one["state"]) for one in listed["runs"]] == [(run_id, "stopped")]
-    _, _, err = suphx("launch", str(RECIPE))
-    assert "suphx resume" in err
-    code, result, _ = suphx("resume", run_id)
-    assert (code, cluster.names("rayjobs")) == (0, [run_id])
 
 
 @pytest.mark.parametrize("is_elastic", [False, True])
@@ -246,24 +196,6 @@ def test_a_run_without_a_storage_is_not_stopped_as_if_it_could_be_resumed(
     assert f"{run_id} was not stopped: it has no storage, so what it saves would be gone with its head pod" in err
 
 
-def test_logs_are_followed_across_broken_connections(
-    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("suphx_platform.cluster.run_log._PAUSE_SECONDS", 0.05)
-    set_status(cluster, run_id, "Running", "RUNNING")
-    pod = put_pod(cluster, run_id, "submitter")
-    lines = [f"2026-11-21T10:00:0{n}.000000001Z line {n}" for n in range(6)]
-    cluster.logs[pod] = [*lines[:3], "CONNECTION BREAKS", *lines[3:]]
-
-    def end() -> None:
-        put_pod(cluster, run_id, "submitter", phase="Succeeded")
-        set_status(cluster, run_id, "Complete", "SUCCEEDED")
-
-    cluster.reactions.append(Reaction("GET", "/log", end, after=1))
-    assert cli.main(["logs", run_id, "-f"]) == 0
-    assert capsys.readouterr().out.splitlines() == [f"line {n}" for n in range(6)]
-
-
 def test_a_followed_pod_that_is_deleted_ends_no_other_log(
     cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,28 +219,6 @@ def test_a_followed_pod_that_is_deleted_ends_no_other_log(
     assert {f"{pods[1]}: line {n} of 1" for n in range(2)} <= set(out.splitlines()), err
 
 
-@pytest.mark.parametrize(("uid", "times"), [("job", 1), ("job of a later attempt", 2)])
-def test_a_submitter_that_replaces_another_shows_only_new_lines(
-    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], uid: str, times: int
-) -> None:
-    set_status(cluster, run_id, "Running", "RUNNING")
-
-    def put(number: int, owner: str, lines: str, phase: str) -> None:
-        pod = put_pod(cluster, run_id, "submitter", number, phase=phase)
-        cluster.objects["pods", pod]["metadata"]["ownerReferences"] = [{"kind": "Job", "uid": owner}]
-        cluster.logs[pod] = [f"2026-11-21T10:00:0{n}Z {line}" for n, line in enumerate(lines)]
-
-    def replace() -> None:
-        put(0, "job", "abb", "Failed")
-        put(1, uid, "abbc", "Succeeded")
-        set_status(cluster, run_id, "Complete", "SUCCEEDED")
-
-    put(0, "job", "abb", "Running")
-    cluster.reactions.append(Reaction("GET", "/log", replace))
-    assert cli.main(["logs", run_id, "-f"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["a", "b", "b"] * times + ["c"]
-
-
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_server_that_never_answers_is_named_after_two_attempts(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -319,6 +229,4 @@ def test_a_server_that_never_answers_is_named_after_two_attempts(
         (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig(address)))
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         assert cli.main(["jobs"]) == 1
-    retried, failed = capsys.readouterr().err.splitlines()
-    assert retried == f"the API server {address} does not answer, trying again"
-    assert failed.startswith(f"suphx: the API server {address} does not answer (timeout). Check that the cluster is ")
+    assert capsys.readouterr().err.startswith(f"suphx: the API server {address} does not answer (timeout). Check")

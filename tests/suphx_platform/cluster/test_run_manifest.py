@@ -77,31 +77,12 @@ def test_no_hostile_text_of_a_recipe_reaches_a_shell(template: dict[str, Any], h
         run_objects(template, preset="small", run_id=hostile, recipe="", overrides=[])
 
 
-@pytest.mark.parametrize("setting", ["reinforcement.max_updates=7", "name=a-b", "storage.address=s3://bucket/a"])
-def test_other_settings_reach_the_driver_as_they_are(template: dict[str, Any], setting: str, tmp_path: Path) -> None:
-    key, _, value = setting.partition("=")
-    assert words_of_the_driver(entrypoint(template, (key, value)), tmp_path)[-2:] == ["--set", setting]
-
-
 def test_what_the_chart_sets_too_is_repeated_or_refused(template: dict[str, Any]) -> None:
     key = "reinforcement.cluster.num_engines"
     assert entrypoint(template, (key, "4")).endswith(f"--set {key}=4")
     for wrong in (key, "reinforcement.cluster"):
         with pytest.raises(ClusterError, match=r"which two shells read\. Use only letters"):
             entrypoint(template, (wrong, "$(nproc)"))
-
-
-def test_arguments_of_the_administrator_stay_for_recipes_with_other_keys(template: dict[str, Any]) -> None:
-    job = template["data"]["rayjob-small.yaml"]
-    first = "--set data_parallel.node_resource=learner"
-    assert job.count(first) == 1
-    changed = {**template, "data": {"rayjob-small.yaml": job.replace(first, f"--set storage.keep_last=5 {first}")}}
-    needs = RunNeeds(keys={"reinforcement.cluster.num_simulators": "learning.num_simulators"}, takes_records=False)
-    made = run_objects(changed, preset="small", run_id="demo-1", recipe="", overrides=[], needs=needs)
-    command = made.job["spec"]["entrypoint"]
-    assert "--set storage.keep_last=5 " in command
-    assert "learning.num_simulators=" in command
-    assert "data_parallel" not in command
 
 
 def test_a_run_without_self_play_has_no_pods_for_it(template: dict[str, Any]) -> None:
@@ -167,20 +148,6 @@ def no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_cluster")
-def test_the_client_prints_what_would_be_created(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--preset", "paper", "--set", "reinforcement.max_updates=7", "--dry-run=client"]
-    assert cli.main(["launch", str(RECIPE), *arguments]) == 0
-    job, recipe = yaml.safe_load_all(capsys.readouterr().out)
-    assert (job["kind"], recipe["kind"]) == ("RayJob", "ConfigMap")
-    assert recipe["metadata"]["name"] == f"{job['metadata']['name']}-recipe"
-    assert broken_rules(job) == []
-    assert "--set reinforcement.max_updates=7" in job["spec"]["entrypoint"]
-    assert "max_updates = 7" in recipe["data"]["recipe.toml"]
-    groups = {group["groupName"]: group for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
-    assert groups["inference"]["replicas"] == 40
-
-
-@pytest.mark.usefixtures("no_cluster")
 @pytest.mark.parametrize(("preset", "simulators", "gpus"), [("small", 12, 1), ("laptop-kind", 1, 0)])
 def test_a_recipe_of_another_game_gets_the_keys_and_the_pods_that_it_has(
     preset: str, simulators: int, gpus: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -205,21 +172,6 @@ def test_a_recipe_of_another_game_gets_the_keys_and_the_pods_that_it_has(
     (tmp_path / "recipe.toml").write_text(recipe["data"]["recipe.toml"])
     loaded = load_config(MonteCarloRecipe, tmp_path / "recipe.toml", [(key, value) for key, value in settings[1:]])
     assert loaded.cluster.num_simulators == simulators
-
-
-@pytest.mark.usefixtures("no_cluster")
-def test_errors_of_the_client_name_the_fix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "values.yaml").write_text("presett: small\n")
-    for arguments, message in (
-        (["--dry-run=client", "--preset", "huge"], "use one of laptop-kind, paper, small"),
-        (["--dry-run=client", "--values", str(tmp_path / "values.yaml")], "'presett' not allowed"),
-        (["--dry-run=client", "--values", str(tmp_path / "none.yaml")], "cannot be read"),
-        (["--values", "values.yaml"], "--values belongs to --dry-run=client"),
-        (["--dry-run"], "No cluster configured. Set KUBECONFIG to your kubeconfig file"),
-    ):
-        code = 2 if arguments[0] == "--values" else 1
-        assert cli.main(["launch", str(RECIPE), *arguments]) == code
-        assert message in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("options", [["--dry-run=client"], []], ids=["dry run", "launch"])
