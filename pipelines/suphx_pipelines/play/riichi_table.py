@@ -29,7 +29,7 @@ class RiichiTable:
 
     name = "riichi"
     max_seed = MAX_SEED
-    kernel_groups = ("engine", "replay", "encoder", "scripted games", "net games")
+    kernel_groups: tuple[str, ...] = ("engine", "replay", "encoder", "scripted games", "net games")
     play_in_terminal = staticmethod(play_in_terminal)
 
     def new_session(self, act: Callable[..., Any], length: str, **values: Any) -> GameSession:
