@@ -110,7 +110,7 @@ class Course:
     """A hand made for a test: hands of some seats, the draws that follow, and moves as text."""
 
     def __init__(self, hands: dict[int, str], draws: str = "", rules: Rules | None = None) -> None:
-        """Seats without a hand get any other tiles; seat 0 is the dealer."""
+        """Seats without a hand get any other tiles; seat 0 is the dealer. The slow twin plays along."""
         own = {seat: parse_names(hand, KINDS) for seat, hand in hands.items()}
         assert all(len(hand) == 13 for hand in own.values())
         drawn = [KINDS[draws[i : i + 2]] for i in range(0, len(draws), 2)]
@@ -119,7 +119,9 @@ class Course:
         rest = iter(np.random.default_rng(1).permutation(left).tolist())
         dealt = [own.get(seat) or [next(rest) for _ in range(13)] for seat in range(4)]
         wall = np.array([*(kind for hand in dealt for kind in hand), *drawn, *rest])
-        self.table = new_table(rules or Rules())
+        rules = rules or Rules()
+        self.twin = SlowHand([kind_name(kind) for kind in wall.tolist()], 0, rules.ting, rules.winners == "all")
+        self.table = new_table(rules)
         self.table["wall"][np.argsort(wall, kind="stable")] = np.arange(108)
         start(self.table, SUITS)
 
@@ -128,17 +130,26 @@ class Course:
         for text in moves:
             seat, move = int(text[0]), MOVES[text[2:]]
             while self.table["legal"][PASS] and (self.table["actor"] != seat or not self.table["legal"][move]):
-                step(self.table, SUITS, PASS)
+                self.step(PASS)
             assert self.table["actor"] == seat
             assert self.table["legal"][move], f"{text} is not legal: {self.legal()}"
-            step(self.table, SUITS, move)
+            self.step(move)
             check_invariants(self.table)
         return self
+
+    def step(self, move: int) -> None:
+        step(self.table, SUITS, move)
+        self.twin.move(move_text(move))
+        assert self.twin.legal == self.legal()
+        assert self.twin.seat == (None if self.table["phase"] == ENDED else self.table["actor"])
+        assert self.twin.fan == self.fan
+        assert self.twin.ready == self.table["ready"].astype(bool).tolist()
+        assert self.twin.wins == {seat: int(fan) for seat, fan in enumerate(self.table["win_fan"]) if fan}
 
     def passes(self) -> Course:
         """Let everybody pass who can."""
         while self.table["legal"][PASS]:
-            step(self.table, SUITS, PASS)
+            self.step(PASS)
         return self
 
     def legal(self) -> set[str]:
@@ -182,18 +193,18 @@ def test_kongs_of_three_kinds_and_a_pung_are_paid() -> None:
 
 def test_a_fourth_tile_that_comes_later_is_an_added_kong_which_can_be_robbed() -> None:
     hands = {0: DULL, 2: "55m336699p22299s", 3: "34m123789p123s99m"}
-    course = Course(hands, "5m8p8s7s5m").play("0 5m", "2 pung", "2 3p", "3 8p", "0 8s", "1 7s")
+    draws, moves = "5m8p8s7s5m", ("0 5m", "2 pung", "2 3p", "3 8p", "0 8s", "1 7s")
+    course = Course(hands, draws).play(*moves)
     assert "kong 5m" in course.legal()
     before = course.fan
     course.play("2 kong 5m")
     assert course.legal() == {"win", "pass"}
-    kept = course.table.copy()
-    course.play("3 win")
-    assert (np.array(course.fan) - before).tolist() == [0, 0, -6, 6]
-    assert course.table["loser"] == 2
-    step(kept, SUITS, PASS)
-    assert (kept["fan"] - before).tolist() == [-1, -1, 3, -1]
-    assert kept["turn"] == kept["actor"] == 2
+    robbed = Course(hands, draws).play(*moves, "2 kong 5m", "3 win")
+    assert (np.array(robbed.fan) - before).tolist() == [0, 0, -6, 6]
+    assert robbed.table["loser"] == 2
+    course.step(PASS)
+    assert (np.array(course.fan) - before).tolist() == [-1, -1, 3, -1]
+    assert course.table["turn"] == course.table["actor"] == 2
 
 
 def test_ting_is_paid_by_three_and_freezes_the_hand() -> None:
@@ -275,7 +286,8 @@ def test_only_the_highest_value_of_a_hand_counts(concealed: str, melds: str, fan
 def test_without_tiles_to_draw_there_is_no_kong_and_the_hand_is_drawn() -> None:
     course = Course({0: DULL, 1: "555m33669p11199s"}, "5m")
     course.table["wall_left"] = 0
-    step(course.table, SUITS, MOVES["5m"])
+    course.twin.wall.clear()
+    course.step(MOVES["5m"])
     assert course.legal() == {"pung", "pass"}
     course.passes()
     assert (course.table["phase"], course.table["win_kind"], course.fan) == (ENDED, NO_KIND, [0] * 4)
