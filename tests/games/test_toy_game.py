@@ -28,9 +28,7 @@ SETUP = MatchSetup("greedy", "random", seed=1, game="toy")
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
     """The game is there for these tests only: others ask for all games."""
-    entry = GameEntry(
-        name="toy", title=GAME.title, module="tests.games.toy_game", record_mark="num_values"
-    )
+    entry = GameEntry(name="toy", title=GAME.title, module="tests.games.toy_game", record_mark="num_values")
     GAMES["toy"] = entry
     yield
     del GAMES["toy"]

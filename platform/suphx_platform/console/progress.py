@@ -53,7 +53,7 @@ class Progress:
         """
         self.unit, self.total, self.name, self.note = unit, total, name, note
         self.done = self._done_before = 0.0
-        """Units done, and those of them that were done before this command began: the speed is measured without them."""
+        """Units done, and those of them that were done before this command began, which do not count for the speed."""
         self._has_own_estimate = False
         self._own_seconds_left: float | None = None
         self._lock = threading.Lock()

@@ -25,7 +25,7 @@ VERSION = CheckpointVersion(
     saved=12.5,
 )
 NO_NAMES = ("", ".", "..", "../x", "/x", "a//b", "a/../b", ".hidden", "x\0y", "a\\b", "a" * 300, "a/" * 600)
-NO_DIGESTS = ([-1, DIGEST], [True, DIGEST], [1.0, DIGEST], [1, "x"], [1], 1, {}, [[1, DIGEST]])
+NO_DIGESTS: tuple[object, ...] = ([-1, DIGEST], [True, DIGEST], [1.0, DIGEST], [1, "x"], [1], 1, {}, [[1, DIGEST]])
 
 
 def changed(**values: Any) -> bytes:
