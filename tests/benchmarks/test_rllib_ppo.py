@@ -33,6 +33,7 @@ def test_only_legal_actions_have_a_probability() -> None:
         assert ((logits.softmax(dim=1) > 0) == (observations[ACTION_MASK] == 1)).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*Overriding environment rllib-single-agent-env")  # each runner registers it
 def test_all_envs_of_all_runners_play_other_games() -> None:
     register_env(ENV, new_env)
     walls = []
