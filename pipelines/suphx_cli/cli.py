@@ -144,8 +144,8 @@ def _describe_os_error(error: OSError) -> str:
 
 _PLATFORM = frozenset(
     {
-        *("argcomplete", "boto3", "botocore", "jinja2", "kubernetes", "mlflow", "psutil", "ray", "rich"),
-        *("starlette", "tomlkit", "uvicorn", "websockets", "yaml"),
+        *("argcomplete", "boto3", "botocore", "jinja2", "kubernetes", "mlflow", "psutil", "pydantic"),
+        *("ray", "rich", "starlette", "tomlkit", "uvicorn", "websockets", "yaml"),
     }
 )
 """Modules that come with the extra ``platform``."""
