@@ -501,6 +501,7 @@ def _shown_match(report: MatchReport) -> dict[str, object]:
                 "opponent": value_text(key, opponent[key]),
             }
             for key in _FIGURES
+            if (candidate[key], opponent[key]) != (None, None)  # a game counts what it has
         ],
     }
 
