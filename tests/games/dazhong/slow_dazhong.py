@@ -31,9 +31,16 @@ def is_sets(tiles: tuple[str, ...]) -> bool:
 
 def is_complete(tiles: list[str]) -> bool:
     """Tell whether concealed tiles win beside melds, of which nothing but their number of tiles tells."""
+    return _is_complete(tuple(sorted(tiles)))
+
+
+@cache
+def _is_complete(tiles: tuple[str, ...]) -> bool:
     counts = Counter(tiles)
     if len(tiles) == 14 and all(count % 2 == 0 for count in counts.values()):
         return True
+    if sorted(len(own) % 3 for own in by_suit(counts)) != [0, 0, 2]:
+        return False
     return any(
         count >= 2 and all(is_sets(tuple(sorted(own))) for own in by_suit(counts - Counter({tile: 2})))
         for tile, count in counts.items()
