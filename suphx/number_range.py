@@ -112,6 +112,6 @@ def _ranges(cls: type[Any]) -> dict[str, tuple[type[Any], Range]]:
 def _choices(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     """Return the words of each field that is a choice of at least two."""
     hints = typing.get_type_hints(cls)
-    choices = {each.name: typing.get_args(hints[each.name]) for each in fields(cls)
-               if typing.get_origin(hints[each.name]) is Literal}  # fmt: skip
+    names = [field.name for field in fields(cls) if typing.get_origin(hints[field.name]) is Literal]
+    choices = {name: typing.get_args(hints[name]) for name in names}
     return {name: words for name, words in choices.items() if len(words) > 1}

@@ -15,7 +15,10 @@ from suphx.games.dazhong.records import record_of
 from suphx.games.dazhong.table import (
     EMPTY,
     ENDED,
+    HAND_TILES,
     NUM_ACTIONS,
+    NUM_SEATS,
+    NUM_TILES,
     SEAT_NAMES,
     TABLE,
     Rules,
@@ -30,7 +33,7 @@ from suphx.kernel.record import I64, Records, as_integers, check_in_range, index
 MAX_SEED = 2**62
 WIN_POINTS = 1000
 """What a win adds to the fan of a hand in a match: wins count first, payments second."""
-_DEALT = 56  # tiles of the wall after the deal
+_TILES_TO_DRAW = NUM_TILES - NUM_SEATS * HAND_TILES
 
 
 class DazhongTables:
@@ -78,7 +81,7 @@ class DazhongTables:
         if bad >= 0:
             fault = index_fault(places, bad, len(self.state))
             raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
-        self.shares[places] = 1 - self.state["wall_left"][places] / _DEALT
+        self.shares[places] = 1 - self.state["wall_left"][places] / _TILES_TO_DRAW
 
     def take_ended(self) -> I64:
         """Return the tables whose hands have ended since the last call."""
