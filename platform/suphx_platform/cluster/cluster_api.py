@@ -66,6 +66,8 @@ _FIRST_TIMEOUT_SECONDS = (3, 10)
 _FOLLOW_SECONDS = 600
 """A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
+_MAX_LINE = 1 << 20
+"""Bytes of a line of a log; a longer one is shown in parts."""
 _PROXY = "check the address in your kubeconfig, and that no proxy answers in its place"
 _MERGE_PATCH = "application/merge-patch+json"
 _STRICT = ("fieldValidation", "Strict")
@@ -342,6 +344,9 @@ def _lines(response: Any) -> Iterator[str]:
         for chunk in response.stream(amt=None, decode_content=False):
             *whole, rest = (rest + chunk).split(b"\n")
             yield from (line.decode(errors="replace") for line in whole)
+            if len(rest) > _MAX_LINE:  # of a container that never ends its line
+                yield rest.decode(errors="replace")
+                rest = b""
     except (urllib3.exceptions.HTTPError, ConnectionError):
         pass
     finally:
