@@ -19,8 +19,6 @@ from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
 from suphx.kernel.record import I16, I32, I64, U8
 
 BOOL = NDArray[np.bool_]
-COST_POINTS = 100
-"""The unit of ``Decisions.costs``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +31,6 @@ class Decisions:
     """n rows, as in ``Observations``."""
     masks: U8
     """uint8 [n, choices], or [n, 0]."""
-    costs: I16
-    """int16 [n, choices]: what each choice costs at once, in units of COST_POINTS, or [n, 0] if that is not used."""
     actions: I16
     """int16 [n]: the sampled actions: a choice, the place of a candidate in its list, or 1 = yes and 0 = no."""
     is_overruled: BOOL
@@ -100,13 +96,10 @@ class Decisions:
         return num_decisions + int(self.is_last[num_decisions - 1 :].argmax())
 
     def with_permuted_rewards(self, seed: Sequence[int]) -> Decisions:
-        """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned.
-
-        Nor from what discards cost at once: they cost nothing.
-        """
+        """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned."""
         is_first = np.append(np.ones(min(1, len(self)), np.bool_), self.is_last[:-1])
         permuted = np.random.default_rng(seed).permutation(self.rewards[is_first])
-        return replace(self, rewards=permuted[np.cumsum(is_first) - 1], costs=np.zeros_like(self.costs))
+        return replace(self, rewards=permuted[np.cumsum(is_first) - 1])
 
     def split(self, num_parts: int) -> list[Decisions]:
         """Return ``num_parts`` parts of whole trajectories, as even as these allow, perhaps empty ones; no copies."""
@@ -138,15 +131,12 @@ def concatenate(parts: Sequence[Decisions]) -> Decisions:
     return Decisions(parts[0].decision, planes, candidates=candidates, **columns)
 
 
-def no_decisions(
-    decision: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False, has_candidates: bool = False
-) -> Decisions:
+def no_decisions(decision: int, observation_bytes: int, num_choices: int, *, has_candidates: bool = False) -> Decisions:
     """Return none of a kind, whose masks have ``num_choices`` columns: 0 for yes and no, and for candidates."""
     return Decisions(
         decision=decision,
         planes=SparsePlanes.none(observation_bytes),
         masks=np.zeros((0, num_choices), np.uint8),
-        costs=np.zeros((0, num_choices if has_costs else 0), np.int16),
         actions=np.zeros(0, np.int16),
         is_overruled=np.zeros(0, np.bool_),
         is_joint=np.zeros(0, np.bool_),

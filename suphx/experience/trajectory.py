@@ -128,16 +128,15 @@ class TrajectoryStore:
         num_choices: int = 0,
         *,
         num_seats: int = 4,
-        has_costs: bool = False,
         has_candidates: bool = False,
     ) -> None:
         """Make room for ``num_tables`` tables.
 
-        ``num_choices``: columns of a mask, 0 where the answer is yes or no, or a candidate. ``has_costs``: decisions
-        are kept with what each choice costs at once; ``has_candidates``: with their lists of moves.
+        ``num_choices``: columns of a mask, 0 where the answer is yes or no, or a candidate. ``has_candidates``:
+        decisions are kept with their lists of moves.
         """
         self.decision = decision
-        none = no_decisions(decision, observation_bytes, num_choices, has_costs=has_costs)
+        none = no_decisions(decision, observation_bytes, num_choices)
         self._observation_bytes = observation_bytes
         columns = {name: column for name, column in none.columns().items() if name not in ("rewards", "is_last")}
         planes = np.zeros((0, padded_bytes(observation_bytes)), np.uint8)
@@ -147,11 +146,6 @@ class TrajectoryStore:
         self._num_free = 0
         self._last = np.full((num_tables, num_seats), _NOBODY, np.int64)
 
-    @property
-    def has_costs(self) -> bool:
-        """Tell whether decisions are kept with what each discard costs at once."""
-        return self._slots["costs"].shape[1] > 0
-
     def add(
         self,
         tables: I64,
@@ -159,20 +153,16 @@ class TrajectoryStore:
         observations: Observations,
         outputs: PolicyOutputs,
         chosen: I64,
-        costs: I16 | None = None,
         is_overruled: BOOL | None = None,
     ) -> None:
         """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each.
 
-        All that is known at one time, in one call. ``costs`` int16 [chosen, 34], if the store has them;
-        ``is_overruled`` bool [n], None for none.
+        All that is known at one time, in one call. ``is_overruled`` bool [n], None for none.
         """
         while self._num_free < len(chosen):
             self._grow()
         slots = self._slots
         own = self._free[self._num_free - len(chosen) : self._num_free][::-1]
-        if costs is not None:
-            slots["costs"][own] = costs
         if self._lists is not None:
             assert observations.candidates is not None
             self._lists.put(own, observations.candidates.take(chosen), self._in_use())

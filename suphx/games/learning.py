@@ -46,6 +46,8 @@ class DecisionKind:
     """Columns of a mask of legal choices; 0: no and yes, which are always legal, or candidates."""
     first_logit: float = 0.0
     """Of yes, before a net learns: with 0 a random agent would claim half of all tiles."""
+    training_share: float = 1.0
+    """Of the time of supervised learning, against the shares of the other kinds; small ones learn first."""
 
     @property
     def num_outputs(self) -> int:
@@ -63,10 +65,10 @@ class DecisionKind:
         return not self.outputs
 
 
-LearningOption = Literal["hidden", "costs", "draw lanes"]
+LearningOption = Literal["hidden", "draw lanes"]
 """What a game may offer besides. ``hidden``: observations of the kinds that learn also have what is hidden from their
-seat (paper, section 3.3). ``costs``: choices are kept with what each legal one costs at once. ``draw lanes``: every
-seat draws from its own positions of the wall, so that a claim does not change what the others draw."""
+seat (paper, section 3.3). ``draw lanes``: every seat draws from its own positions of the wall, so that a claim does not
+change what the others draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

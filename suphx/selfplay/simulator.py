@@ -99,7 +99,6 @@ class SelfPlaySimulator:
                 head,
                 learning.observation_bytes(context.encoder, head, has_hidden="hidden" in context.options),
                 kinds[head].num_choices,
-                has_costs="costs" in context.options,
                 has_candidates=kinds[head].has_candidates,
             )
             for head in context.heads

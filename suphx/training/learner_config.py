@@ -115,13 +115,6 @@ class PolicyGradientConfig:
     """With gae_lambda below 1, later decisions count with their importance ratio, truncated to this value (as in
     V-trace). Several calls that are possible at the same time count as one, with the product of their ratios. 0 = they
     count fully."""
-    exact_deal_in: bool = False
-    """Compute what a discard costs at once (the points paid if the other seats win on it) as the expectation over all
-    legal discards, from the true hands, instead of from the sampled discard: the same gradient with less noise. Only
-    for ``round_score``."""
-    rest_weight: PositiveShare = 1.0
-    """With exact_deal_in: weight of the sampled advantages, which have nearly all of the noise. Below 1, points that a
-    discard costs at once count more than all other points: less noise, but the policy becomes more cautious."""
     reward_unit: Positive = 5000.0
     """Rewards are divided by this, so that the points of a kyoku become numbers around 1."""
     max_ratio: Annotated[float, Range(0, 1_000_000)] = 2.0
@@ -135,8 +128,6 @@ class PolicyGradientConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.rest_weight != 1 and not self.exact_deal_in:
-            raise ValueError(f"rest_weight is {self.rest_weight}: use 1, or set exact_deal_in to true")
         if self.reject_ratio and not self.reject_ratio > 1:
             raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2, or 0 for none")
 

@@ -489,7 +489,6 @@ class LearningStep:
 def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
     return {
         "masks": decisions.masks,
-        "costs": decisions.costs,
         "actions": decisions.actions,
         "is_joint": decisions.is_joint,
         "log_probs": decisions.log_probs,

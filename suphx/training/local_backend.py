@@ -213,8 +213,6 @@ class LocalBackend(LocalParts):
 def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
     """Return the context of the simulator ``index`` of a run."""
     options: set[LearningOption] = {"hidden"} if config.sees_hidden else set()
-    if config.learner.gradient.exact_deal_in:
-        options.add("costs")
     return SimulatorContext(
         encoder=play.encoder,
         heads=config.head_numbers,

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.decisions import COST_POINTS
 from suphx.kernel.record import I64
 from suphx.models.sampling import masked_logits
 from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
@@ -25,7 +24,6 @@ class LossColumns(TypedDict, Generic[A]):
     """What the loss of a policy and its critic needs of n decisions; shapes as in ``Decisions``."""
 
     masks: A
-    costs: A
     actions: A
     is_joint: A
     log_probs: A
@@ -56,7 +54,6 @@ def generalised_advantages(
     is_last: Tensor,
     ratios: Tensor,
     decay: float,
-    expected_costs: Tensor | None = None,
     is_joint: Tensor | None = None,
     *,
     max_ratio: float = 0.0,
@@ -68,8 +65,7 @@ def generalised_advantages(
     ``delta[t] = value[t + 1] - value[t]``, the last one ``reward - value[t]``, and the advantage
     ``delta[t] + decay * ratio[t + 1] * advantage[t + 1]``; ``decay`` is the lambda of the source.
 
-    With ``expected_costs`` [n], values and rewards are without what a decision itself costs at
-    once, and the value of the next decision counts less its expected cost. Of the rewards only the last rows count.
+    Of the rewards only the last rows count.
 
     ``is_joint`` bool [n]: the row is one decision with the row before it (several claims or kans at one time). Such
     rows are one step t, whatever their order: its value is their mean, its ratio the product of theirs, which is
@@ -77,8 +73,7 @@ def generalised_advantages(
     of a row is that minus its own value.
     """
     if is_joint is None:
-        following = values if expected_costs is None else values - expected_costs
-        following = torch.cat([following[1:], following[-1:]])
+        following = torch.cat([values[1:], values[-1:]])
         errors = torch.where(is_last, rewards, following) - values
         traces = ratios.clamp_max(max_ratio) if max_ratio else ratios
         return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
@@ -86,9 +81,8 @@ def generalised_advantages(
     sizes = _sums(steps, torch.ones_like(values)).clamp_min(1)
     step_values, step_ratios = _sums(steps, values) / sizes, _sums(steps, ratios.log()).exp()
     ends = _sums(steps, is_last.to(values.dtype)) > 0
-    costs = None if expected_costs is None else _sums(steps, expected_costs) / sizes
     paid = _sums(steps, rewards * is_last)
-    advantages = generalised_advantages(step_values, paid, ends, step_ratios, decay, costs, max_ratio=max_ratio)
+    advantages = generalised_advantages(step_values, paid, ends, step_ratios, decay, max_ratio=max_ratio)
     return (step_values + advantages)[steps] - values
 
 
@@ -118,33 +112,6 @@ def weighted_sums(terms: Tensor, weights: Tensor, is_last: Tensor) -> Tensor:
         )
         reach *= 2
     return sums
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedCost:
-    """The costs of n decisions under the present policy, in the unit of the rewards."""
-
-    loss: Tensor
-    """0-d: mean of the expected costs; differentiable."""
-    expected: Tensor
-    """[n]: sum over the legal actions of probability times cost."""
-    taken: Tensor
-    """[n]: cost of the action that was taken."""
-
-    def rewards_of_the_rest(self, rewards: Tensor, is_last: Tensor) -> Tensor:
-        """Return ``rewards`` [n] without what each decision costs at once, and with later costs as expectations."""
-        surprises = self.taken - self.expected
-        return rewards + self.expected + weighted_sums(surprises, torch.ones_like(surprises), is_last)
-
-
-def expected_cost(logits: Tensor, masks: Tensor, costs: Tensor, actions: Tensor) -> ExpectedCost:
-    """Return the expected costs of decisions.
-
-    ``logits`` [n, k] of the policy; ``masks`` [n, k] (models/sampling.py); ``costs`` [n, k]; ``actions`` int64 [n].
-    """
-    expected = (torch.softmax(masked_logits(logits, masks), dim=1) * costs).sum(dim=1)
-    taken = costs.gather(1, actions.unsqueeze(1)).squeeze(1)
-    return ExpectedCost(expected.mean(), expected.detach(), taken)
 
 
 _TINY = torch.finfo(torch.float32).tiny
@@ -262,12 +229,7 @@ def decision_loss(
     share; without ``learns_policy`` that of the policy counts 0.
     """
     rewards = decisions["rewards"] / config.reward_unit
-    cost = _expected_cost(logits, decisions, config)
-    targets = rewards if cost is None else cost.rewards_of_the_rest(rewards, decisions["is_last"])
-    advantages = targets
-    if values is not None:
-        advantages = _advantages(logits, values.detach(), targets, decisions, cost, config)
-    advantages = advantages if cost is None else config.rest_weight * advantages
+    advantages = rewards if values is None else _advantages(logits, values.detach(), rewards, decisions, config)
     policy = policy_loss(
         logits,
         decisions["masks"],
@@ -280,14 +242,11 @@ def decision_loss(
         clip=config.clip,
     )
     figures = loss_figures(policy) | {"policy_loss": policy.loss.detach(), "reward": rewards.mean()}
-    loss = policy.loss
-    if cost is not None:
-        loss, figures = loss + cost.loss, figures | {"expected_cost": cost.loss.detach()}
-    loss = loss if learns_policy else 0.0 * loss
+    loss = policy.loss if learns_policy else 0.0 * policy.loss
     if values is None:
         return loss, figures
-    error = critic_loss(values, targets)
-    spread = targets.var(correction=0)
+    error = critic_loss(values, rewards)
+    spread = rewards.var(correction=0)
     explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
     figures |= {"critic_loss": error.detach(), "explained_variance": explained}
     return loss + error, figures
@@ -311,40 +270,27 @@ def value_loss(logits: Tensor, decisions: LossColumns[Tensor], unit: float) -> t
     return loss, {"policy_loss": loss.detach(), "value": values.detach().mean(), "reward": rewards.mean()}
 
 
-def _expected_cost(
-    logits: Tensor, decisions: LossColumns[Tensor], config: PolicyGradientConfig
-) -> ExpectedCost | None:  # fmt: skip
-    """Return what the decisions cost at once, None where that is left to the sampled rewards."""
-    if not config.exact_deal_in or not decisions["costs"].shape[1]:
-        return None
-    costs = decisions["costs"] * (COST_POINTS / config.reward_unit)
-    return expected_cost(logits, decisions["masks"], costs, decisions["actions"].long())
-
-
 def _advantages(
     logits: Tensor,
     values: Tensor,
-    targets: Tensor,
+    rewards: Tensor,
     decisions: LossColumns[Tensor],
-    cost: ExpectedCost | None,
     config: PolicyGradientConfig,
 ) -> Tensor:
-    """Return the advantages [n]: ``targets`` of the critic minus its ``values``, or generalised ones."""
+    """Return the advantages [n]: ``rewards`` minus the critic's ``values``, or generalised ones."""
     if config.gae_lambda == 1:
-        return targets - values
+        return rewards - values
     log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
     taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
     ratios = (taken - decisions["log_probs"]).exp()
     ratios = ratios if config.max_trace_ratio else torch.ones_like(ratios)
-    expected = None if cost is None else cost.expected
     is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
     return generalised_advantages(
         values,
-        targets,
+        rewards,
         decisions["is_last"],
         ratios,
         config.gae_lambda,
-        expected,
         is_joint,
         max_ratio=config.max_trace_ratio,
     )

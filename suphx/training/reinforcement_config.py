@@ -89,11 +89,6 @@ class ReinforcementConfig:
     def __post_init__(self) -> None:
         check_ranges(self)
         decision_numbers(self.heads)
-        if self.learner.gradient.exact_deal_in and self.reward != "round_score":
-            raise ValueError(
-                f"learner.gradient.exact_deal_in is true with reward {self.reward!r}, whose value after a win is not "
-                "known at once: use reward 'round_score', or set it to false"
-            )
         if self.evaluation_hanchans % 4:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):

@@ -209,9 +209,7 @@ def warm_self_play() -> None:
     from suphx.games.riichi.selfplay.table_group import TableGroup
 
     encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
-    group = TableGroup(
-        LearningConfig(num_tables=2, learned=heads, options=frozenset({"costs"})), encoder, tenhou(), first_seed=0
-    )
+    group = TableGroup(LearningConfig(num_tables=2, learned=heads), encoder, tenhou(), first_seed=0)
     observed = group.observe()
     number, discards = next((n, part) for n, part in enumerate(observed) if part.decision == DISCARD_HEAD)
     legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]

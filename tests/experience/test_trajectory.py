@@ -95,15 +95,6 @@ def test_permuted_rewards_are_those_of_other_trajectories() -> None:
     assert len(plain.part(0, 0).with_permuted_rewards((7,))) == 0
 
 
-def test_with_permuted_rewards_discards_cost_nothing() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 4, OBSERVATION_BYTES, 34)
-    add(store, [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 3, 4])
-    plain = store.take(np.arange(4)).with_rewards(np.ones((4, 4), np.float32))
-    permuted = replace(plain, costs=np.full((4, 34), 8000, np.int16)).with_permuted_rewards((7,))
-    assert permuted.costs.shape == (4, 34)
-    assert not permuted.costs.any()  # else they could be learned from
-
-
 def test_room_is_used_again() -> None:
     store = TrajectoryStore(DISCARD_HEAD, 1, OBSERVATION_BYTES, 34)
     sizes = set()

@@ -19,7 +19,6 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length
         decision=head,
         planes=SparsePlanes.of(np.ones((n, OBSERVATION_BYTES), np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
-        costs=np.zeros((n, 0), np.int16),
         actions=np.array(actions, np.int16),
         is_overruled=np.zeros(n, np.bool_),
         is_joint=np.zeros(n, np.bool_),

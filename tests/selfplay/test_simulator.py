@@ -4,7 +4,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -89,9 +88,6 @@ class SlowEngine(RowEngine):
         return late
 
 
-COSTS = {False: frozenset[str](), True: frozenset({"costs"})}
-
-
 def new_simulator(
     engine: RowEngine, num_tables: int = 8, index: int = 0, prediction: Prediction | None = None, **others: Any
 ) -> SelfPlaySimulator:
@@ -153,22 +149,12 @@ def test_one_half_plays_while_the_other_waits() -> None:
     thread.join()
 
 
-@pytest.mark.parametrize("has_costs", [False, True])
-def test_a_restored_simulator_plays_on_as_the_unbroken_one(has_costs: bool) -> None:
-    first = new_simulator(RowEngine(), options=COSTS[has_costs])
-    second = new_simulator(RowEngine(), index=5, options=COSTS[has_costs])
+def test_a_restored_simulator_plays_on_as_the_unbroken_one() -> None:
+    first, second = new_simulator(RowEngine()), new_simulator(RowEngine(), index=5)
     first.play(77)
     second.play(5)
     second.restore(first.state())
     assert_same(first.play(150), second.play(150))
-
-
-def test_with_costs_it_plays_the_same_games() -> None:
-    plain, priced = (new_simulator(RowEngine(), 100, options=COSTS[has_costs]).play(400) for has_costs in (False, True))
-    assert plain.decisions[0].costs.shape == (len(plain.decisions[0]), 0)
-    assert priced.decisions[0].costs.any()
-    without = replace(priced.decisions[0], costs=plain.decisions[0].costs)
-    assert_same(plain, replace(priced, decisions=[without]))
 
 
 def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> None:

@@ -59,7 +59,6 @@ def decisions(
         decision=head,
         planes=SparsePlanes.of(rows.astype(np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
-        costs=np.zeros((n, 0), np.int16),
         actions=actions.astype(np.int16),
         is_overruled=np.zeros(n, np.bool_),
         is_joint=np.zeros(n, np.bool_),
@@ -94,14 +93,12 @@ def loss_columns(
     actions: Tensor,
     log_probs: Tensor,
     rewards: Tensor,
-    costs: Tensor | None = None,
     is_last: Tensor | None = None,
 ) -> LossColumns[Tensor]:
-    """Return n decisions; by default discards cost nothing at once, and each decision is a trajectory."""
+    """Return n decisions; by default each decision is a trajectory."""
     n = len(actions)
     return {
         "masks": masks,
-        "costs": torch.zeros((n, 0), dtype=torch.int16) if costs is None else costs,
         "actions": actions,
         "is_joint": torch.zeros(n, dtype=torch.bool),
         "log_probs": log_probs,

@@ -25,8 +25,6 @@ from suphx.training.learner_config import EntropyConfig, LearnerConfig, OracleCo
 from suphx.training.reinforcement_config import ReinforcementConfig
 from tests.repository import REPOSITORY
 
-EXACT = LearnerConfig(gradient=PolicyGradientConfig(exact_deal_in=True))
-
 
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
@@ -46,7 +44,6 @@ EXACT = LearnerConfig(gradient=PolicyGradientConfig(exact_deal_in=True))
         (MoveConfig, {"seconds": -1.0}, "seconds is -1.0: use 0 or more"),
         (MoveConfig, {"num_rollouts": 0}, "num_rollouts is 0: use 1 or more"),
         (EntropyConfig, {"alpha": 0.9}, "at most max_alpha"),
-        (PolicyGradientConfig, {"rest_weight": 0.5}, "rest_weight is 0.5: use 1, or set exact_deal_in to true"),
         (PolicyGradientConfig, {"reject_ratio": 1.0}, "reject_ratio is 1.0: use a ratio above 1"),
         (LearnerConfig, {"oracle_critic": True, "gradient": PolicyGradientConfig(use_critic=False)}, "no critic"),
         (OracleConfig, {"keep_probability": 0.5}, "is 0.5 with policy false, which sees nothing"),
@@ -56,7 +53,6 @@ EXACT = LearnerConfig(gradient=PolicyGradientConfig(exact_deal_in=True))
         (ReinforcementConfig, {"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
         (ReinforcementConfig, {"buffer": ReplayBufferConfig(max_staleness=0)}, "max_staleness is 0 with overlap"),
         (ReinforcementConfig, {"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
-        (ReinforcementConfig, {"learner": EXACT, "reward": "global_prediction"}, "exact_deal_in is true with reward"),
         (OpponentConfig, {"latest": 0.0}, "latest, older and weak are all 0"),
         (SimulatorConfig, {"num_tables": 7}, "num_tables is 7: use an even number"),
         (InferenceEngineConfig, {"batch_sizes": (4, 2)}, "different numbers of at least 1, ascending"),

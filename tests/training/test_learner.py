@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
@@ -51,26 +50,6 @@ def test_what_pays_becomes_more_probable(use_critic: bool) -> None:
     for seed in range(30):
         learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
-
-
-def costly(batch: Decisions) -> Decisions:
-    """Return decisions of which the action 3 costs something, so that each row tells it without being sampled."""
-    costs = np.zeros((len(batch), 34), np.int16)
-    costs[:, 3] = 50
-    return replace(batch, costs=costs, rewards=-100 * costs[np.arange(len(batch)), batch.actions].astype(np.float32))
-
-
-@pytest.mark.parametrize(("permute_rewards", "low", "high"), [(False, 0.0, 0.5), (True, 0.6, 1.5)])
-def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: bool, low: float, high: float) -> None:
-    gradient = PolicyGradientConfig(reward_unit=1000.0, gae_lambda=0.6, exact_deal_in=True)
-    learner = new_learner(replace(CONFIG, gradient=gradient, permute_rewards=permute_rewards))
-    rows = torch.from_numpy(decisions().planes.dense())
-    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
-    for seed in range(30):
-        report = learner.update({DISCARD_HEAD: costly(decisions(n=256, seed=seed))})
-    after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
-    assert low * before < after < high * before
-    assert (report["discard"]["expected_cost"] > 0) == (not permute_rewards)
 
 
 def test_from_permuted_rewards_nothing_is_learned() -> None:

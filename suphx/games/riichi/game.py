@@ -28,7 +28,7 @@ class RiichiLearning:
     """Riichi as nets see it, decide in it and learn it: the ``Learning`` of games/learning.py."""
 
     encoders = tuple(ENCODERS)
-    options: frozenset[LearningOption] = frozenset({"hidden", "costs", "draw lanes"})
+    options: frozenset[LearningOption] = frozenset({"hidden", "draw lanes"})
     hidden = HiddenPlanes(ORACLE, seen_planes)
 
     def layout(self, encoder: str, kind: int) -> PlaneLayout:

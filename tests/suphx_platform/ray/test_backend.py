@@ -18,7 +18,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.config import ReplayBufferConfig
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.backend_state import load_learner_state
-from suphx.training.learner_config import OracleConfig, PolicyGradientConfig
+from suphx.training.learner_config import OracleConfig
 from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx_platform.ray.session import ray_session
 from suphx_platform.ray.topology import local_needs
@@ -28,7 +28,6 @@ from tests.suphx_platform.selfplay.small_trainer import new_trainer, numbers, we
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 PREDICTED = replace(ALONE, reward="global_prediction")
-EXACT = replace(ALONE, learner=replace(ALONE.learner, gradient=PolicyGradientConfig(exact_deal_in=True)))
 GUIDED = replace(
     ALONE,
     oracle=OracleConfig(policy=True, steps=4, updates_per_step=2),
@@ -47,7 +46,7 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
 
-@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED), (1, EXACT)])
+@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED)])
 def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
     tmp_path: Path, num_engines: int, config: ReinforcementConfig
 ) -> None:

@@ -184,14 +184,12 @@ GUARDED = replace(
     decay_updates=6,
 )
 """The critic begins alone, and the policy is held."""
-EXACT = replace(GUARDED, gradient=PolicyGradientConfig(gae_lambda=0.6, exact_deal_in=True))
 
 
 @pytest.mark.parametrize(
     ("reward", "learner"),
     [
         ("round_score", CONFIG.learner),
-        ("round_score", EXACT),
         ("global_prediction", CONFIG.learner),
         ("global_prediction", GUARDED),
     ],

@@ -8,10 +8,6 @@
 A table is observed for all nets that its decision may need at once (kong, riichi and discard of an own turn): one
 message per decision.
 The course of a game depends only on its seed and the policy outputs, not on other tables.
-
-``deal_in_costs`` is what each discard costs at once: the points that the actor pays if the other seats win on it. The
-other seats win by a rule (``bots.should_win``), so this is known before the discard to whoever sees all hands: it is
-exact, and training uses it instead of the one discard that was sampled (training/policy_gradient.py).
 """
 
 from __future__ import annotations
@@ -23,16 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.decisions import COST_POINTS, Decisions
+from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import LearningConfig
-from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.mahjong.shanten import load_suits
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.oracle import oracle_observation
-from suphx.games.riichi.kyoku import step
-from suphx.games.riichi.legal import is_furiten
-from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, HEAD_NAMES
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.selfplay.decision import (
     BOOL,
@@ -41,18 +35,16 @@ from suphx.games.riichi.selfplay.decision import (
     HeadObservations,
     apply_outputs,
     claim_head,
-    discard_action,
     observe_head,
     pass_claims,
     play_to_observation,
-    rule_action,
 )
 from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import CLAIM, GAME_END, KYOKU_END, PASS, TABLE, WIN_RESULT, Table
+from suphx.games.riichi.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
-from suphx.kernel.record import I8, I16, I32, I64, U8, Records
+from suphx.kernel.record import I8, I16, I32, I64, Records
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,65 +77,6 @@ class KyokuEnds:
     """int32 [n]: same."""
     next_scores: I32
     """int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over."""
-
-
-def deal_in_costs(tables: Records, suits: Suits, indices: I64, masks: U8) -> I16:
-    """Return the cost of each discard in hundreds of points, int16 [n, 34]; 0 if nobody wins on it.
-
-    ``indices`` [n]: tables whose actors discard; ``masks`` uint8 [n, 34]: the kinds that they may discard. Honba are
-    included; riichi sticks are not, since no discard that is won on pays one.
-    """
-    costs = np.zeros((len(indices), 34), np.int16)
-    count = _list_risks(tables, indices, masks, _NONE, _NONE)
-    lines, kinds = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    _list_risks(tables, indices, masks, lines, kinds)
-    _fill_costs(tables[indices[lines]], suits, lines, kinds, costs)
-    return costs
-
-
-_NONE = np.zeros(0, np.int64)
-
-
-@jit
-def _list_risks(tables: Records, indices: I64, masks: U8, lines: I64, kinds: I64) -> int:
-    """Return how many discards another seat waits for; fill ``lines`` of the indices and ``kinds`` unless empty."""
-    n = 0
-    for i in range(len(indices)):
-        waits = _waits_of_others(tables[indices[i]])
-        for kind in range(34):
-            if waits >> kind & 1 and masks[i, kind]:
-                if len(lines) > 0:
-                    lines[n] = i
-                    kinds[n] = kind
-                n += 1
-    return n
-
-
-@jit
-def _waits_of_others(t: Table) -> int:
-    waits = 0
-    for distance in range(1, 4):
-        seat = (t.actor + distance) % 4
-        if not is_furiten(t, seat):
-            waits |= t.waits[seat]
-    return waits
-
-
-@jit
-def _fill_costs(copies: Records, suits: Suits, lines: I64, kinds: I64, costs: I16) -> None:
-    for i in range(len(lines)):
-        costs[lines[i], kinds[i]] = _points_lost(copies[i], suits, kinds[i]) // COST_POINTS
-
-
-@jit
-def _points_lost(t: Table, suits: Suits, kind: int) -> int:
-    """Discard ``kind`` and let the other seats win on it or pass; return what the discarder pays."""
-    seat = t.actor
-    step(t, suits, discard_action(t, kind))
-    while t.phase == CLAIM:
-        action = rule_action(t)
-        step(t, suits, PASS if action == UNDECIDED else action)
-    return -t.deltas[seat] if t.result == WIN_RESULT else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +132,6 @@ class TableGroup:
                 config.num_tables,
                 observation_bytes=stored_observation_bytes(encoder, head, has_oracle="hidden" in config.options),
                 num_choices=DECISIONS[head].num_choices,
-                has_costs="costs" in config.options and head == DISCARD_HEAD,
             )
             for head in config.learned
         ]
@@ -319,11 +251,7 @@ class TableGroup:
                 chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
                 is_overruled = _overruled(asked, output, actions)
-                costs = None
-                if store.has_costs:
-                    masks = asked.observations.masks[chosen]
-                    costs = deal_in_costs(self._tables, self._suits, asked.owners[chosen], masks)
-                store.add(asked.owners, seats, asked.observations, output, chosen, costs, is_overruled)
+                store.add(asked.owners, seats, asked.observations, output, chosen, is_overruled)
 
     def _overrule(self, overruled: I16) -> None:
         """Mark the kept decisions whose claims, int16 [tables, 4] by seat, another seat has overruled."""
