@@ -67,7 +67,7 @@ def pods_of_run(job: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], list
     for group in cluster["workerGroupSpecs"]:
         spec = group["template"]["spec"]
         size = PRESETS[job["metadata"]["labels"]["suphx/preset"]][group["groupName"]]
-        yield size.get("maxReplicas", group["maxReplicas"]), spec, spec["containers"]  # suphx scale
+        yield size.get("maxReplicas", group["maxReplicas"]), spec, spec["containers"]
 
 
 def needs(containers: list[dict[str, Any]], kind: str) -> dict[str, float]:

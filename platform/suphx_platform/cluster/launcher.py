@@ -1,4 +1,4 @@
-"""Runs on a Kubernetes cluster: created, observed, stopped, resumed, resized and deleted as RayJobs of the chart.
+"""Runs on a Kubernetes cluster: created, observed, stopped, resumed and deleted as RayJobs of the chart.
 
 >>> launcher = Launcher(ClusterApi())
 >>> launcher.launch(objects)
@@ -27,10 +27,7 @@ from suphx_platform.cluster.run_manifest import (
     job_of,
     job_text,
     recipe_name,
-    resized_group,
-    resized_job,
     setting,
-    with_job,
 )
 from suphx_platform.cluster.run_objects import (
     Listing,
@@ -55,7 +52,6 @@ from suphx_platform.cluster.run_status import (
     has_left_driver,
     is_active,
     is_ended,
-    is_fixed_in_queue,
     is_stop_requested,
     pods_by_role,
     role_of,
@@ -213,36 +209,6 @@ class Launcher:
             if not create_run(self._api, job_of(recipe), recipe):
                 raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
         _logger.info("Resumed %s: suphx status %s", run, run)
-        return self.status(run)
-
-    def scale(self, run: str, *, simulators: int) -> RunStatus:
-        """Set the number of simulator pods, for now and for later attempts."""
-        state = self.status(run).state
-        if state in ("succeeded", "deleting"):
-            raise ClusterError(f"{run} is {state}: there is nothing to scale")
-        job, recipe = find_job(self._api, run), find_recipe(self._api, run)
-        _resized_recipe(run, recipe, job, simulators)  # errors come before the first change
-        self._api.change("configmaps", recipe_name(run), lambda one: _resized_recipe(run, one, job, simulators))
-        if job is not None and is_fixed_in_queue(job) and not is_ended(state) and state != "queued":
-            _logger.info(
-                "%s keeps its pods for now, as its queue stops and queues again what is resized. After suphx stop %s "
-                "and suphx resume %s it has %d simulator pods",
-                *(run, run, run, simulators),
-            )
-            return self.status(run)
-        if job is not None:
-            job = self._api.change("rayjobs", run, lambda one: resized_job(one, simulators))
-        cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
-        if cluster and not is_ended(state) and self._api.get("rayclusters", cluster) is not None:
-            self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
-        if is_ended(state):
-            _logger.info("%s has %d simulator pods when it is resumed", run, simulators)
-        else:
-            _logger.info(
-                "%s has %d simulator pods now. The driver distributes its work when it starts: stop and resume a run "
-                "that is running",
-                *(run, simulators),
-            )
         return self.status(run)
 
     def question(self, run: str, *, saves: bool) -> str:
@@ -414,14 +380,6 @@ def _loss_of(report: Mapping[str, StopOutcome] | None) -> str:
 def _source(job: Object | None, recipe: Object | None) -> Object | None:
     """Return the RayJob of a run, or that from which it would be created again; None if there is neither."""
     return job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
-
-
-def _resized_recipe(run: str, recipe: Object | None, job: Object | None, pods: int) -> Object:
-    if recipe is None:
-        raise ClusterError(f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again to restore it")
-    if job is not None and not has_job(recipe):
-        recipe = {**recipe, "data": {**(recipe.get("data") or {}), JOB_KEY: job_text(job)}}
-    return with_job(recipe, resized_job(job_of(recipe), pods))
 
 
 def _deleting(run: str) -> str:

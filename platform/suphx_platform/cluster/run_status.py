@@ -25,7 +25,6 @@ STATES: tuple[State, ...] = get_args(State)
 RUN_LABEL = "suphx/run"
 ROLE_LABEL = "suphx/role"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-ELASTIC_NOTE = "kueue.x-k8s.io/elastic-job"
 STOP_NOTE = "suphx/stop-requested"
 """Annotation of a RayJob that is to stop: since when."""
 ROLES = ("head", "simulator", "inference", "learner")
@@ -136,13 +135,6 @@ def has_left_driver(job: Object | None) -> bool:
     """
     status = (job or {}).get("status") or {}
     return status.get("jobDeploymentStatus") == "Failed" and status.get("jobStatus") in ("PENDING", "RUNNING")
-
-
-def is_fixed_in_queue(job: Object) -> bool:
-    """Return whether Kueue would stop a RayJob, and put it into its queue again, when its pods change in number."""
-    metadata = job["metadata"]
-    is_elastic = (metadata.get("annotations") or {}).get(ELASTIC_NOTE) == "true"
-    return QUEUE_LABEL in (metadata.get("labels") or {}) and not is_elastic
 
 
 def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:

@@ -11,7 +11,7 @@ import yaml
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_platform.cluster.run_manifest import job_of, resized_job, run_objects
+from suphx_platform.cluster.run_manifest import job_of, run_objects
 from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
@@ -210,6 +210,5 @@ def test_what_suphx_launch_makes_of_it_is_what_kuberay_takes(
     made = run_objects(maps[0], preset=preset, run_id="demo-1", recipe=recipe, overrides=[("seed", "7")])
     assert kuberay.errors(made.job) == []
     assert broken_rules(made.job) == []
-    assert kuberay.errors({**made.job, "spec": {**made.job["spec"], **resized_job(made.job, 30)["spec"]}}) == []
     kubernetes_validate.validate(made.recipe, "1.33", strict=True)
     assert shlex.split(made.job["spec"]["entrypoint"])[-1] == "seed=7"

@@ -18,7 +18,7 @@ def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) 
             rights[resource] = set(rule["verbs"])
     assert rights == {
         "rayjobs": READ | {"create", "patch", "delete"},
-        "rayclusters": {"get", "list", "patch"},
+        "rayclusters": {"get", "list"},
         "configmaps": {"get", "list", "create", "patch", "delete"},
         "pods": READ | {"delete"},
         "events": {"list"},

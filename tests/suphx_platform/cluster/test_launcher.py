@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from suphx_cli import cli
 from suphx_platform.cluster.run_manifest import setting
@@ -128,41 +127,6 @@ def test_what_is_wrong_with_a_pod_is_said_with_a_remedy(
     put_pod(cluster, run_id, "learner", **{"phase": "Pending", "conditions": [], "containerStatuses": [], **status})
     _, result, _ = suphx("status", run_id)
     assert any(text in problem and "learner" in problem for problem in result["problems"])
-
-
-@pytest.mark.parametrize("is_elastic", [False, True])
-def test_scale_evicts_no_run_from_its_queue(cluster: Cluster, suphx: Command, run_id: str, is_elastic: bool) -> None:
-    job = cluster.objects["rayjobs", run_id]
-    job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "training"
-    if is_elastic:
-        job["metadata"].setdefault("annotations", {})["kueue.x-k8s.io/elastic-job"] = "true"
-    set_status(cluster, run_id, "Running", "RUNNING")
-    before = json.loads(json.dumps(job["spec"]))
-    code, _, err = suphx("scale", run_id, "--simulators", "12")
-    assert code == 0
-    assert ("keeps its pods for now" in err) == (not is_elastic)
-    assert (cluster.objects["rayjobs", run_id]["spec"] == before) == (not is_elastic)
-    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
-    groups = {group["groupName"]: group for group in kept["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
-    assert groups["simulator"]["replicas"] == 12
-
-
-def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
-    cluster: Cluster, suphx: Command, run_id: str
-) -> None:
-    job = cluster.objects["rayjobs", run_id]
-    name = f"{run_id}-abcde"
-    cluster.put("rayclusters", {"metadata": {"name": name}, "spec": job["spec"]["rayClusterSpec"]})
-    set_status(cluster, run_id, "Running", "RUNNING")
-    code, result, _ = suphx("scale", run_id, "--simulators", "12")
-    assert (code, result["pods"]["simulator"]["wanted"]) == (0, 12)
-    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
-    for spec in (cluster.objects["rayjobs", run_id]["spec"], kept["spec"]):
-        groups = {group["groupName"]: group for group in spec["rayClusterSpec"]["workerGroupSpecs"]}
-        assert [groups["simulator"][key] for key in ("minReplicas", "replicas", "maxReplicas")] == [1, 12, 12]
-        assert groups["inference"]["replicas"] == 2
-        slots = int(groups["simulator"]["resources"]["simulator"])
-        assert f"reinforcement.cluster.num_simulators={12 * slots}" in spec["entrypoint"]
 
 
 def test_a_run_that_was_deleted_is_not_launched_while_its_pods_terminate(

@@ -137,23 +137,19 @@ def test_a_launch_that_cannot_be_undone_says_what_is_left(cluster: Cluster, suph
 
 
 @pytest.mark.parametrize("queue", ["", "training"])
-def test_a_run_of_the_chart_is_scaled_stopped_and_resumed_like_any_other(
+def test_a_run_of_the_chart_is_stopped_and_resumed_like_any_other(
     cluster: Cluster, suphx: Command, operator: Operator, queue: str
 ) -> None:
     values = {"run": {"name": "first", "recipe": "seed = 1\n"}, "kueue": {"queueName": queue}}
     texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
     for kind, path in (("configmaps", "run/recipe.yaml"), ("rayjobs", "run/rayjob.yaml")):
         cluster.put(kind, yaml.safe_load(texts[f"suphx/templates/{path}"]))
-    code, result, err = suphx("scale", "first", "--simulators", "5")
-    assert (code, result["pods"]["simulator"]["wanted"]) == (0, 5), err
-    assert result["preset"] == "small"
     code, result, _ = suphx("stop", "first", "--now")
     assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
     assert cluster.names("rayjobs") == []
     code, result, err = suphx("resume", "first")
     assert (code, result["state"]) == (0, "running"), err
-    groups = cluster.objects["rayjobs", "first"]["spec"]["rayClusterSpec"]["workerGroupSpecs"]
-    assert [group["replicas"] for group in groups if group["groupName"] == "simulator"] == [5]
+    assert result["preset"] == "small"
     annotations = cluster.objects["rayjobs", "first"]["metadata"].get("annotations") or {}
     assert annotations["meta.helm.sh/release-name"] == "suphx"  # helm upgrade takes it as its own
 
@@ -307,7 +303,6 @@ def test_the_role_allows_what_the_commands_do_and_nothing_else(
     for command in (
         ["jobs"],
         ["launch", str(RECIPE), "--set", "seed=2", "--dry-run"],
-        ["scale", run_id, "--simulators", "3"],
         ["stop", run_id],
         ["resume", run_id],
     ):
