@@ -14,7 +14,7 @@ GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui")),
     ("evaluate", ("agents", "evaluate", "tournament", "adapt")),
     ("play and records", ("play", "mjai", "records", "view", "review")),
-    ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
+    ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "delete")),
     ("measure", ("bench", "warmup")),
 )
 

@@ -146,7 +146,6 @@ JSON_KEYS = {
     "status": _RUN_STATUS,
     "stop": _RUN_STATUS,
     "resume": _RUN_STATUS,
-    "scale": _RUN_STATUS,
     "delete": "run_id state outcome removed kept",
 }
 """Command -> the main keys of its JSON, with those of objects {} and of the objects in lists []."""

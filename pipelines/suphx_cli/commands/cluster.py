@@ -1,4 +1,4 @@
-"""``suphx launch | jobs | status | logs | stop | resume | scale | delete``: runs on a Kubernetes cluster."""
+"""``suphx launch | jobs | status | logs | stop | resume | delete``: runs on a Kubernetes cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.arguments import UsageError, add_recipe, positive, seconds, whole
+from suphx_cli.arguments import UsageError, add_recipe, positive, seconds
 from suphx_platform.cluster.cluster_error import ClusterError, check_configured
 
 if TYPE_CHECKING:
@@ -45,11 +45,6 @@ _TEXTS = {
         "resume a stopped or failed run on a cluster",
         "Resume a stopped or failed run from its last checkpoint, after all pods of the last attempt have terminated.",
     ),
-    "scale": (
-        "change the number of simulator pods of a run on a cluster",
-        "Change the number of simulator pods of a run. A driver that is already running uses new pods only after "
-        "`suphx stop` and `suphx resume`.",
-    ),
     "delete": (
         "delete a run from a cluster",
         "Save the state of a run that is running, as `suphx stop` does, then delete its RayJob, its pods and its "
@@ -61,7 +56,7 @@ _TEXTS = {
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add all eight."""
+    """Add all seven."""
     place = argparse.ArgumentParser(add_help=False)
     place.add_argument("--context", metavar="NAME", help="context of your kubeconfig (default: the current one)")
     place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: the context's namespace)")
@@ -86,10 +81,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     stop.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
     _add_wait(stop)
     _add_wait(_add(commands, parents, "resume", execute_resume))
-    scale = _add(commands, parents, "scale", execute_scale)
-    scale.add_argument(
-        "--simulators", type=whole(1, 10_000), required=True, metavar="N", help="number of simulator pods"
-    )
     _add_delete(commands, parents)
 
 
@@ -345,11 +336,6 @@ def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object
 def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Continue a run."""
     return _shown(_connect(args).resume(args.run, seconds=args.wait), console)
-
-
-def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Change the number of simulator pods."""
-    return _shown(_connect(args).scale(args.run, simulators=args.simulators), console)
 
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object]:

@@ -32,7 +32,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "runs",
         help="list, show, compare, stop or delete runs on this machine, or replay games of a tournament",
         description="Work with the folders of runs on this machine, which `suphx run` and `suphx tournament` write. "
-        "For runs that `suphx launch` started on a cluster: `suphx jobs`, status, logs, stop, resume, scale, delete.",
+        "For runs that `suphx launch` started on a cluster: `suphx jobs`, status, logs, stop, resume, delete.",
         epilog=examples(
             "suphx runs list",
             "suphx runs show laptop-1f2e3d4c5b",
