@@ -20,7 +20,7 @@ from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.provenance import digest_file, digest_json
 from suphx_pipelines.runs.run_lock import is_locked, locked
-from suphx_pipelines.tournament.history import GameCode
+from suphx_pipelines.tournament.history import engine_digest
 from suphx_platform.console.table_text import count_text
 
 MATCHES_FOLDER = ".matches"
@@ -44,8 +44,7 @@ def match_of(options: Mapping[str, Any], files: Sequence[Sequence[Path]], module
     that plays the games, with what they import.
     """
     digests = [[digest_file(path) for path in each] for each in files]
-    code = GameCode(rules="", num_seats=0, modules=tuple(modules)).engine
-    return {**options, "files of the agents": digests, "version of suphx": code}
+    return {**options, "files of the agents": digests, "version of suphx": engine_digest(tuple(modules))}
 
 
 @contextmanager

@@ -70,8 +70,9 @@ def line_chart(
     drawn = [curve for curve in curves if curve.is_shown]
     x_values = [x for curve in drawn for x, _ in curve.points]
     y_values = [y for curve in drawn for y in (*(y for _, y in curve.points), *(v for i in curve.intervals for v in i))]
+    from_zero = min(0.0, *x_values), max(x_values) or 1.0
     plot = Plot(
-        x=(min(x_values) / 1.15, max(x_values) * 1.15) if is_log else _from_zero(x_values),
+        x=(min(x_values) / 1.15, max(x_values) * 1.15) if is_log else from_zero,
         y=span([*y_values, *levels], least, most),
         x_title=x_title,
         y_unit=y_unit,
@@ -120,7 +121,8 @@ def moving_mean(points: Sequence[Point]) -> list[Point]:
 
 
 def _draw(plot: Plot, curve: Curve, x_title: str, unit: Unit) -> None:
-    points = _thinned(curve.points)
+    every = -(-len(curve.points) // _MOST_POINTS)  # more cannot be seen, and make the page heavy
+    points = [*curve.points[:-1:every], curve.points[-1]]
     if curve.is_smoothed and len(points) >= MIN_SMOOTHED:
         plot.line(points, curve.colour, "raw")
         points = moving_mean(points)
@@ -130,20 +132,5 @@ def _draw(plot: Plot, curve: Curve, x_title: str, unit: Unit) -> None:
         plot.line(points, curve.colour)
     if curve.has_dots:
         for x, y in curve.points:
-            text = f"{curve.name}: {_exact(y, unit)} at {x_title} {x:,.0f}"
-            plot.dot(x, y, curve.colour, text)
-
-
-def _exact(value: float, unit: Unit) -> str:
-    return f"{100 * value:.2f} %" if unit == "percent" else f"{value:,.4g}"
-
-
-def _thinned(points: Sequence[Point]) -> list[Point]:
-    """Return at most 400 points: more cannot be seen, and make the page heavy."""
-    every = -(-len(points) // _MOST_POINTS)
-    return [*points[:-1:every], points[-1]]
-
-
-def _from_zero(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range of an axis of steps, which begins at zero."""
-    return (min(0.0, *values), max(values) or 1.0)
+            exact = f"{100 * y:.2f} %" if unit == "percent" else f"{y:,.4g}"
+            plot.dot(x, y, curve.colour, f"{curve.name}: {exact} at {x_title} {x:,.0f}")

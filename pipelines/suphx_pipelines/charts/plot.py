@@ -33,7 +33,8 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Return the coordinate of a value; values outside get that of the nearest end."""
-        low, high, inside = (math.log(v) if self.is_log else v for v in (self.low, self.high, self._within(value)))
+        value = min(max(value, self.low), self.high)
+        low, high, inside = (math.log(v) if self.is_log else v for v in (self.low, self.high, value))
         return self.start + (self.end - self.start) * (inside - low) / (high - low)
 
     def ticks(self, most: int = 5) -> list[float]:
@@ -41,10 +42,17 @@ class Scale:
 
         On a logarithmic axis powers of ten, with 2 and 5 where there is room; round values if there are not two.
         """
-        return _log_ticks(self.low, self.high, most) if self.is_log else tick_values(self.low, self.high, most)
-
-    def _within(self, value: float) -> float:
-        return min(max(value, self.low), self.high)
+        low, high = self.low, self.high
+        if self.is_log:
+            powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+            for factors in ((1, 2, 5), (1,)):
+                values = (factor * 10.0**power for power in powers for factor in factors)
+                ticks = [value for value in values if low <= value <= high]
+                if len(ticks) <= most:
+                    break
+            if len(ticks) > 1:
+                return ticks
+        return tick_values(low, high, most)
 
 
 def span(values: Iterable[float], least: float | None = None, most: float | None = None) -> tuple[float, float]:
@@ -82,15 +90,6 @@ def tick_texts(values: Sequence[float], unit: Unit = "number") -> list[str]:
 def _decimals(step: float) -> int:
     """Return the fewest decimals that write ``step`` exactly (at most 6)."""
     return next((digits for digits in range(6) if abs(round(step, digits) - step) < step * 1e-6), 6)
-
-
-def _log_ticks(low: float, high: float, most: int) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for factors in ((1, 2, 5), (1,)):
-        ticks = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
-        if len(ticks) <= most:
-            break
-    return ticks if len(ticks) > 1 else tick_values(low, high, most)
 
 
 _HEAD = re.compile(r'<svg viewBox="0 0 (\S+) (\S+)" ([^>]*)class="chart">')
@@ -159,9 +158,19 @@ class Plot:
         texts = tick_texts(ticks, y_unit)
         left = max(_LEFT, _LETTER * max(map(len, texts), default=0) + _TEXT_GAP)
         self._x = Scale(*x, left, WIDTH - _RIGHT, is_log)
-        self._parts = [*self._rows(ticks, texts), *self._columns(x_unit)]
+        self._parts: list[str] = []
+        for tick, text in zip(ticks, texts, strict=True):
+            height = self._y.at(tick)
+            self._parts.append(svg.path([(self._x.start, height), (self._x.end, height)], "grid"))
+            self._parts.append(svg.words(self._x.start - _TEXT_GAP, height + 4, text, "end"))
+        base, ticks = self._y.start, self._x.ticks()
+        self._parts.append(svg.path([(self._x.start, base), (self._x.end, base)], "axis"))
+        for tick, text in zip(ticks, tick_texts(ticks, x_unit), strict=True):
+            place = self._x.at(tick)
+            self._parts.append(svg.path([(place, base), (place, base + 3)], "axis"))
+            self._parts.append(svg.words(place, base + _TICK_GAP, text, "middle"))
         middle = (self._x.start + self._x.end) / 2
-        self._parts.append(svg.words(middle, HEIGHT - _BOTTOM + _TITLE_GAP, x_title, "middle"))
+        self._parts.append(svg.words(middle, base + _TITLE_GAP, x_title, "middle"))
 
     def line(self, points: Iterable[tuple[float, float]], colour: int, kind: str = "line") -> None:
         """Draw a line; ``kind`` is ``line``, or ``raw`` for a thin one behind a smooth one."""
@@ -191,21 +200,3 @@ class Plot:
     def drawn(self, label: str) -> str:
         """Return the picture; ``label`` says in words what it shows."""
         return svg.drawing(WIDTH, HEIGHT, self._parts, label)
-
-    def _rows(self, ticks: Sequence[float], texts: Sequence[str]) -> list[str]:
-        parts = []
-        for tick, text in zip(ticks, texts, strict=True):
-            y = self._y.at(tick)
-            parts.append(svg.path([(self._x.start, y), (self._x.end, y)], "grid"))
-            parts.append(svg.words(self._x.start - _TEXT_GAP, y + 4, text, "end"))
-        return parts
-
-    def _columns(self, unit: Unit) -> list[str]:
-        base = self._y.start
-        ticks = self._x.ticks()
-        parts = [svg.path([(self._x.start, base), (self._x.end, base)], "axis")]
-        for tick, text in zip(ticks, tick_texts(ticks, unit), strict=True):
-            x = self._x.at(tick)
-            parts.append(svg.path([(x, base), (x, base + 3)], "axis"))
-            parts.append(svg.words(x, base + _TICK_GAP, text, "middle"))
-        return parts

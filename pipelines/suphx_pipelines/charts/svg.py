@@ -14,7 +14,8 @@ def coordinate(value: float) -> str:
 
 def element(name: str, content: str = "", /, **attributes: object) -> str:
     """Return an element; ``class_`` becomes ``class``, other underscores become dashes, text is escaped."""
-    pairs = "".join(f' {_attribute_name(key)}="{_attribute(value)}"' for key, value in attributes.items())
+    texts = {key: coordinate(value) if isinstance(value, float) else str(value) for key, value in attributes.items()}
+    pairs = "".join(f' {key.rstrip("_").replace("_", "-")}="{html.escape(text)}"' for key, text in texts.items())
     return f"<{name}{pairs}>{content}</{name}>" if content else f"<{name}{pairs}/>"
 
 
@@ -43,11 +44,3 @@ def drawing(width: float, height: float, parts: Iterable[str], label: str) -> st
 def chart_style() -> str:
     """Return the CSS of all pictures."""
     return files("suphx_pipelines.charts").joinpath("chart_style.css").read_text(encoding="utf-8")
-
-
-def _attribute_name(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
-
-
-def _attribute(value: object) -> str:
-    return coordinate(value) if isinstance(value, float) else html.escape(str(value))

@@ -81,36 +81,28 @@ def sections(recipe: MonteCarloRecipe, match: Figures, learned: Figures) -> repo
 
 def verdict(match: Figures) -> Verdict:
     """Return the verdict of a run with this ``match.json``: how the nets did against the last opponent."""
-    opponents = list(match["opponents"])
-    sentences = [_sentence(name, match) for name in reversed(opponents)]
-    outcome = _outcome(opponents[-1], match)
-    few = f" Too few to decide: play at least {MIN_CLUSTERS}." if match["decks"] < MIN_CLUSTERS else ""
+    outcome: Outcome = "undecided"
+    sentences, has_few = [], match["decks"] < MIN_CLUSTERS
+    for opponent, figures in match["opponents"].items():
+        low, high = figures["share"]["interval"]
+        outcome, word = "undecided", "are not clearly better or worse than"
+        if has_few:
+            word = "played against"
+        elif low > 0.5:
+            outcome, word = "better", "beat"
+        elif high < 0.5:
+            outcome, word = "worse", "lose to"
+        elif max(0.5 - low, high - 0.5) <= _ABOUT_EQUAL:
+            word = "play about as well as"
+        digits = digits_that_tell([100 * low, 100 * high], 1, equal=50.0)
+        bounds = f"{percent(low, digits)} to {percent(high, digits)}"
+        bounds += widened_note(figures["share"].get("is_widened", False), "decks")
+        won = f"{percent(figures['share']['mean'])} of the games (95 % interval {bounds})"
+        shares = " and ".join(f"{percent(figures[f'wp_{side}']['mean'])} as {side}" for side in match["sides"])
+        sentences.append(f"The nets {word} {opponent}: they win {won}, {shares}.")
+    few = f" Too few to decide: play at least {MIN_CLUSTERS}." if has_few else ""
     decks = f"{match['decks']:,} decks each, both sides."
-    return Verdict(outcome=outcome, sentence=f"{' '.join(sentences)} {decks}{few}")
-
-
-def _outcome(opponent: str, match: Figures) -> Outcome:
-    low, high = match["opponents"][opponent]["share"]["interval"]
-    if match["decks"] < MIN_CLUSTERS:
-        return "undecided"
-    return "better" if low > 0.5 else "worse" if high < 0.5 else "undecided"
-
-
-def _sentence(opponent: str, match: Figures) -> str:
-    figures, sides = match["opponents"][opponent], match["sides"]
-    low, high = figures["share"]["interval"]
-    words: dict[Outcome, str] = {"better": "beat", "worse": "lose to"}
-    is_close = max(0.5 - low, high - 0.5) <= _ABOUT_EQUAL
-    undecided = "play about as well as" if is_close else "are not clearly better or worse than"
-    word = words.get(_outcome(opponent, match), undecided)
-    if match["decks"] < MIN_CLUSTERS:
-        word = "played against"
-    digits = digits_that_tell([100 * low, 100 * high], 1, equal=50.0)
-    bounds = f"{percent(low, digits)} to {percent(high, digits)}"
-    bounds += widened_note(figures["share"].get("is_widened", False), "decks")
-    won = f"{percent(figures['share']['mean'])} of the games (95 % interval {bounds})"
-    shares = " and ".join(f"{percent(figures[f'wp_{side}']['mean'])} as {side}" for side in sides)
-    return f"The nets {word} {opponent}: they win {won}, {shares}."
+    return Verdict(outcome=outcome, sentence=f"{' '.join(reversed(sentences))} {decks}{few}")
 
 
 def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str], decks: int) -> Figure:

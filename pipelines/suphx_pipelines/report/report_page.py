@@ -10,6 +10,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -39,22 +40,20 @@ def short_names(names: Sequence[str], longest: int = LONGEST) -> list[str]:
 
     Names that would read the same get a number in front.
     """
-    short = {name: _elided(name, longest) for name in names}
+
+    def elided(name: str, most: int) -> str:
+        end = (most - len(_NAME_GAP)) * 2 // 3  # ends of paths and command lines tell more than beginnings
+        return name if len(name) <= most else name[: most - len(_NAME_GAP) - end] + _NAME_GAP + name[-end:]
+
+    short = {name: elided(name, longest) for name in names}
     alike = Counter(short.values())
     seen: Counter[str] = Counter()
     for name, told in short.items():
         if alike[told] > 1:
             seen[told] += 1
             mark = f"({seen[told]}) "
-            short[name] = mark + _elided(name, longest - len(mark))
+            short[name] = mark + elided(name, longest - len(mark))
     return [short[name] for name in names]
-
-
-def _elided(name: str, longest: int) -> str:
-    if len(name) <= longest:
-        return name
-    end = (longest - len(_NAME_GAP)) * 2 // 3  # ends of paths and command lines tell more than beginnings
-    return name[: longest - len(_NAME_GAP) - end] + _NAME_GAP + name[-end:]
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -117,7 +116,6 @@ def duration(seconds: float | None) -> str:
 
 
 def _signed(value: float, digits: int) -> str:
-    """Return a rounded number with a minus sign, and zero without one."""
     return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
@@ -227,30 +225,32 @@ class Run:
         figures: Sequence[tuple[str, str]] = (),
     ) -> str:
         """Return the whole report: the verdict, what needs attention, the run, ``figures``, sections, and settings."""
-        told = [*(self.summary.warnings if self.summary else ()), *warnings]
+        summary, machine = self.summary, self.machine
+        told = [*(summary.warnings if summary else ()), *warnings]
         sentence = _HYPHEN.sub("−", self.verdict.sentence)
         head = piece("verdict", self.verdict.outcome, sentence, Markup(verdict_figure(self.verdict).picture))
-        head += piece("flags", [text[:1].upper() + text[1:] for text in told]) + self._facts()
+        head += piece("flags", [text[:1].upper() + text[1:] for text in told])
+        commit = _short(machine.get("commit", "unknown"))
+        if summary is None:
+            head += piece("facts", {"commit": commit})
+        else:
+            commit = _short(summary.commit) if summary.commit else commit
+            started = summary.started
+            with suppress(ValueError):  # shown as it is
+                started = datetime.fromisoformat(started).strftime("%Y-%m-%d %H:%M %Z").strip()
+            values = {
+                "run": summary.run_id,
+                "started": started,
+                "time spent": duration(summary.seconds),
+                "machine": summary.machine or machine.get("processor", "–"),
+                "version": f"{summary.version or machine.get('suphx', '')} ({commit})",
+            }
+            command = shlex.join(summary.command)
+            head += piece("run", values, command, len(command) > _LONGEST_COMMAND, summary.tracking_page)
         head += piece("tiles", figures) if figures else ""
         head += piece("next_steps", {what: shlex.join(command) for what, command in self.commands.items()})
-        settings = piece("settings", self.machine, self.recipe)
+        settings = piece("settings", machine, self.recipe)
         return page(self.title, subtitle, head, [*shown, ("Settings", settings)])
-
-    def _facts(self) -> str:
-        """Return when, where and how the run was made, with its page in MLflow."""
-        machine, summary = self.machine, self.summary
-        commit = machine.get("commit", "unknown")
-        if summary is None:
-            return piece("facts", {"commit": _short(commit)})
-        values = {
-            "run": summary.run_id,
-            "started": _date(summary.started),
-            "time spent": duration(summary.seconds),
-            "machine": summary.machine or machine.get("processor", "–"),
-            "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
-        }
-        command = shlex.join(summary.command)
-        return piece("run", values, command, len(command) > _LONGEST_COMMAND, summary.tracking_page)
 
 
 def verdict_figure(verdict: Verdict) -> Figure:
@@ -267,14 +267,6 @@ def verdict_figure(verdict: Verdict) -> Figure:
         sides=("better", "worse"),
     )
     return Figure(picture, title)
-
-
-def _date(started: str) -> str:
-    """Return an ISO time as "2026-11-22 04:05 UTC"; other texts as they are."""
-    try:
-        return datetime.fromisoformat(started).strftime("%Y-%m-%d %H:%M %Z").strip()
-    except ValueError:
-        return started
 
 
 def _short(commit: str) -> str:

@@ -30,16 +30,8 @@ from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_lock import holder
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.runs.run_summary import LOG_FILE
-from suphx_platform.cluster.run_attempts import (
-    ATTEMPTS,
-    Attempt,
-    Notes,
-    Outcome,
-    from_bytes,
-    places,
-    read_attempts,
-    write_attempt,
-)
+from suphx_platform.cluster import run_attempts
+from suphx_platform.cluster.run_attempts import Attempt, Notes, Outcome, write_attempt
 from suphx_platform.console.console import is_lost_output
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -88,11 +80,18 @@ class RunAttempt:
                         _try(name, partial(write_attempt, notes, self._run_id, lost))
 
     def fail(self, error: BaseException) -> None:
-        """Keep that this attempt has ended with an error."""
-        trace = [] if _is_explained(error) else traceback.format_exception(error)
+        """Keep that this attempt has ended with an error, and the last lines that this process has printed or logged.
+
+        The errors of this project are meant for a person: a traceback would add nothing.
+        """
+        is_explained = isinstance(error, (ValueError, OSError)) or type(error).__module__.startswith("suphx")
+        trace = [] if is_explained else traceback.format_exception(error)
         lines = [line for part in trace for line in part.splitlines()]
-        kind = "" if _is_explained(error) else f"{type(error).__name__}: "
-        self._end("failed", f"{kind}{error}", [*_log_tail(self._runs / self._run_id), *lines[-_NUM_TRACE_LINES:]])
+        kind = "" if is_explained else f"{type(error).__name__}: "
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed = _tail(_STDOUT if _is_file(_STDOUT) else self._runs / self._run_id / LOG_FILE)
+        self._end("failed", f"{kind}{error}", [*printed, *lines[-_NUM_TRACE_LINES:]])
         error.add_note(_NOTE)
 
     def _end(self, outcome: Outcome, reason: str, lines: Sequence[str]) -> None:
@@ -110,7 +109,8 @@ class RunAttempt:
         self._places = _all_places(self._runs, self._config)
         earlier: dict[int, Attempt] = {}
         for name, notes in self._places.items():
-            for number, attempt in (_try(name, partial(read_attempts, notes, self._run_id)) or {}).items():
+            known = _try(name, partial(run_attempts.read_attempts, notes, self._run_id)) or {}
+            for number, attempt in known.items():
                 if number not in earlier or earlier[number].outcome is None:  # an end counts more than a beginning
                     earlier[number] = attempt
         facts = environment()
@@ -156,11 +156,11 @@ def end_killed(runs: Path) -> None:
 
     To be called on the node of the drivers, as long as their logs are there.
     """
-    for path in sorted(runs.glob(f"*/{ATTEMPTS}/*.started.json")):
+    for path in sorted(runs.glob(f"*/{run_attempts.ATTEMPTS}/*.started.json")):
         folder = path.parent.parent
         attempt = None
         with suppress(FileNotFoundError):  # its run is deleted at this very moment
-            attempt = from_bytes(path.read_bytes())
+            attempt = run_attempts.from_bytes(path.read_bytes())
         is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME", "")
         if attempt is None or not is_ours or holder(folder) is not None:
             continue
@@ -168,7 +168,8 @@ def end_killed(runs: Path) -> None:
             continue
         lines = _tail(Path(attempt.log)) if attempt.log else _tail(folder / LOG_FILE)
         ended = ended_attempt(attempt, "failed", _KILLED, lines)
-        config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
+        recipe = _try(RECIPE_FILE, partial(read_toml, folder / RECIPE_FILE)) or {}
+        config = _try(RECIPE_FILE, partial(StorageConfig, **recipe.get("storage", {}))) if recipe else None
         for name, notes in _all_places(runs, config).items():
             _try(name, partial(write_attempt, notes, folder.name, ended))
 
@@ -184,21 +185,11 @@ def _all_places(runs: Path, config: StorageConfig | None) -> dict[str, Notes]:
     """Return all places, that of this machine first; those outside give up early."""
     found: dict[str, Notes] = {"the folder of the run": Storage(StorageConfig(address=str(runs.resolve())))}
     impatient = None if config is None else replace(config, max_attempts=2)
-    return found | (_try("the storage", lambda: places(impatient, runs)) or {})
+    return found | (_try("the storage", lambda: run_attempts.places(impatient, runs)) or {})
 
 
 def _try(name: str, work: Callable[[], T]) -> T | None:
-    """Return what ``work`` returns; a warning, and None, if it fails or takes too long: the run matters more."""
-    try:
-        return _within(_SECONDS, work)
-    except Exception as error:  # noqa: BLE001 - whatever a client of MLflow or S3 raises
-        text = without_secrets(" ".join(str(error).split())) or type(error).__name__
-        _logger.warning("the record of this attempt is not complete: %s: %s", name, text)
-        return None
-
-
-def _within(seconds: float, work: Callable[[], T]) -> T:
-    """Return what ``work`` returns, or raise what it raises; TimeoutError if it takes longer than ``seconds``.
+    """Return what ``work`` returns; a warning, and None, if it fails or takes too long: the run matters more.
 
     It goes on in a thread of its own then, which the end of the process does not wait for.
     """
@@ -211,19 +202,12 @@ def _within(seconds: float, work: Callable[[], T]) -> T:
             answer.set_exception(error)
 
     threading.Thread(target=run, name="limited call", daemon=True).start()
-    return answer.result(seconds)
-
-
-def _storage_of(recipe: Path) -> StorageConfig | None:
-    """Return the storage that the recipe of a run names; None without a recipe."""
-    return StorageConfig(**read_toml(recipe).get("storage", {})) if recipe.is_file() else None
-
-
-def _log_tail(folder: Path) -> list[str]:
-    """Return the last lines of what this process has printed, or logged if it prints to no file."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return _tail(_STDOUT if _is_file(_STDOUT) else folder / LOG_FILE)
+    try:
+        return answer.result(_SECONDS)
+    except Exception as error:  # noqa: BLE001 - whatever a client of MLflow or S3 raises
+        text = without_secrets(" ".join(str(error).split())) or type(error).__name__
+        _logger.warning("the record of this attempt is not complete: %s: %s", name, text)
+        return None
 
 
 def _tail(path: Path) -> list[str]:
@@ -248,11 +232,6 @@ def _ray_job() -> str:
         return str(parse_json(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]["job_submission_id"])
     except (KeyError, TypeError, ValueError):
         return ""
-
-
-def _is_explained(error: BaseException) -> bool:
-    """Return whether the text of an error is meant for a person, so that a traceback adds nothing."""
-    return isinstance(error, (ValueError, OSError)) or type(error).__module__.startswith("suphx")
 
 
 def _now() -> str:

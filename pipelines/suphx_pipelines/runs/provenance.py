@@ -58,17 +58,16 @@ def git_commit() -> str:
 
     A repository that this package is only installed in does not count.
     """
+
+    def git(*arguments: str) -> str:
+        place = Path(__file__).parent
+        return subprocess.run(["git", *arguments], cwd=place, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        if not _git("ls-files", Path(__file__).name):
-            return "unknown"
-        return _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
+        is_ours = git("ls-files", Path(__file__).name)
+        return git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*") if is_ours else "unknown"
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def environment() -> dict[str, str]:
@@ -104,26 +103,34 @@ def stage_code(run: Callable[..., Any], modules: Sequence[str] = ()) -> StageCod
     while isinstance(runs[0], partial):
         first = runs[0]
         runs = [first.func, *runs[1:], *filter(callable, first.keywords.values())]
-    return _code_of([*map(_source_of, runs), *map(_file_of, modules)])
+    files = [*map(_source_of, runs), *map(_file_of, modules)]
+    packages = [Path(package.__path__[0]).resolve().parent for package in (suphx, suphx_platform, suphx_pipelines)]
+    own = () if any(files[0].is_relative_to(root) for root in packages) else (files[0].parent,)
+    roots = tuple(dict.fromkeys((*packages, *own)))
+    digests: dict[str, str] = {}
+    used: set[str] = set()
+    for each in files:
+        digests |= closure_digests(each, roots)
+        used |= imported_packages(each, roots)
+    sources = {name: digest[:_DIGITS] for name, digest in sorted(digests.items())}
+    libraries = {name: library_version(name) for name in LIBRARIES if name in used}
+    return StageCode(sources=sources, libraries={"python": ".".join(platform.python_version_tuple()[:2])} | libraries)
 
 
 def changes(before: StageCode, now: StageCode) -> list[str]:
     """Return what differs in short words, such as ``torch 2.12.0 -> 2.13.0``; sources first."""
-    files = sorted(_different(before.sources, now.sources))
+    files, libraries = (
+        sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+        for one, other in ((before.sources, now.sources), (before.libraries, now.libraries))
+    )
     more = [f"{len(files) - _SHOWN} more files"] if len(files) > _SHOWN else []
-    libraries = [
-        f"{name} {before.libraries.get(name, 'none')} -> {now.libraries.get(name, 'none')}"
-        for name in sorted(_different(before.libraries, now.libraries))
+    versions = [
+        f"{name} {before.libraries.get(name, 'none')} -> {now.libraries.get(name, 'none')}" for name in libraries
     ]
-    return files[:_SHOWN] + more + libraries
-
-
-def _different(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
-    return {name for name in {*one, *other} if one.get(name) != other.get(name)}
+    return files[:_SHOWN] + more + versions
 
 
 def _file_of(module: str) -> Path:
-    """Return the source of a module, which need not be imported; ModuleNotFoundError if there is none."""
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"{module} is named by a stage, but is no module with a source")
@@ -135,25 +142,6 @@ def _source_of(run: Callable[..., Any]) -> Path:
         run = run.func
     source = inspect.unwrap(run) if inspect.isroutine(run) else type(run)
     return Path(inspect.getfile(source)).resolve()
-
-
-def _code_of(files: Sequence[Path]) -> StageCode:
-    roots = _roots(files[0])
-    digests: dict[str, str] = {}
-    used: set[str] = set()
-    for each in files:
-        digests |= closure_digests(each, roots)
-        used |= imported_packages(each, roots)
-    sources = {name: digest[:_DIGITS] for name, digest in sorted(digests.items())}
-    libraries = {name: library_version(name) for name in LIBRARIES if name in used}
-    return StageCode(sources=sources, libraries={"python": ".".join(platform.python_version_tuple()[:2])} | libraries)
-
-
-def _roots(file: Path) -> tuple[Path, ...]:
-    """Return the folders that the packages of this project are in, and that of a stage's file outside of them."""
-    packages = [Path(package.__path__[0]).resolve().parent for package in (suphx, suphx_platform, suphx_pipelines)]
-    own = () if any(file.is_relative_to(root) for root in packages) else (file.parent,)
-    return tuple(dict.fromkeys((*packages, *own)))
 
 
 def library_version(library: str) -> str:

@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,12 +18,8 @@ _FLOCK = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, proces
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[Callable[[], None]]:
-    """Hold the run in ``folder`` for this process; ValueError if another one has it, or if it cannot be locked.
-
-    Yields a check that raises ValueError if the folder has been moved or deleted since: paths below it would create a
-    part of it again, without its lock and its recipe.
-    """
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the run in ``folder`` for this process; ValueError if another one has it, or if it cannot be locked."""
     with (folder / LOCK_FILE).open("a+", encoding="ascii") as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -37,18 +33,7 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        mine = os.fstat(file.fileno())
-
-        def check_place() -> None:
-            with suppress(FileNotFoundError):
-                if os.path.samestat(mine, (folder / LOCK_FILE).stat()):
-                    return
-            raise ValueError(
-                f"{folder} has been moved or deleted while the run worked in it: put it back, and repeat the command, "
-                "which continues from the last save"
-            )
-
-        yield check_place
+        yield
 
 
 def check_free(folder: Path) -> None:

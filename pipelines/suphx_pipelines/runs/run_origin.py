@@ -11,12 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.printable_text import encodable
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe_file import AnyRecipe, flatten, load_config, to_table, without
+from suphx_pipelines.recipe.recipe_file import AnyRecipe, flatten, load_config, to_table, to_toml, without
 from suphx_pipelines.runs.provenance import digest_json, environment
 from suphx_pipelines.runs.run_lock import LOCK_FILE
 from suphx_pipelines.runs.stage import R, Stage
@@ -48,12 +47,8 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
     """Raise ValueError if ``folder`` holds something else than this run; ``records``: their digest, or NO_RECORDS."""
     path = folder / RECIPE_FILE
     if not path.is_file():
-        others = (
-            [entry.name for entry in folder.iterdir() if entry.name not in (LOCK_FILE, ATTEMPTS)]
-            if folder.is_dir()
-            else []
-        )
-        if others:
+        there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        if others := there - {LOCK_FILE, ATTEMPTS}:
             raise ValueError(
                 f"{folder} is not a run: it contains {min(others)} but no {RECIPE_FILE}; choose another --run-id"
             )
@@ -78,15 +73,17 @@ def installed_packages() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def provenance(run_id: str, records: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of ``provenance.json``; ``records``: file -> SHA-256 of the records that the user gave.
+def write_origin(run: Path, recipe: AnyRecipe, records: Mapping[str, str]) -> tuple[bool, dict[str, str]]:
+    """Write the recipe into the folder of a run, and into its folder ``origin`` with ``provenance.json`` beside it.
 
-    ``packages_digest`` and ``records_digest`` are SHA-256 of their tables, equal for equal content; ``lock_digest`` is
-    that of requirements.lock where the code lies beside it.
+    ``records``: file -> SHA-256 of the records that the user gave. In ``provenance.json``, ``packages_digest`` and
+    ``records_digest`` are SHA-256 of their tables, equal for equal content; ``lock_digest`` is that of
+    requirements.lock where the code lies beside it. Return whether a file in ``origin`` was not there already as it is
+    now, and the digests as tags of the run in MLflow.
     """
     packages = installed_packages()
-    return {
-        "run_id": run_id,
+    content = {
+        "run_id": run.name,
         "environment": environment(),
         "packages_digest": digest_json(packages),
         "lock_digest": hashlib.sha256(_LOCK.read_bytes()).hexdigest() if _LOCK.is_file() else None,
@@ -95,22 +92,14 @@ def provenance(run_id: str, records: Mapping[str, str]) -> dict[str, Any]:
         "num_record_files": len(records),
         "records": dict(records) if len(records) <= _MAX_FILES else None,
     }
-
-
-def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:
-    """Write the files into ``folder``; return whether any of them was not there already as it is now."""
-    folder.mkdir(exist_ok=True)
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text, origin = to_toml(recipe).encode(), run / ORIGIN_FOLDER
+    write_atomically(run / RECIPE_FILE, [text])
+    origin.mkdir(exist_ok=True)
+    written = encodable(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     is_changed = False
-    for name, data in ((RECIPE_FILE, recipe.encode()), (PROVENANCE_FILE, encodable(text).encode())):
-        path = folder / name
+    for path, data in ((origin / RECIPE_FILE, text), (origin / PROVENANCE_FILE, written)):
         if not path.is_file() or path.read_bytes() != data:
             write_atomically(path, [data])
             is_changed = True
-    return is_changed
-
-
-def origin_tags(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digests as tags of the run in MLflow."""
     names = ("packages_digest", "lock_digest", "records_digest")
-    return {f"suphx.{name}": str(content[name]) for name in names if content[name]}
+    return is_changed, {f"suphx.{name}": str(content[name]) for name in names if content[name]}

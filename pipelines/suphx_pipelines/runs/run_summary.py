@@ -82,7 +82,6 @@ class StageSummary:
     warnings: list[str] = field(default_factory=list)
     """What is wrong with its result, such as a net that has not learned."""
     metrics: dict[str, float] = field(default_factory=dict)
-    """Those of its result."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +90,6 @@ class RunSummary:
 
     run_id: str
     recipe: str
-    """The recipe's name."""
     command: list[str]
     """The command line that continues the run."""
     state: RunState
@@ -104,9 +102,7 @@ class RunSummary:
     outcome: str | None = None
     """better, worse, not_better, undecided or none (verdict.py); None before the end."""
     stages: dict[str, StageSummary] = field(default_factory=dict)
-    """Stage name -> summary, in order."""
     error: str | None = None
-    """Why it failed."""
     machine: str = ""
     """Cores, memory and GPU in short words."""
     version: str = ""
@@ -235,7 +231,16 @@ class RunRecord:
     def kept(self, tracker: Tracker) -> Iterator[None]:
         """Keep log, summary and page while the block runs; the way in which it ends becomes the run's state."""
         self._tracker = tracker
-        tracker.set_tags(_source_tags(self.summary))
+        run = self.summary
+        tracker.set_tags(
+            {
+                "mlflow.source.name": " ".join([*run.command[:2], run.recipe]),  # MLflow shows what follows a slash
+                "suphx.command": shlex.join(run.command),
+                "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
+                "suphx.recipe": run.recipe,
+                "suphx.machine": run.machine,
+            }
+        )
         self._describe()
         try:
             with self._console.log_to(self._folder / LOG_FILE):
@@ -249,9 +254,13 @@ class RunRecord:
             last = {"seconds": self.summary.seconds, "warnings": len(self.summary.warnings)}
             tracker.log_metrics({**self._data, **last})  # last: MLflow compares runs by the first metric
             self._describe()
-            for path in (*self._shown_files(), self._folder / LOG_FILE, self._folder / RUN_FILE):
-                if path.is_file():
-                    tracker.log_artifact(path)
+            report = self._folder / _REPORT
+            others = sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)
+            for path in (report, *others, self._folder / LOG_FILE, self._folder / RUN_FILE):
+                copy = report.parent / TRACKED_FOLDER / path.name
+                shown = copy if path.parent == report.parent and copy.is_file() else path
+                if shown.is_file():
+                    tracker.log_artifact(shown)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -277,7 +286,12 @@ class RunRecord:
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
             games = encodable(self._records.name) if self._records else "games of the run"
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()
-            self._tracker.log_dataset(games, self._store_digest() or done.digest, source=place, profile=counts)
+            digest, store = done.digest, self._folder / _RECORDS / _STORE_FOLDER
+            if store.is_dir():
+                from suphx.training.head_data import open_store  # slow to import
+
+                digest = open_store(store).digest
+            self._tracker.log_dataset(games, digest, source=place, profile=counts)
         elif figures:
             self._tracker.log_metrics(figures)
         self._describe()
@@ -323,7 +337,6 @@ class RunRecord:
 
     @contextmanager
     def _refreshed(self) -> Iterator[None]:
-        """Write the summary now and then while the block runs, so that a killed run keeps the time spent on it."""
         is_over = threading.Event()
 
         def refresh() -> None:
@@ -340,7 +353,6 @@ class RunRecord:
             thread.join()
 
     def _count(self) -> None:
-        """Note the time spent until now, on the run and on the stage that works."""
         now, running = time.monotonic(), self._running
         self.summary.seconds = round(self._seconds_before + now - self._started_at, 3)
         if running is not None:
@@ -352,19 +364,6 @@ class RunRecord:
             self._count()
             self.summary.write(self._folder)
 
-    def _shown_files(self) -> list[Path]:
-        report = self._folder / _REPORT
-        others = sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)
-        tracked = report.parent / TRACKED_FOLDER
-        return [tracked / path.name if (tracked / path.name).is_file() else path for path in (report, *others)]
-
-    def _store_digest(self) -> str | None:
-        """Return the digest of the games that the run learns from; None if the stage has left no store."""
-        from suphx.training.head_data import open_store  # slow to import
-
-        store = self._folder / _RECORDS / _STORE_FOLDER
-        return open_store(store).digest if store.is_dir() else None
-
     def _describe(self) -> None:
         self._tracker.describe(description(self.summary, self._folder, self._storage))
 
@@ -373,40 +372,21 @@ def description(summary: RunSummary, folder: Path, storage: str = "") -> str:
     """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings, notes and commands."""
     notes = [read_note(folder / name) for name in summary.stages]
     warnings = "\n".join(f"- Warning: {warning}" for warning in summary.warnings)
-    again = summary.command
-    if summary.state == "running":
-        commands = {"Command": again}
-    elif summary.state != "finished":
+    again, commands = summary.command, {"Command": summary.command}
+    error = (summary.error or "unknown error").rstrip(".")
+    word = {"failed": f"Failed: {error}.", "interrupted": "Stopped."}.get(summary.state, "Running.")
+    state = f"**{word}** {summary.progress_text}."
+    if summary.state == "finished":
+        pages = "Under *Artifacts*: `report.html` is the report, the SVG files are its pictures."
+        state = f"**{summary.verdict or 'All stages are finished.'}** {pages}"
+        commands |= {"Open this page": page_command(summary.run_id, folder), **agent_commands(folder, storage)}
+    elif summary.state != "running":
         commands = {"Continue with": continue_command(again)}
-    else:
-        page = page_command(summary.run_id, folder)
-        commands = {"Command": again, "Open this page": page, **agent_commands(folder, storage)}
     # an option a line: MLflow's page grows as wide as the longest one
     shown = {label: shlex.join(command).replace(" --", " \\\n  --") for label, command in commands.items()}
     lines = [f"{label}:\n\n```\n{command}\n```" for label, command in shown.items()]
     machine = f"Machine: {summary.machine}. Version {summary.version}."
-    return "\n\n".join(text for text in (_state_text(summary), warnings, *notes, *lines, machine) if text)
-
-
-def _state_text(summary: RunSummary) -> str:
-    if summary.state == "finished":
-        pages = "Under *Artifacts*: `report.html` is the report, the SVG files are its pictures."
-        return f"**{summary.verdict or 'All stages are finished.'}** {pages}"
-    stages = f"{summary.progress_text}."
-    error = (summary.error or "unknown error").rstrip(".")
-    word = {"failed": f"Failed: {error}.", "interrupted": "Stopped."}.get(summary.state, "Running.")
-    return f"**{word}** {stages}"
-
-
-def _source_tags(summary: RunSummary) -> dict[str, str]:
-    """Return the tags that MLflow shows as the source of the run, and names to search for."""
-    return {
-        "mlflow.source.name": " ".join([*summary.command[:2], summary.recipe]),  # MLflow shows what follows a slash
-        "suphx.command": shlex.join(summary.command),
-        "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
-        "suphx.recipe": summary.recipe,
-        "suphx.machine": summary.machine,
-    }
+    return "\n\n".join(text for text in (state, warnings, *notes, *lines, machine) if text)
 
 
 def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:

@@ -16,39 +16,18 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from suphx.atomic_file import write_atomically
 from suphx.growing_pause import GrowingPause
-from suphx_pipelines.recipe.recipe_file import check_name, flatten, look_up, to_table, to_toml, without
+from suphx_pipelines.recipe.recipe_file import check_name, flatten, look_up, to_table, without
+from suphx_pipelines.runs import run_origin, stage_folder
 from suphx_pipelines.runs.attempt_writer import RunAttempt
 from suphx_pipelines.runs.provenance import digest_file, digest_files, digest_json, git_commit
 from suphx_pipelines.runs.run_lock import check_free, locked
-from suphx_pipelines.runs.run_origin import (
-    NO_RECORDS,
-    ORIGIN_FOLDER,
-    PROVENANCE_FILE,
-    RECIPE_FILE,
-    check_named_run,
-    derived_run_id,
-    origin_tags,
-    provenance,
-    write_origin,
-)
+from suphx_pipelines.runs.run_origin import NO_RECORDS, ORIGIN_FOLDER
 from suphx_pipelines.runs.run_summary import RunRecord, StageSummary, stage_note
 from suphx_pipelines.runs.stage import R, Stage, StageContext, clear_warnings, read_warnings, stage_seed
-from suphx_pipelines.runs.stage_folder import (
-    DONE,
-    Done,
-    Started,
-    copy_result,
-    empty,
-    find_finished,
-    prepare,
-    read_done,
-    read_started,
-    write_done,
-)
+from suphx_pipelines.runs.stage_folder import Done, Started, find_finished, read_done
 from suphx_pipelines.runs.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.runs.stage_storage import FILES, NEWEST, StageStorage
 from suphx_platform.cluster.run_attempts import ATTEMPTS
@@ -67,7 +46,6 @@ T = TypeVar("T")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
-P = ParamSpec("P")
 StageStatus = Literal["finished", "kept", "reused"]
 FindVerdict = Callable[[Mapping[str, Mapping[str, float]]], "Verdict"]
 """Stage name -> metrics, to the verdict on the run."""
@@ -181,15 +159,13 @@ class Runner(Generic[R]):
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
         self._is_named = run_id is not None
-        self.run_id = run_id or derived_run_id(recipe, self._records_digest)
+        self.run_id = run_id or run_origin.derived_run_id(recipe, self._records_digest)
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
         self._attempt = RunAttempt(self.run_id, runs, None if storage is None else storage.config)
         self._on_code_change = on_code_change
         self._max_wait_hours = max_wait_hours
         self._plan: Mapping[str, PlannedStage] = {}
-        self._check_place: Callable[[], None] = lambda: None
-        """Raises ValueError if the run's folder is no longer where it was when it was locked."""
         self._tracked: set[str] | None = None
         """Keys of the stages that MLflow has; None if that is not known."""
 
@@ -214,40 +190,34 @@ class Runner(Generic[R]):
         with self._console.activity("opening the MLflow store"):
             wait_for_services(reach, self._max_wait_hours, self._console)
         if self._is_named:
-            check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
+            run_origin.check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with locked(self.folder) as self._check_place, self._attempt:  # a pod waits for the lock before it ends
+        with locked(self.folder), self._attempt:  # a pod waits for the lock before it ends
             planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
-            plan = partial(planner.plan, self._stages)  # writes nothing, so it may be tried again
-            self._plan = wait_for_services(plan, self._max_wait_hours, self._console)
+            self._plan = wait_for_services(lambda: planner.plan(self._stages), self._max_wait_hours, self._console)
             if self._on_code_change == "stop":
                 check_plan(self._plan, self.run_id, self._console)
-            self._check_stages()
+            for stage in self._stages:
+                planned = self._plan[stage.name]
+                is_new = not planned.is_finished and not find_finished(self._runs, stage.name, planned.digest)
+                if stage.check is not None and is_new:
+                    stage.check(self._recipe)
             names = [stage.name for stage in self._stages]
             record = RunRecord(
                 *(self.folder, self.run_id, self._recipe.name, names, self._console),
                 records=self._records,
                 storage=self._storage.address,
             )
-            return self._run_tracked(store, record)
-
-    def _check_stages(self) -> None:
-        """Let the stages say what they miss that have no result in this run, the storage or another run."""
-        for stage in self._stages:
-            planned = self._plan[stage.name]
-            is_new = not planned.is_finished and find_finished(self._runs, stage.name, planned.digest) is None
-            if stage.check is not None and is_new:
-                stage.check(self._recipe)
-
-    def _run_tracked(self, store: TrackingStore, record: RunRecord) -> RunResult:
-        with (
-            store.closed(),
-            store.start(self.run_id, key=self.run_id, tags=_tags(), params=flatten(self._identity)) as tracker,
-        ):
-            # from here on: another run of this name in MLflow is refused before anything is written
-            begun = self._begun(store, record)
-            with record.kept(tracker), system_metrics(tracker, begun), self._storage.uploads():
-                return self._run_kept(store, tracker, record)
+            with (
+                store.closed(),
+                store.start(self.run_id, key=self.run_id, tags=_tags(), params=flatten(self._identity)) as tracker,
+            ):
+                # from here on: another run of this name in MLflow is refused before anything is written
+                with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
+                    record.set_started(store.start_time(self.run_id) or math.inf)
+                begun = datetime.fromisoformat(record.summary.started).timestamp()
+                with record.kept(tracker), system_metrics(tracker, begun), self._storage.uploads():
+                    return self._run_kept(store, tracker, record)
 
     def _run_kept(self, store: TrackingStore, tracker: Tracker, record: RunRecord) -> RunResult:
         page, summary = known_address(store, self.run_id), record.summary
@@ -257,12 +227,15 @@ class Runner(Generic[R]):
         else:
             self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
         show_plan(self._plan, self._console)
-        self._tracked = self._tracked_stages(store, tracker)
+        if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
+            with suppress(TrackingError):  # it is away
+                self._tracked = store.stage_keys(self.run_id)
         self._attempt.begin()
         self._keep_origin(tracker)
         if self._get_ready is not None:
             self._get_ready()
-        self._run_stages(tracker, record)
+        for number, stage in enumerate(self._stages, 1):
+            self._run_stage(number, stage, tracker, record)
         verdict = None
         if self._find_verdict is not None:
             verdict = self._find_verdict({name: stage.metrics for name, stage in summary.stages.items()})
@@ -278,53 +251,31 @@ class Runner(Generic[R]):
             warnings=tuple(summary.warnings),
         )
 
-    def _tracked_stages(self, store: TrackingStore, tracker: Tracker) -> set[str] | None:
-        if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
-            with suppress(TrackingError):  # it is away
-                return store.stage_keys(self.run_id)
-        return None
-
-    def _begun(self, store: TrackingStore, record: RunRecord) -> float:
-        """Return when the run was begun, on this machine or another one, in seconds since 1970."""
-        with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
-            record.set_started(store.start_time(self.run_id) or math.inf)
-        return datetime.fromisoformat(record.summary.started).timestamp()
-
     def _keep_origin(self, tracker: Tracker) -> None:
         """Keep the recipe and the digests of packages and records: in the run's folder, the storage and MLflow."""
-        recipe, origin = to_toml(self._recipe), self.folder / ORIGIN_FOLDER
-        write_atomically(self.folder / RECIPE_FILE, [recipe.encode()])
-        content = provenance(self.run_id, self._record_files)
-        if write_origin(origin, recipe, content):
+        origin = self.folder / ORIGIN_FOLDER
+        is_changed, tags = run_origin.write_origin(self.folder, self._recipe, self._record_files)
+        if is_changed:
             self._storage.forget(origin)
         self._storage.keep(ORIGIN_FOLDER, origin, FINISHED)
-        tracker.set_tags(origin_tags(content))
-        for path in (self.folder / RECIPE_FILE, origin / PROVENANCE_FILE):
+        tracker.set_tags(tags)
+        for path in (self.folder / run_origin.RECIPE_FILE, origin / run_origin.PROVENANCE_FILE):
             tracker.log_artifact(path)
 
-    def _run_stages(self, tracker: Tracker, record: RunRecord) -> None:
-        for number, stage in enumerate(self._stages, 1):
-            started = time.monotonic()
-            self._check_place()
-            with record.stage(stage.name):
-                try:
-                    status, done = self._finish(stage, self._plan[stage.name], tracker)
-                except OSError:
-                    self._check_place()  # if it is not there, this explains the error better
-                    raise
-            seconds = round(time.monotonic() - started)
-            warnings = self._warnings(stage.name)
-            record.end_stage(stage.name, status, done, warnings)
-            how = f"finished in {duration_text(seconds)}" if status == "finished" else _STATUS_WORDS[status]
-            self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
-            if status != "finished":
-                for warning in warnings:
-                    self._console.warn(warning)
-
-    def _warnings(self, name: str) -> list[str]:
-        change = self._plan[name].change_of_result
-        own = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
-        return own + read_warnings(self.folder / name)
+    def _run_stage(self, number: int, stage: Stage[R], tracker: Tracker, record: RunRecord) -> None:
+        started, name = time.monotonic(), stage.name
+        with record.stage(name):
+            status, done = self._finish(stage, self._plan[name], tracker)
+        seconds, plan = round(time.monotonic() - started), self._plan[name]
+        change = plan.work and plan.change
+        warnings = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
+        warnings += read_warnings(self.folder / name)
+        record.end_stage(name, status, done, warnings)
+        how = f"finished in {duration_text(seconds)}" if status == "finished" else _STATUS_WORDS[status]
+        self._console.say(f"[{number}/{len(self._stages)}] {name}: {how}")
+        if status != "finished":
+            for warning in warnings:
+                self._console.warn(warning)
 
     def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
         """Take the stage's result from this run, the storage or another run; if there is none, do its work."""
@@ -341,10 +292,9 @@ class Runner(Generic[R]):
         with self._tracker(stage, parent, plan.digest, plan.inputs) as tracker:
             reused = self._reuse(stage, plan)
             done = reused or self._work(stage, plan, tracker)
-            self._check_place()
             with self._console.activity(f"{stage.name}: saving"):
                 self._track_result(stage, done, tracker)
-        write_done(folder, done)
+        stage_folder.write_done(folder, done)
         self._storage.keep(stage.name, folder, FINISHED)
         return "finished" if reused is None else "reused", done
 
@@ -365,13 +315,15 @@ class Runner(Generic[R]):
             tracker.log_artifact(path)
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
+        if stage.is_about_run:
+            return None
         upstream = {name: read_done(self.folder / name) for name in stage.needs}
-        found = None if stage.is_about_run else find_finished(self._runs, stage.name, plan.digest, upstream)
+        found = find_finished(self._runs, stage.name, plan.digest, upstream)
         if found is None:
             return None
         source, done = found
         self._drop_dependents(stage)
-        if not copy_result(source, self.folder / stage.name, done):  # that run was deleted meanwhile
+        if not stage_folder.copy_result(source, self.folder / stage.name, done):  # that run was deleted meanwhile
             return None
         self._console.say(f"{stage.name}: reusing the result of {source}")
         return done
@@ -383,7 +335,7 @@ class Runner(Generic[R]):
         if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
             self._storage.remove(stage.name)
         self._drop_dependents(stage)  # before it: an attempt that is cut off in between drops them again
-        is_continued = prepare(folder, begun, plan.continues)
+        is_continued = stage_folder.prepare(folder, begun, plan.continues)
         tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         clear_warnings(folder)
@@ -396,25 +348,14 @@ class Runner(Generic[R]):
             console=self._console,
             seed=stage_seed(self._recipe.seed, stage.name),
             storage_name=self._storage.name(stage.name),
-            keep=self._in_place(partial(self._storage.keep, stage.name, folder)),
-            keep_best=(
-                self._in_place(partial(self._storage.keep_best, stage.name)) if self._storage.keeps_best() else None
-            ),
+            keep=partial(self._storage.keep, stage.name, folder),
+            keep_best=partial(self._storage.keep_best, stage.name) if self._storage.keeps_best() else None,
             storage_figures=self._storage.figures,
         )
         started = time.monotonic()
         metrics = {name: float(value) for name, value in stage.run(context).items()}
         seconds = round(time.monotonic() - started, 3)
         return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
-
-    def _in_place(self, keep: Callable[P, None]) -> Callable[P, None]:
-        """Return ``keep``, which raises ValueError if the run's folder has been moved."""
-
-        def kept(*arguments: P.args, **options: P.kwargs) -> None:
-            self._check_place()
-            keep(*arguments, **options)
-
-        return kept
 
     def _drop_dependents(self, stage: Stage[R]) -> None:
         """Remove the results that were made from an earlier result of a stage, which somebody has deleted."""
@@ -424,9 +365,9 @@ class Runner(Generic[R]):
                 continue
             names.add(later.name)
             folder = self.folder / later.name
-            if read_started(folder) is not None or (folder / DONE).is_file():
+            if stage_folder.read_started(folder) is not None or (folder / stage_folder.DONE).is_file():
                 self._storage.remove(later.name)
-                empty(folder)
+                stage_folder.empty(folder)
 
     def _settings(self, stage: Stage[R]) -> dict[str, Any]:
         """Return the inputs of a stage without its code and the stages that it needs."""
@@ -438,21 +379,17 @@ class Runner(Generic[R]):
             settings["records"] = self._records_digest or NO_RECORDS
         has_records = stage.reads_records and self._records is not None  # then no agent is needed
         if stage.outside_files is not None and not has_records:
-            settings |= self._outside_digests(stage.outside_files)
+            try:
+                paths = stage.outside_files(self._recipe)
+                for path in paths:
+                    if path not in self._outside:
+                        self._outside[path] = digest_file(path)
+                settings |= {FILES: [self._outside[path] for path in paths]} if paths else {}
+            except (ValueError, OSError):  # a file is missing
+                settings[FILES] = None
         if stage.reads_newest is not None and stage.reads_newest(self._recipe):
             settings[FILES] = NEWEST
         return settings
-
-    def _outside_digests(self, find: Callable[[R], Sequence[Path]]) -> dict[str, Any]:
-        """Return the digests of the files that ``find`` returns, None if any is missing; nothing without files."""
-        try:
-            paths = find(self._recipe)
-            for path in paths:
-                if path not in self._outside:
-                    self._outside[path] = digest_file(path)
-        except (ValueError, OSError):
-            return {FILES: None}
-        return {FILES: [self._outside[path] for path in paths]} if paths else {}
 
 
 def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -105,27 +105,13 @@ def find_finished(
 
     ``upstream``: what it must have been made from. Equal inputs do not make equal nets if time ended their training.
     """
-
-    def fits(found: tuple[Path, Done]) -> bool:
-        folder, done = found
-        run = folder.parents[stage_name.count("/")]
-        return done.digest == digest and all(_read(run / name) == own for name, own in (upstream or {}).items())
-
-    return next(filter(fits, all_finished(runs, stage_name)), None)
-
-
-def _read(folder: Path) -> Done | None:
-    """Return what a stage of another run has finished; None if nothing, or if it is damaged or another user's."""
-    with suppress(ValueError, OSError):
-        return read_done(folder)
-    return None
-
-
-def all_finished(runs: Path, stage_name: str) -> Iterator[tuple[Path, Done]]:
-    """Yield the stage's folder in every run where it is finished."""
     for path in sorted(runs.glob(f"*/{stage_name}/{DONE}")):
-        if (done := _read(path.parent)) is not None:
-            yield path.parent, done
+        run = path.parents[1 + stage_name.count("/")]
+        with suppress(ValueError, OSError):  # damaged, or another user's
+            done = read_done(path.parent, digest)
+            if done and all(read_done(run / name) == own for name, own in (upstream or {}).items()):
+                return path.parent, done
+    return None
 
 
 def copy_result(source: Path, target: Path, done: Done) -> bool:

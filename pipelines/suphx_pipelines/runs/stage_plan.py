@@ -39,8 +39,8 @@ class PlannedStage:
     """What has changed since its result, or an attempt, was made; empty if nothing has."""
     replaced: StageWork | None = None
     """What there is and is not used."""
-    is_summary: bool = False
-    """As for Stage."""
+    needs_consent: bool = False
+    """Whether work is replaced that takes more than seconds to repeat."""
     is_outdated: bool = False
     """Whether its work in the run's folder is dropped: a stage that it needs has no result any more."""
 
@@ -53,16 +53,6 @@ class PlannedStage:
     def continues(self) -> Sequence[str]:
         """Digests of the attempts whose files, here or in a version, the stage goes on with."""
         return self.work.digests if self.work else ()
-
-    @property
-    def needs_consent(self) -> bool:
-        """Tell whether work is replaced that takes more than seconds to repeat."""
-        return self.replaced is not None and not self.is_summary
-
-    @property
-    def change_of_result(self) -> str:
-        """What has changed since the result, or a part of it, was made that is used; empty if nothing has."""
-        return self.change if self.work else ""
 
     @property
     def is_finished(self) -> bool:
@@ -83,6 +73,7 @@ class PlannedStage:
         return "run again" if self.replaced or self.is_outdated else "run"
 
 
+@dataclass(frozen=True, slots=True)
 class StagePlanner:
     """Usage::
 
@@ -91,22 +82,14 @@ class StagePlanner:
     check_plan(plan, "laptop-1f2e", console)  # ValueError: the user has to decide
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        storage: StageStorage,
-        settings: Callable[[Stage[Any]], dict[str, Any]],
-        on_code_change: CodeChange,
-    ) -> None:
-        """``folder``: the run's; ``settings``: the inputs of a stage without its code and the stages that it needs.
-
-        Their entry ``files`` is None if files outside of the run are missing, and NEWEST if those that an address
-        names are copied: then it is that of the existing work.
-        """
-        self._folder = folder
-        self._storage = storage
-        self._settings = settings
-        self._on_code_change = on_code_change
+    folder: Path
+    """The run's."""
+    storage: StageStorage
+    settings: Callable[[Stage[Any]], dict[str, Any]]
+    """Returns the inputs of a stage without its code and the stages that it needs. Their entry ``files`` is None if
+    files outside of the run are missing, and NEWEST if those that an address names are copied: then it is that of the
+    existing work."""
+    on_code_change: CodeChange
 
     def plan(self, stages: Sequence[Stage[Any]]) -> dict[str, PlannedStage]:
         """Return stage name -> what is done with it. Writes nothing. Raises ValueError for a damaged folder."""
@@ -116,7 +99,7 @@ class StagePlanner:
         return plan
 
     def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, PlannedStage]) -> PlannedStage:
-        """Return what is done with a stage: its work is new, goes on as it is, is kept, or is done again.
+        """Return what is done with a stage.
 
         Work of the same inputs (code included) goes on. Of work by other code a summary is always made again; another
         stage is only if ``on_code_change`` says so: otherwise its result is kept, and unfinished work goes on under
@@ -125,16 +108,20 @@ class StagePlanner:
         """
         code = stage_code(stage.run, stage.modules)
         digests = {name: planned.digest for name, planned in upstream.items()}
-        settings = self._settings(stage)
+        settings = self.settings(stage)
         if FILES in settings and settings[FILES] in (None, NEWEST):
-            is_newest = settings[FILES] == NEWEST
-            settings[FILES] = self._files_before(stage.name) or (self._files_now() if is_newest else None)
+            works = [local_work(self.folder / stage.name)]
+            works += self.storage.further_work(stage.name, self.folder / stage.name)
+            before = next((work.made.inputs[FILES] for work in works if work and work.made.inputs.get(FILES)), None)
+            # no other run has this text, and none later
+            newest = f"the newest of {self.folder.name} at {datetime.now(UTC).isoformat()}"
+            settings[FILES] = before or (newest if settings[FILES] == NEWEST else None)
         inputs = {**settings, "upstream": digests, **code.inputs()}
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
         if work is None:
             return PlannedStage(inputs=inputs, digest=digest, sources=code.sources)
-        keeps = self._on_code_change == "keep"
+        keeps = self.on_code_change == "keep"
         is_outdated = not all(planned.is_finished for planned in upstream.values())
         if is_outdated and not work.versions and (keeps or work.is_of(stage.name, digest)):
             return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, is_outdated=True)
@@ -142,13 +129,9 @@ class StagePlanner:
             return PlannedStage(inputs=work.made.inputs, digest=work.made.digest, sources=code.sources, work=work)
         change = _MISSING_INPUT if work.is_of(stage.name, digest) else _change_text(work, inputs, code)
         if stage.is_summary or not keeps:
+            consent = not stage.is_summary
             return PlannedStage(
-                inputs=inputs,
-                digest=digest,
-                sources=code.sources,
-                change=change,
-                replaced=work,
-                is_summary=stage.is_summary,
+                inputs=inputs, digest=digest, sources=code.sources, change=change, replaced=work, needs_consent=consent
             )
         if work.done is None:
             inputs[CONTINUED] = " ".join(work.digests)
@@ -159,28 +142,19 @@ class StagePlanner:
 
     def _find(self, name: str, digest: str) -> StageWork | None:
         """Return what there is of a stage: made with these inputs if possible, and as far as possible."""
-        here = local_work(self._folder / name)
+        here = local_work(self.folder / name)
         is_same = here is not None and here.is_of(name, digest)
         if here is not None and is_same and here.done:
             return here
-        stored = self._storage.further_work(name, self._folder / name)
+        stored = self.storage.further_work(name, self.folder / name)
         same = next((work for work in stored if work.is_of(name, digest)), None)
-        if self._on_code_change == "redo":  # then nothing of other inputs is used, however far it got
-            every = (same, here, *self._storage.all_work(name))
+        if self.on_code_change == "redo":  # then nothing of other inputs is used, however far it got
+            every = (same, here, *self.storage.all_work(name))
             same = next((work for work in every if work and work.is_of(name, digest)), None)
             return same or (stored[0] if stored else here)
         if stored and not (same is stored[0] or (same and same.done)):
             return stored[0]  # of other inputs, and further: the user decides
         return same or here
-
-    def _files_before(self, name: str) -> object:
-        """Return the digests of the files outside of the run that the existing work of a stage was made with."""
-        works = [local_work(self._folder / name), *self._storage.further_work(name, self._folder / name)]
-        return next((work.made.inputs[FILES] for work in works if work and work.made.inputs.get(FILES)), None)
-
-    def _files_now(self) -> str:
-        """Return what stands for the newest files that an address names: no other run has it, and none later."""
-        return f"the newest of {self._folder.name} at {datetime.now(UTC).isoformat()}"
 
 
 def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) -> str:
@@ -206,7 +180,9 @@ def check_plan(plan: Mapping[str, PlannedStage], run_id: str, console: Console) 
         return
     console.say(f"run {run_id}: code or inputs have changed since the last attempt")
     for name, stage in plan.items():
-        console.say(f"  {name}: {_existing_text(stage) if stage.needs_consent else stage.action}{stage.reason}")
+        done = stage.replaced.done if stage.replaced else None
+        there = f"finished in {duration_text(done.seconds)}" if done else "unfinished"
+        console.say(f"  {name}: {there if stage.needs_consent else stage.action}{stage.reason}")
     names = ", ".join(lost[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")
     raise ValueError(
         f"code or inputs of run {run_id} have changed since these stages were run: {names}. Nothing was changed. Use "
@@ -220,8 +196,3 @@ def show_plan(plan: Mapping[str, PlannedStage], console: Console) -> None:
         console.say("code, inputs or results have changed since the last attempt:")
         for name, stage in plan.items():
             console.say(f"  {name}: {stage.action}{stage.reason}")
-
-
-def _existing_text(stage: PlannedStage) -> str:
-    done = stage.replaced.done if stage.replaced else None
-    return f"finished in {duration_text(done.seconds)}" if done else "unfinished"

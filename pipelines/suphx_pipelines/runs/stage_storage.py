@@ -53,7 +53,7 @@ class StageWork:
 
     @property
     def done(self) -> Done | None:
-        """The result; None if it is unfinished."""
+        """None if it is unfinished."""
         return self.made if isinstance(self.made, Done) else None
 
     def is_of(self, stage_name: str, digest: str) -> bool:
@@ -80,20 +80,18 @@ def local_work(folder: Path) -> StageWork | None:
 
 def stored_work(storage: Storage, versions: Sequence[CheckpointVersion]) -> list[StageWork]:
     """Return what each version (ascending) of a stage in the storage contains, the newest first."""
-    found = (_read(storage, versions[: end + 1][::-1]) for end in reversed(range(len(versions))))
-    return [work for work in found if work is not None]
-
-
-def _read(storage: Storage, versions: Sequence[CheckpointVersion]) -> StageWork | None:
-    newest = versions[0]
-    done, started = (_content(storage.read(newest, name)) for name in (DONE, STARTED))
-    try:
-        made = (parse_done(done, Path(newest.key(DONE))) if done else None) or (
-            parse_started(started) if started else None
-        )
-    except ValueError:
-        return None  # damaged: an older version is used
-    return StageWork(made, versions) if made else None
+    found = []
+    for end in range(len(versions), 0, -1):
+        newest = versions[end - 1]
+        with suppress(ValueError):  # damaged: an older version is used
+            made: Started | None = None
+            if done := _content(storage.read(newest, DONE)):
+                made = parse_done(done, Path(newest.key(DONE)))
+            if made is None and (started := _content(storage.read(newest, STARTED))):
+                made = parse_started(started)
+            if made is not None:
+                found.append(StageWork(made, versions[:end][::-1]))
+    return found
 
 
 def _content(data: bytes | None) -> dict[str, Any] | None:
@@ -138,7 +136,8 @@ class StageStorage:
         """Return what the storage has that is further than what this machine has, the newest first."""
         if self._storage is None:
             return []
-        stored, reached = self._stored_path(folder), _reached(folder)
+        stored = self._stored_path(folder)
+        reached = _marked(folder / _REACHED, "number", int) if (folder / _REACHED).is_file() else -1
         versions = [
             version
             for version in self._storage.versions(self.name(stage_name))
@@ -248,7 +247,6 @@ class StageStorage:
             return True
 
     def _end(self, stage_name: str, folder: Path, version: CheckpointVersion) -> None:
-        """Note that the result is stored, and remove what only work under way needs."""
         assert self._storage is not None
         self._mark(folder, version)
         try:
@@ -263,11 +261,6 @@ class StageStorage:
         mark = folder / _MARK
         path = _marked(mark, "version", str) if mark.is_file() else ""
         return path if path.startswith(f"{self._run_id}/") else ""  # another run's, if its result was taken
-
-
-def _reached(folder: Path) -> int:
-    mark = folder / _REACHED
-    return _marked(mark, "number", int) if mark.is_file() else -1
 
 
 def _marked(mark: Path, name: str, kind: type) -> Any:

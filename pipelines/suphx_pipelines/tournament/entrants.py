@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from suphx.selfplay.agents.checkpoint_folder import WEAK, split_address
-from suphx_pipelines.json_file import read_json
+from suphx_pipelines.json_file import typed
 from suphx_platform.agents.agent_forms import split_wrapper
 
 POOL = "pool"
-"""The stage that settles who plays."""
 POOL_NAME = "pool.json"
 COPIES = "agents/"
 """Where the nets of the pool are, in the stage's folder."""
@@ -72,12 +67,9 @@ class Pool:
     """Of the deciding match while there is no champion; it does not play on the leaderboard."""
 
 
-POOL_FILE = TypeAdapter(Pool)
-
-
 def read_pool(folder: Path) -> Pool:
     """Return what the stage has left in ``folder``."""
-    return POOL_FILE.validate_python(read_json(folder / POOL_NAME))
+    return typed(Pool, (folder / POOL_NAME).read_bytes())
 
 
 def deciding_pair(
@@ -94,19 +86,3 @@ def deciding_pair(
     other = pool.opponent if pool.champion is None else pool.entrants[pool.champion]
     names = {"candidate": best, "opponent": other.name if other else opponent or None}
     return candidate, other.address_in(folder) if other else opponent, names
-
-
-def empty_folders(folder: Path, number: int) -> tuple[Path, Path]:
-    """Return where the nets of an agent are copied and where they are fetched, without the remains of another one."""
-    copy, space = folder / COPIES / str(number), folder / COPIES / f"fetched-{number}"
-    for remains in (copy, space):
-        shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
-    return copy, space
-
-
-def digest_of_files(paths: Iterable[Path]) -> str:
-    """Return one digest of the contents of files, in their order."""
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()

@@ -31,8 +31,6 @@ GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
 HISTORY_NAME = "history.json"
 """In the pool: the games and ratings of earlier nights, as they were when the night began."""
-_RATING_PARTS = 3
-"""A rating and both ends of its interval, which are null where there is none."""
 _logger = logging.getLogger(__name__)
 PLAYING_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
 """They load agents and play hanchans, with what they import."""
@@ -48,21 +46,14 @@ class GameCode:
     rules: str
     """Digest of the game and its rules: stored games with another one do not count."""
     num_seats: int
-    """Agents in a game."""
-    modules: tuple[str, ...]
-    """Files with the code that decides how a game ends, with what they import."""
-
-    @property
-    def engine(self) -> str:
-        """Return a digest of the code of the game and of the libraries whose versions may change it."""
-        return _engine_digest(self.modules)
+    engine: str
+    """``engine_digest`` of the code that decides how a game ends."""
 
 
 @cache
-def _engine_digest(modules: tuple[str, ...]) -> str:
-    """Return a digest of all code that decides how a game ends."""
-    sources = game_sources(modules)
-    return digest_json([sources, {name: library_version(name) for name in _GAME_LIBRARIES}])
+def engine_digest(modules: tuple[str, ...]) -> str:
+    """Return a digest of the code of a game (files with what they import) and of the libraries that may change it."""
+    return digest_json([game_sources(modules), {name: library_version(name) for name in _GAME_LIBRARIES}])
 
 
 def game_sources(modules: tuple[str, ...], roots: tuple[Path, ...] = _ROOTS) -> dict[str, str]:
@@ -93,9 +84,19 @@ def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameC
 
 def read_games(path: Path, code: GameCode) -> list[RatedGame]:
     """Return the games of a file; none if they were played by other rules. ValueError if the file is damaged."""
+    games, num_seats = [], code.num_seats
     with _damage_named(path):
         values = read_json(path)
-        return _games(values, code.num_seats) if values["rules"] == code.rules else []
+        if values["rules"] != code.rules:
+            return []
+        digests = [str(agent["digest"]) for agent in values["agents"]]
+        for wall, seats, places in values["games"]:
+            is_right = all(type(number) is int and number >= 0 for number in (wall, *seats))
+            has_all = len(seats) == len(set(seats)) == num_seats and sorted(places) == list(range(1, num_seats + 1))
+            if not is_right or not has_all:
+                raise ValueError(f"no game: {[wall, seats, places]!r:.200}")
+            games.append(RatedGame(wall, tuple(digests[seat] for seat in seats), tuple(map(int, places))))
+    return games
 
 
 def is_of_this_engine(path: Path, code: GameCode) -> bool:
@@ -104,21 +105,8 @@ def is_of_this_engine(path: Path, code: GameCode) -> bool:
         return bool(read_json(path)["engine"] == code.engine)
 
 
-def _games(values: Mapping[str, Any], num_seats: int) -> list[RatedGame]:
-    digests = [str(agent["digest"]) for agent in values["agents"]]
-    games = []
-    for wall, seats, places in values["games"]:
-        is_right = all(type(number) is int and number >= 0 for number in (wall, *seats))
-        has_all = len(seats) == len(set(seats)) == num_seats and sorted(places) == list(range(1, num_seats + 1))
-        if not is_right or not has_all:
-            raise ValueError(f"no game: {[wall, seats, places]!r:.200}")
-        games.append(RatedGame(wall, tuple(digests[seat] for seat in seats), tuple(map(int, places))))
-    return games
-
-
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Turn errors of values that are not as they should be into a ValueError with the file."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -154,15 +142,11 @@ def read_history(path: Path, code: GameCode) -> EarlierNights:
 
 
 def _checked_night(night: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ratings of a night; an error of values if they are not as ``night_of`` makes them."""
-    ratings = {
-        str(digest): [None if part is None else float(part) for part in rating]
-        for digest, rating in night["ratings"].items()
-    }
-    if any(
-        len(each) != _RATING_PARTS or each.count(None) not in (0, 2) or each[0] is None for each in ratings.values()
-    ):
-        raise ValueError("a rating is not a number with its interval")
+    ratings: dict[str, list[float | None]] = {}
+    for digest, (rating, low, high) in night["ratings"].items():
+        if (low is None) != (high is None):
+            raise ValueError("a rating is not a number with its interval")
+        ratings[str(digest)] = [float(rating), *(None if end is None else float(end) for end in (low, high))]
     return {"run": str(night["run"]), "night": str(night["night"]), "ratings": ratings}
 
 
@@ -184,18 +168,23 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
     strangers: list[str] = []
 
     def read(run: str, path: Path) -> bool:
-        """Take a night; return False if a file is damaged."""
+        """Take a night, with the ratings beside its games if there are any; return False if a file is damaged."""
+        table, night = path.with_name(TABLE_NAME), None
         try:
             with _damage_named(path):
-                is_of_these_rules = read_json(path)["rules"] == code.rules
-            if is_of_these_rules:
-                played, night, is_other = read_games(path, code), _night(run, path), not is_of_this_engine(path, code)
+                values = read_json(path)
+                if values["rules"] != code.rules:
+                    strangers.append(run)
+                    return True
+                is_other = values["engine"] != code.engine
+            played = read_games(path, code)
+            with _damage_named(table):
+                rows = read_json(table)["agents"] if table.is_file() else []
+                if rows and "digest" in rows[0]:
+                    night = _checked_night(night_of(run, values["night"], rows))
         except ValueError as error:
             _logger.info("the games of %s do not count: %s", run, error)
             return False
-        if not is_of_these_rules:
-            strangers.append(run)
-            return True
         games.update(played)
         others.extend([run] if is_other else [])
         nights.extend([night] if night else [])
@@ -203,13 +192,14 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
     known = {run for run, path in sorted(found.items()) if run != run_id and is_night_of(name, run) and read(run, path)}
-    for stored in _stored_runs(name, storage):
-        if stored not in known and stored != run_id:
+    for stored in Storage(storage).names() if storage.address else ():
+        run, _, stage = stored.partition("/")
+        if stage == LEADERBOARD and is_night_of(name, run) and run not in known and run != run_id:
             with TemporaryDirectory(prefix="suphx-games-") as space:
                 # The folder may also have the records of all games.
-                Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space), files=(GAMES_NAME, TABLE_NAME))
+                Storage(storage).load_newest(stored, Path(space), files=(GAMES_NAME, TABLE_NAME))
                 if (path := Path(space) / GAMES_NAME).is_file():
-                    read(stored, path)
+                    read(run, path)
     if others:
         text = (
             "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If "
@@ -220,25 +210,3 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
         text = "%d earlier nights were played by other rules (%s to %s): their games do not count"
         _logger.info(text, len(strangers), min(strangers), max(strangers))
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
-
-
-def _night(run: str, path: Path) -> dict[str, Any] | None:
-    """Return the ratings beside a file of games, if there are any; ValueError if they are damaged."""
-    table = path.with_name(TABLE_NAME)
-    if not table.is_file():
-        return None
-    with _damage_named(table):
-        rows = read_json(table)["agents"]
-        if not rows or "digest" not in rows[0]:
-            return None
-        return _checked_night(night_of(run, read_json(path)["night"], rows))
-
-
-def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
-    """Yield the tournaments in the storage."""
-    if not storage.address:
-        return
-    for stored in Storage(storage).names():
-        run, _, stage = stored.partition("/")
-        if is_night_of(name, run) and stage == LEADERBOARD:
-            yield run

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -38,18 +38,10 @@ from suphx_pipelines.report.report_page import decimal, difference, found_interv
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages.deck_match import deck_page
-from suphx_pipelines.tournament import riichi_nights
-from suphx_pipelines.tournament.entrants import COPIES, POOL, Entrant, Pool, digest_of_files, empty_folders
-from suphx_pipelines.tournament.history import (
-    GAMES_NAME,
-    LEADERBOARD,
-    PLAYING_MODULES,
-    TABLE_NAME,
-    EarlierNights,
-    GameCode,
-    read_games,
-)
-from suphx_pipelines.tournament.match_texts import PLACEMENT, POINTS, POINTS_OF_GAME, SHARE, MatchTexts, Row
+from suphx_pipelines.tournament import history, match_texts, riichi_nights
+from suphx_pipelines.tournament.entrants import COPIES, POOL, Entrant, Pool
+from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME, EarlierNights, GameCode, read_games
+from suphx_pipelines.tournament.match_texts import MatchTexts, Row
 from suphx_pipelines.viewer.viewer_page import VIEWS
 from suphx_platform.agents.agent_forms import follows_whole_games, is_program, split_wrapper
 from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_any_agent, load_side_player
@@ -59,7 +51,7 @@ from suphx_platform.kernels.kernel_warmup import compile_kernels
 
 Context: TypeAlias = StageContext[Any]
 """Of a stage; its recipe is a ``TournamentRecipe`` or a ``SideTournamentRecipe``."""
-STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
+_STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
 """Ratios of the counters of a game that say how an agent plays."""
 _FIRST_DECK = 2**37
 """Of leaderboards: above the decks of matches and curves."""
@@ -127,7 +119,7 @@ class Kind:
         self.result_keys = ("rating", "interval", self.games, "sides" if self.has_sides else "average_placement")
         """Of the row of an agent, in what the command answers."""
         self.texts = MatchTexts(
-            quantities=(SHARE, POINTS_OF_GAME) if self.has_sides else (PLACEMENT, POINTS),
+            quantities=match_texts.OF_SIDES if self.has_sides else match_texts.OF_SEATS,
             deals=self.deals,
             unit=self._units,
             units_per_deal=1 if self.has_sides else self.games_per_deal,
@@ -144,7 +136,6 @@ class Kind:
         return getattr(recipe, "rules", None) or self._game.new_rules({})
 
     def _options(self, has_draw_lanes: bool | None) -> dict[str, Any]:
-        """Return the options of the game's tables."""
         return {"has_draw_lanes": has_draw_lanes} if "has_draw_lanes" in self._scoring.table_options else {}
 
     # who plays
@@ -153,22 +144,18 @@ class Kind:
         """Return by which rules and code the games are played."""
         values = self._game.rules_values(self.rules(recipe))
         own = (f"{module.replace('.', '/')}.py" for module in game_modules(self.game))
+        rules = digest_json([self.game, values] if self.has_sides else values)
         return GameCode(
-            rules=digest_json([self.game, values] if self.has_sides else values),
-            num_seats=self.least,
-            modules=(*own, *PLAYING_MODULES),
+            rules=rules, num_seats=self.least, engine=history.engine_digest((*own, *history.PLAYING_MODULES))
         )
-
-    @property
-    def net_files(self) -> Sequence[str]:
-        """Names of the files of an agent's nets."""
-        return checkpoint_names(game=self.game)
 
     def enter(
         self, recipe: Any, source: AgentSource, folder: Path, number: int, name: str, address: str, is_candidate: bool
     ) -> Entrant:
         """Copy the nets of an agent, if it has any, and see that it can play; ValueError if it cannot."""
-        copy, space = empty_folders(folder, number)
+        copy, space = folder / COPIES / str(number), folder / COPIES / f"fetched-{number}"
+        for remains in (copy, space):
+            shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
         wrapper, nets = split_wrapper(address)
         if has_candidates(self.game):
             place, words = find_side_nets(nets, self._game, space, source), set[str]()
@@ -180,14 +167,19 @@ class Kind:
         if place is None:
             load_entrant(self.game, address)
             return Entrant(name=name, address=address, digest=address, is_candidate=is_candidate)
-        self._copy_nets(place, copy)
+        copy.mkdir(parents=True)
+        for decision in decision_names(self.game):
+            shutil.copy2(find_checkpoint(place, decision, is_weak=False), copy)
+            with suppress(ValueError):  # not every training leaves weak ones
+                shutil.copy2(find_checkpoint(place, decision, is_weak=True), copy)
         shutil.rmtree(space, ignore_errors=True)
         told = ",".join(sorted(words))
         files = [copy / file for file in checkpoint_names(is_weak=WEAK in words, game=self.game)]
+        digest = hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
         entrant = Entrant(
             name=name,
             address=f"{wrapper}{COPIES}{number}{told and ':'}{told}",
-            digest=wrapper + digest_of_files(files) + ",".join(sorted(words - {WEAK})),
+            digest=wrapper + digest + ",".join(sorted(words - {WEAK})),
             is_candidate=is_candidate,
             stored=tuple(source.stored.get(nets, ())),
         )
@@ -201,16 +193,6 @@ class Kind:
                 f"{name} learned rules with other moves than those of the recipe: change its table rules{advice}"
             )
         return entrant
-
-    def _copy_nets(self, source: Path, target: Path) -> None:
-        target.mkdir(parents=True)
-        for decision in decision_names(self.game):
-            shutil.copy2(find_checkpoint(source, decision, is_weak=False), target)
-            try:
-                weak = find_checkpoint(source, decision, is_weak=True)
-            except ValueError:  # not every training leaves weak ones
-                continue
-            shutil.copy2(weak, target)
 
     def load(self, recipe: Any, console: Any) -> LoadAgent:
         """Return what makes agents of their addresses, after what has to be done before processes play."""
@@ -264,28 +246,28 @@ class Kind:
     def row(self, night: Night, entrant: Entrant, games: Sequence[RatedGame]) -> dict[str, Any]:
         """Return the values of an agent in ``table.json`` beyond its rating; ``games``: of all nights."""
         if self.has_sides:
-            return {"sides": {side: self._side_row(night, entrant, games, i) for i, side in enumerate(self._sides)}}
+            sides: dict[str, dict[str, float | None]] = {}
+            for place, side in enumerate(self._sides):  # ``wp`` over all nights, ``adp`` over tonight's games
+                own = [game for game in games if game.seats[place] == entrant.digest]
+                tonight = sum(game.seats[place] == entrant.digest for game in night.games)
+                sides[side] = {
+                    "wp": sum(game.places[place] == 1 for game in own) / len(own) if own else None,
+                    "adp": night.points[entrant.digest][place] / tonight if tonight else None,
+                }
+            return {"sides": sides}
         pool = night.pool
         champion = None if pool.champion is None else pool.entrants[pool.champion]
         places = placements_of(games, entrant.digest)
+        row = night.rows.get(entrant.digest)
+        sums = {} if row is None else dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
+        pairs = {name: STATISTICS_RATIOS[name] for name in _STYLE_RATIOS}
         lost = night.forfeits.to_json([other.name for other in pool.entrants])
         return {
             "placements": [int(np.count_nonzero(places == rank)) for rank in range(1, self.least + 1)],
             "average_placement": float(places.mean()),
             "against_champion": _against(games, entrant, champion),
-            "style": _style(night.rows.get(entrant.digest)),
+            "style": {name: sums[over] / sums[by] if sums.get(by) else None for name, (over, by) in pairs.items()},
             **lost.get(entrant.name, {"forfeits": 0}),
-        }
-
-    def _side_row(
-        self, night: Night, entrant: Entrant, games: Sequence[RatedGame], place: int
-    ) -> dict[str, float | None]:  # fmt: skip
-        """Return ``wp`` over all nights and ``adp`` over tonight's games; None without a game."""
-        own = [game for game in games if game.seats[place] == entrant.digest]
-        tonight = sum(game.seats[place] == entrant.digest for game in night.games)
-        return {
-            "wp": sum(game.places[place] == 1 for game in own) / len(own) if own else None,
-            "adp": night.points[entrant.digest][place] / tonight if tonight else None,
         }
 
     def cells(self, row: Row) -> dict[str, str]:
@@ -442,13 +424,6 @@ def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[
             break
         seed = (seed + 1) % MAX_DEAL_SEED
     return seed
-
-
-def _style(row: Any) -> dict[str, float | None]:
-    """Return the ratios of an agent's counters; None where there is nothing to divide by, or a game has no counters."""
-    sums = {} if row is None else dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
-    pairs = {name: STATISTICS_RATIOS[name] for name in STYLE_RATIOS}
-    return {name: sums[above] / sums[below] if sums.get(below) else None for name, (above, below) in pairs.items()}
 
 
 def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:

@@ -80,16 +80,19 @@ PLACEMENT = Quantity(
     title="average placement", metric="difference", key="paired_difference", mean="average_placement",
     measure="placement", unit="places", fewer_is_better=True,
 )  # fmt: skip
-POINTS = Quantity(
-    title="points per hanchan", metric="points", key="points_difference", mean="per_hanchan", measure="points",
-    unit="points per hanchan", digits=1,
+OF_SEATS = (
+    PLACEMENT,
+    Quantity(
+        title="points per hanchan", metric="points", key="points_difference", mean="per_hanchan", measure="points",
+        unit="points per hanchan", digits=1,
+    ),
 )  # fmt: skip
-SHARE = Quantity(
-    title="share of games won", metric="share", key="share", mean="mean", measure="share", unit="of the games won",
-    equal=0.5,
-)  # fmt: skip
-POINTS_OF_GAME = Quantity(
-    title="points per game", metric="points", key="points", mean="mean", unit="points per game"
+OF_SIDES = (
+    Quantity(
+        title="share of games won", metric="share", key="share", mean="mean", measure="share", unit="of the games won",
+        equal=0.5,
+    ),
+    Quantity(title="points per game", metric="points", key="points", mean="mean", unit="points per game"),
 )  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.entrants import COPIES, POOL_NAME, Entrant, Pool
 from suphx_pipelines.tournament.history import HISTORY_NAME, earlier_nights, history_json
 from suphx_pipelines.tournament.kind import Context, Kind, kind_of
-from suphx_pipelines.tournament.versions import mark_named
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.tracking_ui import artifact_pages
@@ -46,7 +45,6 @@ def run(context: Context) -> dict[str, float]:
     opponent = enter(context.folder, len(entrants), named, named, False) if named else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out, opponent=opponent)
     write_json(context.folder / POOL_NAME, asdict(pool))
-    mark_named(context.tracker.store, recipe, context.console.warn)
     code, folder = kind.code(recipe), context.folder
     earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
     write_json(folder / HISTORY_NAME, history_json(earlier, code))

@@ -11,16 +11,11 @@ from functools import partial
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.entrants import POOL, Entrant, Pool, read_pool
-from suphx_pipelines.tournament.kind import Context, Kind, kind_of
+from suphx_pipelines.tournament.history import is_night_of
+from suphx_pipelines.tournament.kind import Context, kind_of
 from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME, Decision, Evidence
-from suphx_pipelines.tournament.versions import NightVersions
-from suphx_platform.tracking.model_registry import (
-    STORED_TAG,
-    TOURNAMENT_TAG,
-    ModelRegistry,
-    Promotion,
-    delete_lost_versions,
-)
+from suphx_platform.tracking import model_registry
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion
 
 PROMOTION_NAME = "promotion.json"
 
@@ -48,7 +43,7 @@ def run(context: Context) -> dict[str, float]:
         "reason": kind.texts.reason(decision, is_promoted=version is not None),
     }
     write_json(context.folder / PROMOTION_NAME, result)
-    _delete_lost(context, kind)
+    _delete_lost(context)
     return {"promoted": float(version is not None)}
 
 
@@ -69,12 +64,12 @@ def _promotion(
     store, stage = context.tracker.store, context.tracker.run_id  # when MLflow has it, it has the tournament's too
     report = f"runs:/{store.run_ids.get(tournament, stage)}/{REPORT_NAME}"
     training, _, trained_stage = candidate.name.partition("/")
-    tags = {"candidate": candidate.name, TOURNAMENT_TAG: tournament, "night": night, "report": report}
+    tags = {"candidate": candidate.name, model_registry.TOURNAMENT_TAG: tournament, "night": night, "report": report}
     tags["verdict"] = evidence.outcome
     tags |= {"opponent": decision["opponent"]} if decision["opponent"] else {}
     tags |= {name.partition("/")[2]: f"{value:g}" for name, value in evidence.metrics.items()}
     tags |= evidence.tags
-    tags |= {STORED_TAG: " ".join(candidate.stored)} if candidate.stored else {}
+    tags |= {model_registry.STORED_TAG: " ".join(candidate.stored)} if candidate.stored else {}
     why = evidence.why
     if decision["is_won"] and not is_promoted:
         why = f"Not promoted: another promotion of this night was first, or the alias was moved. {why}"
@@ -97,19 +92,13 @@ def _promotion(
     )
 
 
-def _delete_lost(context: Context, kind: Kind) -> None:
+def _delete_lost(context: Context) -> None:
     """Delete old versions of candidates that lost; what cannot be deleted now is left to the next night."""
-    config, store = context.recipe.registry, context.tracker.store
-    runs = context.folder.parents[1]
+    recipe, config = context.recipe, context.recipe.registry
+    named = [match[0] for agent in recipe.pool.agents for match in model_registry.VERSION_ADDRESS.finditer(agent)]
     try:
-        owner = NightVersions(
-            context.recipe,
-            runs,
-            context.upstream[POOL],
-            code=kind.code(context.recipe),
-            net_files=kind.net_files,
-        )
-        result = delete_lost_versions(store, config, owner)
+        is_own = partial(is_night_of, recipe.name)
+        result = model_registry.delete_lost_versions(context.tracker.store, config, is_own, named)
     except OSError as error:
         context.console.warn(f"old versions of candidates that lost are not deleted tonight: {error}")
         return

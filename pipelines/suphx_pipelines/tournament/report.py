@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 import shutil
 import time
@@ -18,7 +17,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import MIN_CLUSTERS, chosen_seatings
-from suphx_pipelines.charts.comparison_charts import PLACES, Spoke, interval_chart, pairing_chart, radar_chart
+from suphx_pipelines.charts.comparison_charts import PLACES, interval_chart, pairing_chart
 from suphx_pipelines.charts.comparison_charts import Row as Line
 from suphx_pipelines.charts.line_chart import Curve, curve_figure
 from suphx_pipelines.charts.plot import Figure, files
@@ -30,7 +29,7 @@ from suphx_pipelines.runs.stage import TRACKED_FOLDER
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.entrants import POOL, POOL_NAME
 from suphx_pipelines.tournament.history import LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.kind import STYLE_RATIOS, Context, Kind, kind_of
+from suphx_pipelines.tournament.kind import Context, Kind, kind_of
 from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME, Decision, Row, rating_scale
 from suphx_pipelines.tournament.promotion import PROMOTION_NAME
 from suphx_pipelines.tournament.riichi_nights import decision_pages
@@ -51,13 +50,6 @@ _LINK = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
 _MOST_LINES = 6
 """Agents in a chart with a colour for each."""
 _PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
-_SPOKES = (
-    Spoke(name="wins", inner=0.0, outer=0.35),
-    Spoke(name="few deal-ins", inner=0.25, outer=0.0),
-    Spoke(name="riichi", inner=0.0, outer=0.4),
-    Spoke(name="calls", inner=0.0, outer=0.6),
-    Spoke(name="early wins", inner=16.0, outer=8.0),
-)
 
 
 def run(context: Context) -> dict[str, float]:
@@ -83,9 +75,17 @@ def run(context: Context) -> dict[str, float]:
     (context.folder / TRACKED_FOLDER).mkdir(exist_ok=True)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
     write_atomically(context.folder / TRACKED_REPORT, [without_links(page).encode()])
-    for name, picture in pictures(kind, table).items():
+    for name, picture in files({f"{name}.svg": figure for name, figure in pictures(kind, table).items()}).items():
         write_atomically(context.folder / name, [picture])
-    write_atomically(context.folder / CSV_NAME, [_csv(kind, table["agents"]).encode()])
+    text, lines = io.StringIO(), []
+    for row in table["agents"]:
+        low, high = row["interval"] or (None, None)
+        line = {"name": row["name"], "rating": row["rating"], "low": low, "high": high, kind.games: row[kind.games]}
+        lines.append(line | kind.figures(row))
+    writer = csv.DictWriter(text, list(lines[0]))
+    writer.writeheader()
+    writer.writerows(lines)
+    write_atomically(context.folder / CSV_NAME, [text.getvalue().encode()])
     return {"bytes": len(page.encode())}
 
 
@@ -102,7 +102,9 @@ def night_sections(
     """Return the sections of a night so far; ``table``: of its leaderboard. ``is_live``: the decision is being made."""
     names = short_names([row["name"] for row in table["agents"]])
     test = (decision or {}).get("test") or {}
-    counts = [(name, row.get("placements", ())) for name, row in zip(names, table["agents"], strict=True)]
+    agents = list(zip(names, table["agents"], strict=True))
+    counts = [(name, row.get("placements", ())) for name, row in agents]
+    styles = [(name, row["style"]) for name, row in agents if row.get("style")]
     return report_page.sections(
         "tournament",
         kind=kind,
@@ -113,10 +115,10 @@ def night_sections(
         is_live=is_live,
         is_short=table[kind.deals] < MIN_CLUSTERS and not table[f"earlier_{kind.games}"],
         least=MIN_CLUSTERS,
-        pictures=_pictures(kind, table, names),
+        pictures=pictures(kind, table),
         placements=places_figure(counts, "Placements of the agents", "Dashed: equal players."),
         cells=_board_cells(kind, table["agents"], names),
-        styles=_styles(table, names),
+        styles=[(name, own) for name, own in styles if own["win_rate"] is not None],  # those that have played tonight
         places=PLACES,
         game_page=game_page,
         shown_games=shown_games,
@@ -124,18 +126,15 @@ def night_sections(
     )
 
 
-def pictures(kind: Kind, table: Row) -> dict[str, bytes]:
-    """Return file name -> content of the SVG files, of the pictures that the table has content for."""
-    drawn = _pictures(kind, table, short_names([row["name"] for row in table["agents"]]))
-    return files({f"{name}.svg": figure for name, figure in drawn.items()})
-
-
-def _pictures(kind: Kind, table: Row, names: Sequence[str]) -> dict[str, Figure]:
+def pictures(kind: Kind, table: Row) -> dict[str, Figure]:
+    """Return the pictures of a leaderboard by name."""
+    names = short_names([row["name"] for row in table["agents"]])
+    before = "How many of 100 common games the agent of the row came before that of the column, in all nights."
+    pairings, legend = "Who comes before whom", [("k2", "before more often"), ("k1", "behind more often")]
     return {
         "leaderboard": ratings_figure(table, names, clusters=kind.deals),
         "nights": nights_figure(table, names),
-        "pairings": pairings_figure(table, names),
-        "style": style_figure(table, names),
+        "pairings": Figure(pairing_chart(table["pairings"], names, pairings), pairings, before, legend),
     }
 
 
@@ -151,27 +150,11 @@ def _board_cells(kind: Kind, rows: Sequence[Row], names: Sequence[str]) -> tuple
         for row in rows
     ]
     shown = [name for name in cells[0] if any(cell[name] != "–" for cell in cells)]
-    titles = [
-        Titled(f"{name} ({part})" if (part := _part(row)) else name, row["name"])
-        for row, name in zip(rows, names, strict=True)
-    ]
-    return ["agent", *shown], [
-        [title, *map(cell.__getitem__, shown)] for title, cell in zip(titles, cells, strict=True)
-    ]
-
-
-def _csv(kind: Kind, rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    lines = [
-        {"name": row["name"], "rating": row["rating"], "low": low, "high": high, kind.games: row[kind.games]}
-        | kind.figures(row)
-        for row in rows
-        for low, high in [row["interval"] or (None, None)]
-    ]
-    writer = csv.DictWriter(text, list(lines[0]))
-    writer.writeheader()
-    writer.writerows(lines)
-    return text.getvalue()
+    table: list[list[str | Titled]] = []
+    for row, name, cell in zip(rows, names, cells, strict=True):
+        title = Titled(f"{name} ({part})" if (part := _part(row)) else name, row["name"])
+        table.append([title, *(cell[column] for column in shown)])
+    return ["agent", *shown], table
 
 
 def without_links(page: str) -> str:
@@ -247,23 +230,21 @@ def ratings_figure(table: Mapping[str, Any], names: Sequence[str], *, clusters: 
     """Return the ratings with their intervals; ``clusters``: what was drawn for them."""
     rows: Sequence[Row] = table["agents"]
     scale = rating_scale(table)
-    lines = [
-        Line(name=name, value=row["rating"], low=low, high=high, colour=_PART_COLOURS[_part(row)], note=_note(row))
-        for name, row in zip(names, rows, strict=True)
-        for low, high in (row["interval"] or (None, None),)
-    ]
+    lines = []
+    for name, row in zip(names, rows, strict=True):
+        low, high = row["interval"] or (None, None)
+        note = number(row["rating"]) + (f" ({interval(row['interval'], 0)})" if row["interval"] else "")
+        colour = _PART_COLOURS[_part(row)]
+        lines.append(Line(name=name, value=row["rating"], low=low, high=high, colour=colour, note=note))
+    parts = {_part(row) for row in rows}
+    legend = [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts]
     note = (
         f"{scale[0].upper() + scale[1:]}. 100 points more than another agent: "
         "comes before it in 64 of 100 games. "
         f"95 % intervals by bootstrap over {clusters}: about 1 in 20 misses the true value."
     )
     picture = interval_chart(lines, "Ratings of the agents", axis_title="rating")
-    return Figure(picture, "Ratings", note, _rating_legend(rows))
-
-
-def _note(row: Row) -> str:
-    """Return a rating with its interval, if there is one."""
-    return f"{number(row['rating'])} ({interval(row['interval'], 0)})" if row["interval"] else number(row["rating"])
+    return Figure(picture, "Ratings", note, legend if parts - {""} else ())
 
 
 def nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
@@ -271,55 +252,16 @@ def nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
     nights, title = table["nights"], "Ratings over the nights"
     if not nights:
         return Figure("", title)
-    curves = _night_curves(table, names)
-    note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
-    return curve_figure(title, curves, note, has_legend=True, x_title="night")
-
-
-def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]:
-    """Return a curve for each of the strongest agents."""
     curves = []
     for colour, (name, row) in enumerate(zip(names[:_MOST_LINES], table["agents"], strict=False)):
-        known = [(index, night["ratings"][row["digest"]]) for index, night in enumerate(table["nights"], 1)
+        known = [(index, night["ratings"][row["digest"]]) for index, night in enumerate(nights, 1)
                  if row["digest"] in night["ratings"]]  # fmt: skip
         points = [(float(index), rating) for index, (rating, _, _) in known]
         bounds = [(rating, rating) if low is None else (low, high) for _, (rating, low, high) in known]
         curves.append(Curve(name=name, points=points, intervals=bounds, colour=colour, has_dots=True))
-    return curves
-
-
-def pairings_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
-    """Return how often each agent came before each other one in the games of all nights."""
-    title = "Who comes before whom"
-    note = "How many of 100 common games the agent of the row came before that of the column, in all nights."
-    legend = [("k2", "before more often"), ("k1", "behind more often")]
-    return Figure(pairing_chart(table["pairings"], names, title), title, note, legend)
-
-
-def style_figure(table: Row, names: Sequence[str]) -> Figure:
-    """Return how the strongest agents play; without a picture if nobody has counters of tonight."""
-    title, styles = "How the agents play", _styles(table, names)[:_MOST_LINES]
-    edges = "Tonight's deals. Edge: 35 % wins, no deal-ins, 40 % riichi, 60 % calls, wins after 8 discards."
-    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles)]
-    drawn = [(name, [math.nan if own[key] is None else own[key] for key in STYLE_RATIOS]) for name, own in styles]
-    return Figure(radar_chart(_SPOKES, drawn, title), title, edges, legend)
-
-
-def _styles(table: Row, names: Sequence[str]) -> list[tuple[str, Row]]:
-    """Return name and style of the agents that have played tonight."""
-    styles = [(name, row.get("style")) for name, row in zip(names, table["agents"], strict=True)]
-    return [(name, own) for name, own in styles if own and own["win_rate"] is not None]
+    note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
+    return curve_figure(title, curves, note, has_legend=True, x_title="night")
 
 
 def _part(row: Row) -> str:
     return "champion" if row.get("is_champion") else "candidate" if row.get("is_candidate") else ""
-
-
-def _rating_legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Return a key for the parts that agents of this tournament have; none where nobody has one."""
-    parts = {_part(row) for row in rows}
-    return (
-        [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts]
-        if parts - {""}
-        else []
-    )

@@ -5,7 +5,7 @@ numbers versions in order, so that of two that claim the same place at once ever
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
 with the same nets before its own, as after a kill, completes that one. The tag ``outcome`` of a version says whether it
 was promoted; ``delete_lost_versions`` deletes old ones that were not, but none that was a champion by a promotion, that
-somebody has registered by hand, or that another tournament needs (``mark_needed``).
+somebody has registered by hand, or that has an alias.
 
 Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
 its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 from suphx.json_text import parse_json
 from suphx.number_range import Range, check_ranges
@@ -65,8 +65,6 @@ TOURNAMENT_TAG = "tournament"
 """The run of the tournament in which a version was the candidate."""
 STORED_TAG = "stored"
 """Versions of checkpoints in a bucket (``s3://…``) that the nets were copied from, with spaces between."""
-_NEEDED_BY = "suphx.needed_by."
-"""First part of a tag of versions; then the name of a tournament whose recipe names this version."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
 
@@ -84,8 +82,7 @@ class RegistryConfig:
     registered."""
     max_lost_versions: Annotated[int, Range(0, 1_000_000)] = 30
     """Most versions of this tournament's candidates that were not promoted (tag ``outcome``). Older ones are deleted
-    after each night, except those that an alias or the ``pool.agents`` of any tournament names, and those whose nets a
-    stored game needs and no pool has any more; 0: no limit."""
+    after each night, except those that an alias or ``pool.agents`` names; 0: no limit."""
 
     def __post_init__(self) -> None:
         for name in ("model", "alias", "candidate_alias"):
@@ -322,35 +319,6 @@ def _aliases(store: MlflowStore, model: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LostVersion:
-    """A version whose nets were not promoted."""
-
-    address: str
-    """``models:/NAME/VERSION``."""
-    digest: str
-    """Of its nets."""
-    tournament: str
-    """The run in which it was the candidate."""
-
-
-class VersionOwner(Protocol):
-    """The tournament that deletes its old versions. Each verb may raise OSError, which ends the deleting for now."""
-
-    @property
-    def name(self) -> str:
-        """Of the tournament."""
-        ...
-
-    def owns(self, version: LostVersion) -> bool:
-        """Tell whether the version was a candidate of this tournament."""
-        ...
-
-    def needs(self, version: LostVersion) -> bool:
-        """Tell whether the version must stay."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class DeletedVersions:
     """What ``delete_lost_versions`` has done."""
 
@@ -360,12 +328,15 @@ class DeletedVersions:
     """MLflow's ids of their models, with the files, which this user must not delete."""
 
 
-def delete_lost_versions(store: MlflowStore, config: RegistryConfig, owner: VersionOwner) -> DeletedVersions:
-    """Delete the owner's versions that were not promoted, but for its newest ``config.max_lost_versions``.
+def delete_lost_versions(
+    store: MlflowStore, config: RegistryConfig, is_own: Callable[[str], bool], named: Collection[str] = ()
+) -> DeletedVersions:
+    """Delete a tournament's versions that were not promoted, but for its newest ``config.max_lost_versions``.
 
-    Those stay that an alias names, that another tournament has marked, or that the owner needs. The model of the run
-    that a version was made from is deleted with it unless another version has the same; ``mlflow gc`` then frees its
-    files. TrackingError if MLflow does not answer, OSError of the owner; a later call does the rest.
+    ``is_own``: tells whether a run is one of its nights. Those stay that an alias names, and those with an address
+    (``models:/NAME/VERSION``) in ``named``. The model of the run that a version was made from is deleted with it unless
+    another version has the same; ``mlflow gc`` then frees its files. TrackingError if MLflow does not answer; a later
+    call does the rest.
     """
     result = DeletedVersions()
     if not config.max_lost_versions:
@@ -373,15 +344,15 @@ def delete_lost_versions(store: MlflowStore, config: RegistryConfig, owner: Vers
     client = store.client
     with store.call():
         versions = client.search_model_versions(f"name = '{config.model}'")
-    lost = [each for each in versions if each.tags.get(OUTCOME_TAG) == NOT_PROMOTED and owner.owns(_lost(each))]
+    lost = [each for each in versions if each.tags.get(OUTCOME_TAG) == NOT_PROMOTED]
+    lost = [each for each in lost if is_own(each.tags.get(TOURNAMENT_TAG, ""))]
     lost.sort(key=lambda version: int(version.version), reverse=True)
     for version in lost[config.max_lost_versions :]:
-        told, number, model = _lost(version), str(version.version), version.tags.get(MODEL_TAG)
-        if owner.needs(told):
-            continue
+        number, model = str(version.version), version.tags.get(MODEL_TAG)
+        address = f"{PREFIX}{config.model}/{number}"
         with store.call():
-            now = client.get_model_version(config.model, number)
-        if now.aliases or any(tag.startswith(_NEEDED_BY) and tag != _NEEDED_BY + owner.name for tag in now.tags):
+            has_alias = bool(client.get_model_version(config.model, number).aliases)
+        if has_alias or address in named:
             continue
         with store.call():
             # The model goes before its version, so that none is forgotten, unless another version has the same.
@@ -392,30 +363,5 @@ def delete_lost_versions(store: MlflowStore, config: RegistryConfig, owner: Vers
                 except TrackingRefusedError:
                     result.left_models.append(model)
             client.delete_model_version(config.model, number)
-        result.deleted.append(told.address)
+        result.deleted.append(address)
     return result
-
-
-def mark_needed(store: MlflowStore, tournament: str, night: str, addresses: Collection[str]) -> None:
-    """Mark the versions ``models:/NAME/VERSION`` as needed by a tournament, and take the mark from all others.
-
-    No other tournament deletes them. An address of a version that does not exist is passed over. TrackingError if
-    MLflow does not answer, or refuses.
-    """
-    tag = f"{_NEEDED_BY}{tournament}"
-    wanted = {(match[1], match[2]) for address in addresses if (match := VERSION_ADDRESS.fullmatch(address))}
-    with store.call():
-        for name, number in sorted(wanted):
-            with without_error(MISSING):
-                store.client.set_model_version_tag(name, number, tag, night)
-        for version in store.client.search_model_versions(f"tags.`{tag}` LIKE '%'"):
-            if (version.name, str(version.version)) not in wanted:
-                store.client.delete_model_version_tag(version.name, str(version.version), tag)
-
-
-def _lost(version: ModelVersion) -> LostVersion:
-    return LostVersion(
-        address=f"{PREFIX}{version.name}/{version.version}",
-        digest=version.tags.get(DIGEST_TAG, ""),
-        tournament=version.tags.get(TOURNAMENT_TAG, ""),
-    )

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,11 @@ from suphx_platform.tracking.mlflow_client import TrackingRefusedError
 from suphx_platform.tracking.model_registry import (
     MODEL_TAG,
     TOURNAMENT_TAG,
-    LostVersion,
     ModelRegistry,
     Promotion,
     RegistryConfig,
     delete_lost_versions,
     fetch_model,
-    mark_needed,
 )
 from suphx_platform.tracking.server_users import MODELS, Login, set_up_users
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
@@ -140,20 +137,6 @@ def test_only_the_tournament_moves_the_champion(
     assert "server_users: " in wrong.stderr
 
 
-@dataclass(frozen=True)
-class Nightly:
-    """The tournament; it needs the version with these nets."""
-
-    needed: str = ""
-    name: str = "nightly"
-
-    def owns(self, version: LostVersion) -> bool:
-        return version.tournament.startswith("nightly-")
-
-    def needs(self, version: LostVersion) -> bool:
-        return version.digest == self.needed
-
-
 def check_old_candidates(
     registry: ModelRegistry, night: Tracker, nets: Path, login: Callable[[str], None], users: pytest.MonkeyPatch
 ) -> None:
@@ -169,22 +152,21 @@ def check_old_candidates(
     login("head")
     with pytest.raises(Exception, match="Permission denied"):
         store.client.delete_logged_model(models["4"])
-    with pytest.raises(TrackingRefusedError):
-        mark_needed(store, "head", "1", {"models:/suphx/2"})
     login("nightly")
-    mark_needed(store, "weekly", "1", {"models:/suphx/2"})
-    assert delete_lost_versions(store, kept, Nightly(needed="3")).deleted == []
-    mark_needed(store, "weekly", "2", set())
-    deleted = delete_lost_versions(store, kept, Nightly(needed="3"))
+    deleted = delete_lost_versions(store, kept, _is_night, ("models:/suphx/3",))
     assert (deleted.deleted, deleted.left_models) == (["models:/suphx/2"], [])
     be_admin(users)  # for a server that does not let the tournament delete models
     AuthServiceClient(store.uri).revoke_user_permission("tournament", "logged_model", "*")
     login("nightly")
-    deleted = delete_lost_versions(store, kept, Nightly())
+    deleted = delete_lost_versions(store, kept, _is_night)
     assert (deleted.deleted, deleted.left_models) == (["models:/suphx/3"], [models["3"]])
     left = {model.model_id for model in store.client.search_logged_models([store.experiment_id()])}
     assert left & set(models.values()) == {models["3"], models["4"]}
     assert [int(one.version) for one in store.client.search_model_versions("name = 'suphx'")] == [4, 1]
+
+
+def _is_night(run: str) -> bool:
+    return run.startswith("nightly-")
 
 
 def be_admin(monkeypatch: pytest.MonkeyPatch) -> None:

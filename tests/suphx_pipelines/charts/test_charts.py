@@ -5,13 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from suphx_pipelines.charts.comparison_charts import (
-    Row,
-    Spoke,
-    interval_chart,
-    pairing_chart,
-    placement_chart,
-)
+from suphx_pipelines.charts.comparison_charts import Row, interval_chart, pairing_chart, placement_chart
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.charts.plot import Figure, Scale, files, tick_texts, tick_values
 from suphx_pipelines.charts.svg import chart_style
@@ -73,11 +67,6 @@ def test_cells_say_who_came_before_whom() -> None:
     assert ">75</text>" in picture
     assert ">25</text>" in picture
     assert "an agent with a very…" in picture
-
-
-@pytest.mark.parametrize(("value", "reach"), [(0.25, 0), (0.0, 1), (0.125, 0.5), (0.9, 0), (-1, 1)])
-def test_a_spoke_may_run_backwards_and_ends_at_its_edges(value: float, reach: float) -> None:
-    assert Spoke(name="few deal-ins", inner=0.25, outer=0.0).at(value) == reach
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs import runner as runner_module
 from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.runs.run_summary import RunSummary
@@ -300,29 +299,6 @@ def test_warnings_of_a_stage_reach_the_console_the_result_and_the_summary(
         assert summary is not None
         assert summary.stages["numbers"].warnings == ["the net has not learned"]
     assert capsys.readouterr().err.count("warning: the net has not learned") == 2
-
-
-@pytest.mark.parametrize("ends_with", ["nothing", "keep", "file"])
-def test_a_run_whose_folder_is_moved_ends_and_makes_no_part_of_it_again(
-    ends_with: str, runs: Path, tmp_path: Path
-) -> None:
-    def move(context: Context) -> dict[str, float]:
-        context.folder.parent.rename(tmp_path / "moved")
-        if ends_with == "keep":
-            context.keep(1)
-        if ends_with == "file":
-            write_json(context.folder / "state.json", {})
-        return {}
-
-    stages: tuple[Stage[SmallRecipe], ...] = (
-        Stage(name="a", run=lambda _: {}), Stage(name="b", run=move), Stage(name="c", run=move),
-    )  # fmt: skip
-    runner = small_runner(runs, stages=stages)
-    with pytest.raises(ValueError, match="has been moved or deleted while the run worked in it: put it back"):
-        runner.run()
-    assert not runner.folder.exists()
-    assert (tmp_path / "moved" / "a" / "done.json").is_file()
-    assert not (tmp_path / "moved" / "b" / "done.json").exists()
 
 
 def test_a_second_command_for_a_run_asks_no_service(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

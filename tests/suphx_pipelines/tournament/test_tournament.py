@@ -176,14 +176,7 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
     tracked = {run.info.run_name: run for run in store.client.search_runs([experiment.experiment_id])}
     assert set(tracked) == {result["run_id"], "pool", "leaderboard", "decision", "promotion", "sample_game", "report"}
     kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
-    assert sorted(kept) == [
-        "game.html",
-        "leaderboard.csv",
-        "leaderboard.svg",
-        "pairings.svg",
-        "report.html",
-        "style.svg",
-    ]
+    assert sorted(kept) == ["game.html", "leaderboard.csv", "leaderboard.svg", "pairings.svg", "report.html"]
     assert '<a href="game.html">Watch one game of the strongest nets' in page
     game = (Path(result["report"]).parent / "game.html").read_text()
     assert game.startswith("<!DOCTYPE html>")

@@ -153,7 +153,7 @@ def night_of(games: list[RatedGame], agents: tuple[str, ...], anchor: str, **val
 def shown_text(kind: Kind, table: dict[str, Any]) -> str:
     """Return all that pages and pictures show of a leaderboard."""
     shown = "".join(text for _, text in night_sections(kind, table))
-    return shown + "".join(map(bytes.decode, pictures(kind, table).values()))
+    return shown + str(pictures(kind, table))
 
 
 FIRST, SECOND, THIRD, FOURTH = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)

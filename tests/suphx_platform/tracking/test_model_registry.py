@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,11 @@ from suphx_platform.tracking.model_registry import (
     CLAIM_TAG,
     MODEL_TAG,
     NIGHT_TAG,
-    LostVersion,
     ModelRegistry,
     Promotion,
     RegistryConfig,
     delete_lost_versions,
     fetch_model,
-    mark_needed,
 )
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
@@ -240,22 +237,12 @@ def versions(store: TrackingStore) -> set[int]:
     return {int(version.version) for version in store.client.search_model_versions("name = 'suphx'")}
 
 
-def nobody(version: LostVersion) -> bool:
-    return False
-
-
-@dataclass
-class Owner:
-    """A tournament."""
-
-    is_needed: Callable[[LostVersion], bool] = nobody
-    name: str = "nightly"
-
-    def owns(self, version: LostVersion) -> bool:
-        return version.tournament.rpartition("-")[0] == self.name
-
-    def needs(self, version: LostVersion) -> bool:
-        return self.is_needed(version)
+def delete_lost(
+    store: TrackingStore, config: RegistryConfig = TWO, *, name: str = "nightly", named: tuple[str, ...] = ()
+) -> list[str]:
+    result = delete_lost_versions(store, config, lambda run: run.rpartition("-")[0] == name, named)
+    assert result.left_models == []
+    return result.deleted
 
 
 def test_only_old_losers_that_nothing_refers_to_are_deleted_with_their_models(
@@ -270,24 +257,15 @@ def test_only_old_losers_that_nothing_refers_to_are_deleted_with_their_models(
     assert source is not None
     store.client.create_model_version("suphx", source)  # 8, by hand
     store.client.set_registered_model_alias("suphx", "favourite", "3")
-    asked = []
-
-    def is_needed(version: LostVersion) -> bool:
-        asked.append((version.address, version.digest, version.tournament))
-        return version.digest == "d"
-
-    model = store.client.get_model_version("suphx", "2").tags[MODEL_TAG]
-    owner = Owner(is_needed)
-    result = delete_lost_versions(store, TWO, owner)
-    assert (result.deleted, result.left_models) == (["models:/suphx/2"], [])
-    assert versions(store) == {1, 3, 4, 5, 6, 7, 8}, "3 has an alias, 4 is needed, 5 and 6 are the newest"
-    assert asked[0] == ("models:/suphx/4", "d", "nightly-4")
+    model, named = store.client.get_model_version("suphx", "2").tags[MODEL_TAG], ("models:/suphx/4",)
+    assert delete_lost(store, named=named) == ["models:/suphx/2"]
+    assert versions(store) == {1, 3, 4, 5, 6, 7, 8}, "3 has an alias, 4 is named, 5 and 6 are the newest"
     left = {each.model_id for each in store.client.search_logged_models([store.experiment_id()])}
     assert model not in left
     assert len(left) == 6
-    assert delete_lost_versions(store, TWO, Owner(is_needed)).deleted == []
+    assert delete_lost(store, named=named) == []
     store.client.delete_registered_model_alias("suphx", "favourite")
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/4", "models:/suphx/3"]
+    assert delete_lost(store) == ["models:/suphx/4", "models:/suphx/3"]
     assert registry.champion() == "7"
 
 
@@ -297,9 +275,9 @@ def test_a_model_of_two_versions_goes_with_the_second_one(store: TrackingStore, 
     first, second = (store.client.get_model_version("suphx", version).tags[MODEL_TAG] for version in ("1", "2"))
     assert first == second
     one_more = RegistryConfig(max_lost_versions=3)
-    assert delete_lost_versions(store, one_more, Owner()).deleted == ["models:/suphx/1"]
+    assert delete_lost(store, one_more) == ["models:/suphx/1"]
     assert len(store.client.search_logged_models([store.experiment_id()])) == 3
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/2"]
+    assert delete_lost(store) == ["models:/suphx/2"]
     assert len(store.client.search_logged_models([store.experiment_id()])) == 2
 
 
@@ -309,7 +287,7 @@ def test_a_kill_between_model_and_version_is_mended_by_the_next_call(
     for number, text in enumerate("abc", 1):
         lose(night, tmp_path, text, number)
     store.client.delete_logged_model(store.client.get_model_version("suphx", "1").tags[MODEL_TAG])
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/1"]
+    assert delete_lost(store) == ["models:/suphx/1"]
 
 
 def test_a_tournament_deletes_and_counts_only_its_own_versions(
@@ -319,25 +297,9 @@ def test_a_tournament_deletes_and_counts_only_its_own_versions(
         lose(night, tmp_path, text, number)
     for number, text in enumerate("efgh", 5):
         lose(night, tmp_path, text, number, tournament="weekly")
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/2", "models:/suphx/1"]
-    assert delete_lost_versions(store, TWO, Owner(name="weekly")).deleted == ["models:/suphx/6", "models:/suphx/5"]
+    assert delete_lost(store) == ["models:/suphx/2", "models:/suphx/1"]
+    assert delete_lost(store, name="weekly") == ["models:/suphx/6", "models:/suphx/5"]
     assert versions(store) == {3, 4, 7, 8}
-
-
-def test_a_version_in_the_recipe_of_another_tournament_stays_as_long_as_it_is_there(
-    store: TrackingStore, night: Tracker, tmp_path: Path
-) -> None:
-    other = RegistryConfig(model="other", max_lost_versions=1)
-    for number, text in enumerate("abcde", 1):
-        lose(night, tmp_path, text, number)
-        lose(night, tmp_path, text, number, other)
-    mark_needed(store, "weekly", "1", {"models:/suphx/1", "models:/suphx/99", "models:/no-such/1", "models:/other/2"})
-    mark_needed(store, "nightly", "1", {"models:/suphx/2"})
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/3", "models:/suphx/2"]
-    assert delete_lost_versions(store, other, Owner()).deleted == [f"models:/other/{number}" for number in (4, 3, 1)]
-    mark_needed(store, "weekly", "2", set())
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/1"]
-    assert delete_lost_versions(store, other, Owner()).deleted == ["models:/other/2"]
 
 
 def test_the_nets_of_a_version_of_another_registered_model_stay(
@@ -349,6 +311,6 @@ def test_the_nets_of_a_version_of_another_registered_model_stay(
     lose(night, tmp_path, "a", 1, other)
     model = store.client.get_model_version("other", "1").tags[MODEL_TAG]
     assert store.client.get_model_version("suphx", "1").tags[MODEL_TAG] == model
-    assert delete_lost_versions(store, TWO, Owner()).deleted == ["models:/suphx/1"]
+    assert delete_lost(store) == ["models:/suphx/1"]
     assert store.client.get_logged_model(model).status == "READY"
     assert (fetched(store, "models:/other/1", tmp_path) / "discard.safetensors").read_text() == "a"
