@@ -14,8 +14,9 @@ game offers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from suphx.kernel.record import I16, I64, U8
 
 if TYPE_CHECKING:
     from suphx.experience.decisions import Decisions  # with kernels, which recipes do not need
+    from suphx.games.mahjong.planes import Samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +67,11 @@ class DecisionKind:
         return not self.outputs
 
 
-LearningOption = Literal["hidden", "draw lanes"]
+LearningOption = Literal["hidden", "draw lanes", "archive", "game rewards", "playouts"]
 """What a game may offer besides. ``hidden``: observations of the kinds that learn also have what is hidden from their
 seat (paper, section 3.3). ``draw lanes``: every seat draws from its own positions of the wall, so that a claim does not
-change what the others draw."""
+change what the others draw. ``archive``: records of others are read, and those with faults are set aside. ``game
+rewards``: rewards made of how deals ended (``EndedDeals.ends``). ``playouts``: decisions whose actions are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +259,10 @@ class Learning(Protocol):
     """Those that the game offers."""
     hidden: HiddenPlanes | None
     """None without the option ``hidden``."""
+    rules_version: str
+    """Name of the usual rules, for checkpoints of nets that learned them."""
+    samples: RecordedSamples | None
+    """None: nets learn from no records."""
 
     def layout(self, encoder: str, kind: int) -> RowLayout:
         """Return what a net of a kind sees in a row; ValueError for an unknown encoder."""
@@ -287,6 +294,46 @@ class Learning(Protocol):
         ``rules``: None for the usual ones. ValueError for an unknown encoder, and for options that the game does not
         offer.
         """
+        ...
+
+
+class GameStore(Protocol):
+    """Recorded games on disk."""
+
+    @property
+    def folder(self) -> Path:
+        """Return where they are."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """Return a text that changes whenever the games change."""
+        ...
+
+    @property
+    def game_ids(self) -> Sequence[str]:
+        """Return a text for each game, best a unique one."""
+        ...
+
+    @property
+    def game_of_kyoku(self) -> NDArray[np.integer]:
+        """Return the number of the game of each deal."""
+        ...
+
+
+class RecordedSamples(Protocol):
+    """What nets learn from recorded games."""
+
+    def write(self, games: Iterable[Any], folder: Path) -> GameStore:
+        """Store games, as ``Game.read_records`` yields them, in ``folder``; ValueError for an illegal move."""
+        ...
+
+    def open(self, folder: Path) -> GameStore:
+        """Return the store in ``folder``; ValueError if there is none."""
+        ...
+
+    def encode(self, store: Any, deals: I64, kind: int, encoder: str) -> Samples:
+        """Return all decisions of a kind in the ``deals`` of a store, in their order, as samples for its net."""
         ...
 
 

@@ -55,7 +55,7 @@ class PackedNet:
 
     @torch.inference_mode()
     def __call__(self, rows: Tensor) -> Tensor:
-        """Return logits [n, 34] (discard) or [n, 2] of uint8 [n, observation_bytes]; ValueError for another shape."""
+        """Return logits [n, choices] or [n, 2] of uint8 [n, observation_bytes]; ValueError for another shape."""
         check_observations(rows, self.num_planes, self._observation_bytes)
         return torch.cat([self._logits(part) for part in torch.split(rows, _MOST_ROWS)])
 
@@ -112,13 +112,14 @@ class _Block:
 
 
 class _Columns:
-    """The output of the discard net."""
+    """The output of the nets that choose among columns."""
 
     def __init__(self, head: ColumnHead) -> None:
-        self._weights = head.conv.weight.flatten()
+        self._channels = head.conv.weight.flatten(1)
 
     def logits(self, features: Tensor) -> Tensor:
-        return (features[1:] @ self._weights).view(-1, _STEP)[:, :NUM_COLUMNS]
+        columns = [(features[1:] @ channel).view(-1, _STEP)[:, :NUM_COLUMNS] for channel in self._channels]
+        return torch.cat(columns, dim=1) if len(columns) > 1 else columns[0]
 
 
 class _Call:

@@ -170,13 +170,13 @@ class PolicyNet(nn.Module):
         num_inputs = num_planes + config.num_oracle_planes
         self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization)
         self.output: nn.Module
-        if kind.num_choices:
-            self.output = ColumnHead(config)
+        if kind.num_choices and kind.num_choices % num_columns == 0:
+            self.output = ColumnHead(config, kind.num_choices // num_columns)
         else:
             self.output = CallHead(config, kind.num_outputs, num_columns)
 
     def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
-        """Return logits [n, columns] or [n, 2] (no, yes).
+        """Return logits [n, choices] or [n, 2] (no, yes).
 
         ``planes``: packed rows uint8 [n, row_bytes(num_planes)], or numbers [n, num_planes, columns]. ``oracle``:
         the same of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
@@ -233,15 +233,19 @@ class PolicyNet(nn.Module):
 
 
 class ColumnHead(nn.Module):
-    """Figure 4: a 1x1 convolution to one channel gives each column its logit; a bias would change no probability."""
+    """Figure 4: a 1x1 convolution to one channel gives each column its logit; a bias would change no probability.
 
-    def __init__(self, config: NetConfig) -> None:
+    Several channels: so many choices for each column, those of one channel after another.
+    """
+
+    def __init__(self, config: NetConfig, num_channels: int = 1) -> None:
         super().__init__()
-        self.conv = nn.Conv1d(config.channels, 1, kernel_size=1, bias=False)
+        self.conv = nn.Conv1d(config.channels, num_channels, kernel_size=1, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, columns]."""
-        return functional.linear(as_columns(features), self.conv.weight.squeeze(2)).squeeze(2)
+        """Return [n, channels * columns]."""
+        logits = functional.linear(as_columns(features), self.conv.weight.squeeze(2))
+        return logits.transpose(1, 2).flatten(1)
 
     @property
     def last(self) -> nn.Module:

@@ -15,17 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.learning import DecisionKind, RowLayout
+from suphx.games.learning import DecisionKind, GameStore, RecordedSamples, RowLayout
 from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
-from suphx.games.riichi.archive.store import KyokuStore
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.samples import encode_kyokus
-from suphx.games.riichi.names import DECISIONS
+from suphx.games.registry import DEFAULT_GAME, find_decisions, find_game, find_learning
 from suphx.training.config import SplitConfig
 from suphx.training.dataset import Encode
 
@@ -112,9 +109,17 @@ def exchange_suits(samples: Samples, random: np.random.Generator) -> None:
     permute_suits(samples, random.integers(len(SUIT_ORDERS), size=len(samples.labels)))
 
 
-def open_store(folder: Path) -> KyokuStore:
-    """Return the store in ``folder``; ValueError if there is none, or one of another version."""
-    return KyokuStore.open(folder)
+def recorded_samples(game: str) -> RecordedSamples:
+    """Return how nets learn from records of a game; ValueError if they cannot."""
+    samples = find_learning(game).samples
+    if samples is None:
+        raise ValueError(f"nets of {find_game(game).title} learn from no records")
+    return samples
+
+
+def open_store(folder: Path, game: str = DEFAULT_GAME) -> Any:
+    """Return the store of a game in ``folder``; ValueError if there is none, or one of another version."""
+    return recorded_samples(game).open(folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +163,18 @@ class StoreEncoder:
     digest: str
     head: int
     encoder: str
+    game: str = DEFAULT_GAME
 
     def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
         """Return all samples of ``kyokus``; ValueError if the store is not the one that the digest is of."""
-        return encode_kyokus(_open_store(self.folder, self.digest), kyokus, self.head, self.encoder)
+        store = _open_store(self.folder, self.digest, self.game)
+        return recorded_samples(self.game).encode(store, kyokus, self.head, self.encoder)
 
 
-def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0) -> HeadData:
-    """Return what head ``head`` (0-4) learns from ``store``, encoded by ``encoder`` (a name, "mini").
+def head_data(
+    store: GameStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0, *, game: str = DEFAULT_GAME
+) -> HeadData:
+    """Return what the net of the kind ``head`` learns from ``store``, encoded by ``encoder`` (a name, "mini").
 
     ``num_games``: learn from so many of the training games only; 0 = all. Raises ValueError for an unknown head or
     encoder, for fewer than three games, and for more training games than there are.
@@ -174,10 +183,10 @@ def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, n
     if num_games:
         split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, num_games))
     return HeadData(
-        kind=DECISIONS[head],
-        layout=find_encoder(encoder).layout(head),
+        kind=find_decisions(game)[head],
+        layout=find_learning(game).layout(encoder, head),
         digest=f"{store.digest}, {config}" + (f", {num_games} games" if num_games else ""),
-        encode=StoreEncoder(store.folder.resolve(), store.digest, head, encoder),
+        encode=StoreEncoder(store.folder.resolve(), store.digest, head, encoder, game),
         split=split,
         game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),
         max_validation_samples=config.max_validation_samples,
@@ -186,8 +195,8 @@ def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, n
 
 
 @lru_cache(maxsize=1)
-def _open_store(folder: Path, digest: str) -> KyokuStore:
-    store = KyokuStore.open(folder)
+def _open_store(folder: Path, digest: str, game: str) -> GameStore:
+    store: GameStore = open_store(folder, game)
     if store.digest != digest:
         raise ValueError(f"the games in {folder} are not those that this run began with: start a new run")
     return store

@@ -214,6 +214,8 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         data, config = job.data, job.config
         super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._job, self._group, self._kept_in = job, group, kept_in
+        if config.suit_permutation and data.kind.num_choices not in (0, data.layout.num_columns):
+            raise ValueError(f"suit_permutation is true, but the choices of {data.kind.name} are not kinds of tiles")
         if config.batch_size % group.size:
             raise ValueError(f"batch_size is {config.batch_size}: use a multiple of the {group.size} workers")
         self.watch.phase("counting samples")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.decisions import Decisions
-from suphx.experience.observation import F32, LATEST, Candidates, Observations, PolicyOutputs
-from suphx.experience.trajectory import TrajectoryStore, Unrewarded
+from suphx.experience.observation import F32, LATEST, Candidates, Observations
 from suphx.games.learning import (
     CandidateLayout,
     DecisionKind,
@@ -50,13 +47,12 @@ class LearnedTables(ToyTables):
         return scores
 
 
-_STATE = ("hands", "points", "seeds", "num_played", "moves", "worth")
-
-
 class ToyLearning:
     encoders = (NAME,)
     options: frozenset[LearningOption] = frozenset()
     hidden = None
+    rules_version = ""
+    samples = None
 
     def layout(self, encoder: str, kind: int) -> CandidateLayout:
         if encoder != NAME:
@@ -89,62 +85,8 @@ class ToyLearning:
 
     def new_learning_tables(
         self, config: LearningConfig, encoder: str, rules: ToyRules | None = None, *, first_seed: int
-    ) -> ToyLearningTables:
-        self.layout(encoder, 0)
-        return ToyLearningTables(config, rules or ToyRules(), first_seed)
-
-
-@dataclass(frozen=True, slots=True)
-class EndedToyGames:
-    points: F32
-    decisions: Unrewarded
-    num_decisions: int
-    ends: None = None
-
-    @property
-    def num_games(self) -> int:
-        return len(self.points)
-
-    num_deals = num_games
-
-    def with_rewards(self, rewards: F32) -> list[Decisions]:
-        return [self.decisions.with_rewards(rewards)]
-
-
-class ToyLearningTables:
-    """Self-play: a table whose game has ended gets the next one."""
-
-    def __init__(self, config: LearningConfig, rules: ToyRules, first_seed: int) -> None:
-        self._tables, self._next_seed = LearnedTables(config.num_tables, rules), first_seed
-        self._store = TrajectoryStore(0, config.num_tables, LAYOUT.observation_bytes, has_candidates=True)
-        self._everyone = np.arange(config.num_tables)
-        self._begin(self._everyone)
-
-    def _begin(self, tables: I64) -> None:
-        self._tables.begin(tables, range(self._next_seed, self._next_seed + len(tables)))
-        self._next_seed += len(tables)
-
-    def observe(self, keep_probability: float = 1.0) -> list[Observations]:
-        return [seen for _, seen in LEARNING.observe(self._tables, self._everyone, NAME)]
-
-    def step(self, outputs: Sequence[PolicyOutputs]) -> EndedToyGames:
-        (seen,), (output,), everyone = self.observe(), outputs, self._everyone
-        self._store.add(everyone, self._tables.actors(everyone), seen, output, everyone)
-        self._tables.advance(everyone, seen.chosen_moves(output.actions).astype(np.int64))
-        ended = self._tables.take_ended()
-        result = EndedToyGames(self._tables.scores()[ended], self._store.take(ended), len(everyone))
-        self._begin(ended)
-        return result
-
-    def state(self) -> dict[str, np.ndarray]:
-        tables = {name: getattr(self._tables, name).copy() for name in _STATE}
-        return self._store.state() | tables | {"next_seed": np.array(self._next_seed)}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        self._store.restore(state)
-        self._next_seed = int(state["next_seed"])
-        for name in _STATE:
-            getattr(self._tables, name)[:] = state[name]
+    ) -> NoReturn:
+        raise NotImplementedError
 
 
 LEARNING = ToyLearning()

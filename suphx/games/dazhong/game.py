@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from suphx.games.dazhong.names import AGENTS
+from suphx.games.dazhong.learning import LEARNING
+from suphx.games.dazhong.names import AGENTS, DECISIONS
 from suphx.games.dazhong.records import PART_SUFFIX, HandRecord, join_records, read_records, write_records
 from suphx.games.dazhong.table import SEAT_NAMES, Rules
 from suphx.games.dazhong.tables import DazhongScoring, DazhongTables, ScriptedAgent
 from suphx.games.dazhong.text import DazhongText, viewer_game
-from suphx.games.learning import DecisionKind
 
 
 class Dazhong:
@@ -22,8 +22,8 @@ class Dazhong:
     title = "Dazhong mahjong"
     seat_names = SEAT_NAMES
     agents = AGENTS
-    decisions: tuple[DecisionKind, ...] = ()
-    learning = None
+    decisions = DECISIONS
+    learning = LEARNING
     scoring = DazhongScoring()
     kernel_groups = ()
     record_suffix = PART_SUFFIX

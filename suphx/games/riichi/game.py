@@ -11,8 +11,10 @@ from suphx.games.learning import Forward, HiddenPlanes, LearningConfig, Learning
 from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
 from suphx.games.riichi.features.oracle import ORACLE, seen_planes
+from suphx.games.riichi.features.samples import encode_kyokus
 from suphx.games.riichi.match_tables import number_tables
 from suphx.games.riichi.names import AGENTS, DECISIONS
 from suphx.games.riichi.records.game_log import GameLog
@@ -24,12 +26,22 @@ from suphx.games.riichi.tables import RiichiScoring, RiichiTables, ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
 
 
+class RiichiSamples:
+    """What nets learn from recorded games: the ``RecordedSamples`` of games/learning.py."""
+
+    write = staticmethod(write_store)
+    open = staticmethod(KyokuStore.open)
+    encode = staticmethod(encode_kyokus)
+
+
 class RiichiLearning:
     """Riichi as nets see it, decide in it and learn it: the ``Learning`` of games/learning.py."""
 
     encoders = tuple(ENCODERS)
-    options: frozenset[LearningOption] = frozenset({"hidden", "draw lanes"})
+    options: frozenset[LearningOption] = frozenset({"hidden", "draw lanes", "archive", "game rewards", "playouts"})
     hidden = HiddenPlanes(ORACLE, seen_planes)
+    rules_version = "tenhou-1"
+    samples = RiichiSamples()
 
     def layout(self, encoder: str, kind: int) -> PlaneLayout:
         """Return the planes that a net of a kind sees."""

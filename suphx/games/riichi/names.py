@@ -13,16 +13,32 @@ _KINDS = (*(f"{number}{suit}" for suit in "mps" for number in range(1, 10)), *(f
 _FIRST_LOGIT = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other
 
 
-def _yes_or_no(number: int, name: str, first_logit: float) -> DecisionKind:
+def _yes_or_no(number: int, name: str, first_logit: float, training_share: float = 1.0) -> DecisionKind:
     return DecisionKind(
-        game="riichi", number=number, name=name, role="player", outputs=("no", "yes"), first_logit=first_logit
+        game="riichi",
+        number=number,
+        name=name,
+        role="player",
+        outputs=("no", "yes"),
+        first_logit=first_logit,
+        training_share=training_share,
     )
 
 
 DECISIONS = (
-    DecisionKind(game="riichi", number=0, name="discard", role="player", outputs=_KINDS, num_choices=len(_KINDS)),
+    DecisionKind(
+        game="riichi",
+        number=0,
+        name="discard",
+        role="player",
+        outputs=_KINDS,
+        num_choices=len(_KINDS),
+        training_share=5.0,
+    ),
     _yes_or_no(1, "riichi", _FIRST_LOGIT),
-    *(_yes_or_no(number, name, -_FIRST_LOGIT) for number, name in enumerate(("chow", "pong", "kong"), start=2)),
+    _yes_or_no(2, "chow", -_FIRST_LOGIT, 1.5),
+    _yes_or_no(3, "pong", -_FIRST_LOGIT, 1.5),
+    _yes_or_no(4, "kong", -_FIRST_LOGIT),
 )
 """Paper, Table 2: the discard net chooses a kind of tile, the others say yes or no."""
 

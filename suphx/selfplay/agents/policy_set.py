@@ -156,7 +156,7 @@ def random_policy_set(encoder: str, config: AnyNetConfig, seed: int, *, game: st
     with first_weights(seed):
         nets = tuple(new_net(kind, learning.layout(encoder, kind.number), config) for kind in find_decisions(game))
     for net in nets:
-        if isinstance(net.output, CallHead):
+        if isinstance(net.output, CallHead) and not net.kind.is_choice:
             with torch.no_grad():
                 net.output.logits.bias.copy_(torch.tensor([0.0, net.kind.first_logit]))
     return PolicySet(tuple(net.eval() for net in nets), (Calibration(),) * len(nets))

@@ -1,0 +1,234 @@
+"""What a seat sees when it decides, as planes, and the tables of choices of the nets (names.py).
+
+Who can win wins, and where one move is legal it is made: nets are not asked (``forced_move``). All columns of honours
+are empty. Nothing that is hidden from the seat has any influence.
+"""
+
+from __future__ import annotations
+
+from suphx.games.dazhong.names import DECISIONS
+from suphx.games.dazhong.table import (
+    CHOW,
+    DECLARE,
+    KONG,
+    NO_KIND,
+    NUM_ACTIONS,
+    NUM_KINDS,
+    NUM_SEATS,
+    OWN_TURN,
+    PASS,
+    PUNG,
+    START,
+    WIN,
+    Table,
+)
+from suphx.games.mahjong.planes import NUM_COLUMNS, count_masks, layout, set_bit, set_counts, set_plane
+from suphx.games.mahjong.shanten import Suits, improving_of_suit, merge_rows, rows_shanten, suit_rows
+from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, add_meld
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I8, U8
+
+NUM_CLAIMS = DECISIONS[1].num_choices
+PASS_CHOICE, PUNG_CHOICE, KONG_CHOICE, FIRST_CHOW, DECLARE_CHOICE = 0, 1, 2, 3, 6
+"""Choices of a claim; a turn's are 34 columns each of discards, of ting and of kongs, in the order of moves."""
+WALL_BORDERS = (4, 8, 12, 16, 24, 32, 40, 48)
+UKEIRE_BORDERS = (1, 3, 5, 8, 12, 16, 20, 28)
+MAX_SHANTEN = 6
+
+LAYOUT = layout(
+    "dazhong",
+    1,
+    (
+        ("hand", 4, "own concealed tiles, the drawn one included: count planes"),
+        ("drawn", 1, "the kind just drawn"),
+        ("claimed", 1, "the kind that can be claimed"),
+        ("turn", NUM_SEATS - 1, "full: whose tile can be claimed, from the next seat on"),
+        ("took", 1, "the kind that was claimed for this turn"),
+        ("melds", (NUM_SEATS, 4), "4 seats, the observer first, x count planes of the tiles of its melds"),
+        ("rivers", (NUM_SEATS, 4), "4 seats x count planes of the discards that nobody claimed"),
+        ("unseen", 4, "tiles that the observer does not see: count planes"),
+        ("ready", NUM_SEATS, "full: whose hand is ready and frozen"),
+        ("wall", len(WALL_BORDERS), "full: at least so many tiles can be drawn: " + ", ".join(map(str, WALL_BORDERS))),
+        ("shanten", MAX_SHANTEN + 1, "full: shanten after the best discard, 0 to 6; seven pairs count"),
+        ("pairs", 3, "full: no meld and at least 4, 5, 6 pairs"),
+        ("keeps", 1, "kinds whose discard leaves that shanten"),
+        (
+            "ukeire",
+            len(UKEIRE_BORDERS),
+            "those of them after which so many unseen tiles lower it: " + ", ".join(map(str, UKEIRE_BORDERS)),
+        ),
+        ("gains", NUM_CLAIMS - 2, "full: the shanten is lower after pung, kong, and the three chows"),
+    ),
+)
+_AT = LAYOUT.first_planes()
+
+
+@jit
+def forced_move(t: Table) -> int:
+    """Return the move that needs no net, or -1: a win, or the only legal one."""
+    if t.legal[WIN]:
+        return WIN
+    found = -1
+    for move in range(NUM_ACTIONS):
+        if t.legal[move]:
+            if found >= 0:
+                return -1
+            found = move
+    return found
+
+
+@jit
+def choice_of_move(t: Table, move: int) -> int:
+    """Return the choice that a legal move is; -1 for a win."""
+    if t.phase == OWN_TURN:
+        return -1 if move == WIN else move // NUM_KINDS * NUM_COLUMNS + move % NUM_KINDS
+    if CHOW <= move < PUNG:
+        return FIRST_CHOW + 2 - (t.claimed - (move - CHOW))
+    if KONG <= move < CHOW:
+        return KONG_CHOICE
+    if move == PUNG:
+        return PUNG_CHOICE
+    if move == DECLARE:
+        return DECLARE_CHOICE
+    return PASS_CHOICE if move == PASS else -1
+
+
+@jit
+def move_of_choice(t: Table, choice: int) -> int:
+    """Return the move of a legal choice."""
+    if t.phase == OWN_TURN:
+        return choice // NUM_COLUMNS * NUM_KINDS + choice % NUM_COLUMNS
+    if choice == PASS_CHOICE:
+        return PASS
+    if choice == PUNG_CHOICE:
+        return PUNG
+    if choice == KONG_CHOICE:
+        return KONG + t.claimed
+    return DECLARE if choice == DECLARE_CHOICE else CHOW + t.claimed - 2 + choice - FIRST_CHOW
+
+
+@jit
+def fill_mask(t: Table, mask: U8) -> None:
+    """Mark the legal choices in zeros, uint8 [choices of the kind]."""
+    for move in range(NUM_ACTIONS):
+        if t.legal[move] and move != WIN:
+            mask[choice_of_move(t, move)] = 1
+
+
+@jit
+def encode(t: Table, suits: Suits, row: U8) -> None:
+    """Fill the zeros of ``row``, uint8 [LAYOUT.observation_bytes], with what ``t.actor`` sees."""
+    seat = t.actor
+    hand, num_melds = t.hand[seat], t.num_melds[seat]
+    counts = hand.copy()
+    set_counts(row, _AT.hand, count_masks(hand))
+    if t.phase == OWN_TURN:
+        if t.drawn != NO_KIND:
+            set_bit(row, _AT.drawn, t.drawn)
+        if t.took != NO_KIND:
+            set_bit(row, _AT.took, t.took)
+    elif t.phase != START:
+        set_bit(row, _AT.claimed, t.claimed)
+        set_plane(row, _AT.turn + (t.turn - seat) % NUM_SEATS - 1)
+    for distance in range(NUM_SEATS):
+        other = (seat + distance) % NUM_SEATS
+        counts[:] = 0
+        for i in range(t.num_melds[other]):
+            add_meld(counts, t.meld_type[other, i], t.meld_kind[other, i], 1)
+        set_counts(row, _AT.melds + 4 * distance, count_masks(counts))
+        counts[:] = 0
+        for i in range(t.num_discards[other]):
+            counts[t.river[other, i]] += 1
+        set_counts(row, _AT.rivers + 4 * distance, count_masks(counts))
+        if t.ready[other]:
+            set_plane(row, _AT.ready + distance)
+    for kind in range(NUM_COLUMNS):
+        counts[kind] = 4 - hand[kind] - t.shown[kind] if kind < NUM_KINDS else 0
+    set_counts(row, _AT.unseen, count_masks(counts))
+    for i in range(len(WALL_BORDERS)):
+        if t.wall_left >= WALL_BORDERS[i]:
+            set_plane(row, _AT.wall + i)
+    for i in range(3):
+        if num_melds == 0 and _count_pairs(hand) >= 4 + i:
+            set_plane(row, _AT.pairs + i)
+    if t.phase == OWN_TURN:
+        now = _fill_discards(suits, hand, num_melds, counts, row)
+    else:
+        now = hand_shanten(suits, hand, num_melds)
+        if t.phase != START:
+            _fill_gains(t, suits, now, row)
+    set_plane(row, _AT.shanten + min(now, MAX_SHANTEN))
+
+
+@jit
+def hand_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
+    """Return the shanten of the concealed tiles beside ``num_melds`` melds, seven pairs included."""
+    now = rows_shanten(suits, suit_rows(suits, hand), num_melds)
+    return min(now, 6 - _count_pairs(hand)) if num_melds == 0 else now
+
+
+@jit
+def _count_pairs(hand: I8) -> int:
+    pairs = 0
+    for kind in range(NUM_KINDS):
+        pairs += hand[kind] >> 1
+    return pairs
+
+
+@jit
+def _count_improving(suits: Suits, hand: I8, num_melds: int, now: int, unseen: I8) -> int:
+    """Return how many unseen tiles lower the shanten ``now`` of a hand that has discarded."""
+    rows = suit_rows(suits, hand)
+    kinds = 0
+    if rows_shanten(suits, rows, num_melds) == now:
+        m, p, s, _ = rows
+        kinds |= improving_of_suit(suits, hand, 0, merge_rows(suits, p, s), num_melds, now)
+        kinds |= improving_of_suit(suits, hand, 1, merge_rows(suits, m, s), num_melds, now)
+        kinds |= improving_of_suit(suits, hand, 2, merge_rows(suits, m, p), num_melds, now)
+    is_pairs = num_melds == 0 and 6 - _count_pairs(hand) == now
+    total = 0
+    for kind in range(NUM_KINDS):
+        if kinds >> kind & 1 or (is_pairs and hand[kind] & 1):
+            total += unseen[kind]
+    return total
+
+
+@jit
+def _fill_discards(suits: Suits, hand: I8, num_melds: int, unseen: I8, row: U8) -> int:
+    """Fill ``keeps`` and ``ukeire``; return the shanten after the best discard."""
+    best = MAX_SHANTEN + 2
+    for fills in (False, True):
+        for kind in range(NUM_KINDS):
+            if hand[kind] == 0:
+                continue
+            hand[kind] -= 1
+            after = hand_shanten(suits, hand, num_melds)
+            if not fills:
+                best = min(best, after)
+            elif after == best:
+                set_bit(row, _AT.keeps, kind)
+                count = _count_improving(suits, hand, num_melds, after, unseen)
+                for i in range(len(UKEIRE_BORDERS)):
+                    if count >= UKEIRE_BORDERS[i]:
+                        set_bit(row, _AT.ukeire + i, kind)
+            hand[kind] += 1
+    return best
+
+
+@jit
+def _fill_gains(t: Table, suits: Suits, now: int, row: U8) -> None:
+    """Fill ``gains``: the claims after which the shanten can be lower than ``now``."""
+    hand, num_melds = t.hand[t.actor], t.num_melds[t.actor]
+    for choice in range(PUNG_CHOICE, DECLARE_CHOICE):
+        move = move_of_choice(t, choice)
+        if (choice >= FIRST_CHOW and not CHOW <= move < PUNG) or not t.legal[move]:
+            continue
+        meld_type, lowest = CHI_MELD, t.claimed - 2 + choice - FIRST_CHOW
+        if choice < FIRST_CHOW:
+            meld_type, lowest = PON_MELD if choice == PUNG_CHOICE else MINKAN_MELD, t.claimed
+        hand[t.claimed] += 1
+        add_meld(hand, meld_type, lowest, -1)
+        if rows_shanten(suits, suit_rows(suits, hand), num_melds + 1) < now:
+            set_plane(row, _AT.gains + choice - PUNG_CHOICE)
+        add_meld(hand, meld_type, lowest, 1)
+        hand[t.claimed] -= 1
