@@ -46,7 +46,7 @@ def cluster(
         monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
         monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        monkeypatch.setattr("suphx_platform.cluster.run_objects.POLL_SECONDS", 0.02)
+        monkeypatch.setattr("suphx_platform.cluster.launcher.POLL_SECONDS", 0.02)
         monkeypatch.setattr("suphx_platform.cluster.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
         read = run_results._storage_config  # the chart's bucket cannot be reached; a test's own folder can
         monkeypatch.setattr(run_results, "_storage_config", lambda job: _folder_only(read(job)))

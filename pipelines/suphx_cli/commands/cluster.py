@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.arguments import UsageError, add_recipe, positive, seconds
+from suphx_cli.arguments import UsageError, add_arguments, add_command
 from suphx_platform.cluster.cluster_error import ClusterError, check_configured
 
 if TYPE_CHECKING:
@@ -21,145 +20,111 @@ if TYPE_CHECKING:
 
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
 DRY_RUNS = ("client", "server")
-_WAIT_SECONDS = 600.0
-_TEXTS = {
-    "status": (
-        "show the state of a run on a cluster",
-        "Show the state of a run, its pods by role, its attempts, and its problems with a next step for each. Metrics "
-        "are shown if MLFLOW_TRACKING_URI is set, the last checkpoint if this machine can read the storage, and why "
-        "attempts have failed if it can read one of the two.",
-    ),
-    "logs": (
-        "print the log of a run on a cluster",
-        "Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role. "
-        "The pods of a failed attempt are deleted: --attempt prints its last lines from the storage, or from MLflow if "
-        "MLFLOW_TRACKING_URI is set.",
-    ),
-    "stop": (
-        "save a run on a cluster and stop it",
-        "Save the state of a run on a cluster, then delete its RayJob and its pods; its recipe is kept. The command "
-        "returns when all pods have terminated, and fails if the run did not save. `suphx resume` continues the run. "
-        "For a run on this machine: `suphx runs stop`.",
-    ),
-    "resume": (
-        "resume a stopped or failed run on a cluster",
-        "Resume a stopped or failed run from its last checkpoint, after all pods of the last attempt have terminated.",
-    ),
-    "delete": (
-        "delete a run from a cluster",
-        "Save the state of a run that is running, as `suphx stop` does, then delete its RayJob, its pods and its "
-        "recipe. The command returns when all pods have terminated. Checkpoints and metrics are kept. For a run on "
-        "this machine: `suphx runs delete`.",
-    ),
-}
-"""Command -> its line in the list of commands, and the description in its own help."""
+_PLACE = """\
+--context NAME    context of your kubeconfig (default: the current one)
+--namespace NAME  namespace of the chart (default: the context's namespace)
+"""
+_RUN = "RUN  id of the run; `suphx jobs` lists them"
+_WAIT = "--wait SECONDS  maximum time to wait for the cluster (default: 600)"
+_LAUNCH = """
+launch: start a recipe on a cluster
+
+Run a recipe as a RayJob on a Kubernetes cluster, with the settings of the installed Helm chart. Launching a recipe that
+is already running does not start it again. A tournament needs a chart with nightly.workers.
+
+RECIPE
+--set
+--preset P        size of the run's cluster (default: the chart's value `preset`)
+--release NAME    name of the Helm release, if the namespace has several
+--dry-run [client|server]  create nothing. client: print the objects as YAML, no cluster is needed; server (default):
+                  let the API server check them
+--values FILE     values file of the chart for --dry-run=client (default: the chart's own values)
+--replace         a tournament only: first delete the RayJobs of its other nights, which are stopped if they still run
+-f, --follow      print the log and return when the run has ended
+--rm              with --follow: delete the run from the cluster after it has succeeded
+--wait SECONDS    maximum time to wait for other nights to end (--replace) and, with --follow, for an API server that
+                  does not answer (default: 600)
+"""
+_JOBS = """
+jobs: list the runs on a cluster
+
+List the runs in a namespace of a cluster, each of which is a RayJob. For runs on this machine: `suphx runs list`.
+"""
+_STATUS = f"""
+status: show the state of a run on a cluster
+
+Show the state of a run, its pods by role, its attempts, and its problems with a next step for each. Metrics are shown
+if MLFLOW_TRACKING_URI is set, the last checkpoint if this machine can read the storage, and why attempts have failed if
+it can read one of the two.
+
+{_RUN}
+"""
+_LOGS = f"""
+logs: print the log of a run on a cluster
+
+Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role. The pods of a
+failed attempt are deleted: --attempt prints its last lines from the storage, or from MLflow if MLFLOW_TRACKING_URI is
+set.
+
+{_RUN}
+--role          role of the pods (default: submitter)
+--attempt N     print the last lines of an attempt that has ended
+-f, --follow    keep printing new lines until the run ends
+--tail N        print only the last N lines of each pod
+--wait SECONDS  with --follow: maximum time to wait for an API server that does not answer (default: 600)
+"""
+_STOP = f"""
+stop: save a run on a cluster and stop it
+
+Save the state of a run on a cluster, then delete its RayJob and its pods; its recipe is kept. The command returns when
+all pods have terminated, and fails if the run did not save. `suphx resume` continues the run. For a run on this
+machine: `suphx runs stop`.
+
+{_RUN}
+--now  do not save; training since the last checkpoint is lost
+{_WAIT}
+"""
+_RESUME = f"""
+resume: resume a stopped or failed run on a cluster
+
+Resume a stopped or failed run from its last checkpoint, after all pods of the last attempt have terminated.
+
+{_RUN}
+{_WAIT}
+"""
+_DELETE = f"""
+delete: delete a run from a cluster
+
+Save the state of a run that is running, as `suphx stop` does, then delete its RayJob, its pods and its recipe. The
+command returns when all pods have terminated. Checkpoints and metrics are kept. For a run on this machine: `suphx runs
+delete`.
+
+{_RUN}
+-y, --yes  delete without asking
+--now      do not save; training since the last checkpoint is lost
+--force    also remove the finalizer; only if no KubeRay operator runs
+{_WAIT}
+"""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add all seven."""
-    place = argparse.ArgumentParser(add_help=False)
-    place.add_argument("--context", metavar="NAME", help="context of your kubeconfig (default: the current one)")
-    place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: the context's namespace)")
-    parents = [options, place]
-    _add_launch(commands, parents)
-    jobs = commands.add_parser(
-        "jobs",
-        parents=parents,
-        help="list the runs on a cluster",
-        description="List the runs in a namespace of a cluster, each of which is a RayJob. For runs on this machine: "
-        "`suphx runs list`.",
-    )
-    jobs.set_defaults(execute=execute_jobs)
-    _add(commands, parents, "status", execute_status)
-    logs = _add(commands, parents, "logs", execute_logs)
-    logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: submitter)")
-    logs.add_argument("--attempt", type=positive, metavar="N", help="print the last lines of an attempt that has ended")
-    logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines until the run ends")
-    logs.add_argument("--tail", type=positive, metavar="N", help="print only the last N lines of each pod")
-    _add_wait(logs, "with --follow: maximum time to wait for an API server that does not answer")
-    stop = _add(commands, parents, "stop", execute_stop)
-    stop.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
-    _add_wait(stop)
-    _add_wait(_add(commands, parents, "resume", execute_resume))
-    _add_delete(commands, parents)
-
-
-def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
-    launch = commands.add_parser(
-        "launch",
-        parents=parents,
-        help="start a recipe on a cluster",
-        description="Run a recipe as a RayJob on a Kubernetes cluster, with the settings of the installed Helm chart. "
-        "Launching a recipe that is already running does not start it again. A tournament needs a chart with "
-        "nightly.workers.",
-    )
-    add_recipe(launch)
-    launch.add_argument("--preset", metavar="P", help="size of the run's cluster (default: the chart's value `preset`)")
-    launch.add_argument("--release", metavar="NAME", help="name of the Helm release, if the namespace has several")
-    launch.add_argument(
-        "--dry-run",
-        type=_dry_run,
-        nargs="?",
-        const="server",
-        metavar="client|server",
-        help="create nothing. client: print the objects as YAML, no cluster is needed; server (default): let "
-        "the API server check them",
-    )
-    launch.add_argument(
-        "--values",
-        type=Path,
-        metavar="FILE",
-        help="values file of the chart for --dry-run=client (default: the chart's own values)",
-    )
-    launch.add_argument(
-        "--replace",
-        action="store_true",
-        help="a tournament only: first delete the RayJobs of its other nights, which are stopped if they still run",
-    )
-    launch.add_argument("-f", "--follow", action="store_true", help="print the log and return when the run has ended")
-    launch.add_argument(
-        "--rm", action="store_true", help="with --follow: delete the run from the cluster after it has succeeded"
-    )
-    _add_wait(
-        launch,
-        "maximum time to wait for other nights to end (--replace) and, with --follow, for an API server that does not "
-        "answer",
-    )
-    launch.set_defaults(execute=execute_launch)
+    place = argparse.ArgumentParser(add_help=False, parents=[options])
+    add_arguments(place, _PLACE, {})
+    dry_run = {"type": _dry_run, "const": "server", "metavar": "client|server"}
+    add_command(commands, place, _LAUNCH, execute_launch, dry_run=dry_run, wait=600.0)
+    add_command(commands, place, _JOBS, execute_jobs)
+    add_command(commands, place, _STATUS, execute_status)
+    add_command(commands, place, _LOGS, execute_logs, role={"choices": ROLES, "default": ROLES[0]}, wait=600.0)
+    add_command(commands, place, _STOP, execute_stop, wait=600.0)
+    add_command(commands, place, _RESUME, execute_resume, wait=600.0)
+    add_command(commands, place, _DELETE, execute_delete, wait=600.0)
 
 
 def _dry_run(text: str) -> str:
     if text not in DRY_RUNS:
         raise argparse.ArgumentTypeError(f"{text!r} is neither client nor server: write --dry-run=server or =client")
     return text
-
-
-def _add_delete(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
-    delete = _add(commands, parents, "delete", execute_delete)
-    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
-    delete.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
-    delete.add_argument(
-        "--force", action="store_true", help="also remove the finalizer; only if no KubeRay operator runs"
-    )
-    _add_wait(delete)
-
-
-def _add(
-    commands: Subparsers,
-    parents: list[argparse.ArgumentParser],
-    name: str,
-    execute: Callable[[argparse.Namespace, Console], dict[str, object] | None],
-) -> argparse.ArgumentParser:
-    text, description = _TEXTS[name]
-    parser = commands.add_parser(name, parents=parents, help=text, description=description)
-    parser.add_argument("run", metavar="RUN", help="id of the run; `suphx jobs` lists them")
-    parser.set_defaults(execute=execute)
-    return parser
-
-
-def _add_wait(parser: argparse.ArgumentParser, text: str = "maximum time to wait for the cluster") -> None:
-    text = f"{text} (default: {_WAIT_SECONDS:.0f})"
-    parser.add_argument("--wait", type=seconds, default=_WAIT_SECONDS, metavar="SECONDS", help=text)
 
 
 def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -246,23 +211,17 @@ def _objects(args: argparse.Namespace, template: Object, console: Console) -> Ru
 
     is_tournament = _is_tournament(args)
     recipe: Any = (load_tournament_recipe if is_tournament else load_run_recipe)(args.recipe, args.overrides)
-    common: dict[str, Any] = {
-        "run_id": run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
-        "recipe": to_toml(recipe),
-        "overrides": _with_own_storage(recipe.storage.address, args.overrides),
-    }
+    overrides, address = args.overrides, recipe.storage.address
+    if address and not any(key == "storage.address" for key, _ in overrides):  # it counts more than that of the chart
+        overrides = [*overrides, ("storage.address", address)]
+    run_id = run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys))
+    common: dict[str, Any] = {"run_id": run_id, "recipe": to_toml(recipe), "overrides": overrides}
     if is_tournament:
         return tournament_objects(template, results_id=derived_run_id(recipe), **common)
     with console.activity("importing"):
         from suphx_pipelines.pipeline import pipeline_stages
     pipeline_stages(recipe)  # finds keys that do not fit together
     return run_objects(template, preset=args.preset, needs=needs_of(recipe), **common)
-
-
-def _with_own_storage(address: str, overrides: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-    """Return the overrides with the recipe's ``storage.address``, which counts more than that of the chart."""
-    is_given = not address or any(key == "storage.address" for key, _ in overrides)
-    return overrides if is_given else [*overrides, ("storage.address", address)]
 
 
 def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -342,16 +301,11 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     """Delete a run from the cluster after a question, and return what was removed and what is kept."""
     launcher = _connect(args)
     if not args.yes:
-        _confirm(launcher.question(args.run, saves=not args.now), console)
+        console.warn(f"{launcher.question(args.run, saves=not args.now)} [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise ClusterError("nothing was deleted: answer y, or use --yes")
     deletion = launcher.delete(args.run, seconds=args.wait, saves=not args.now, forces=args.force)
-    return deletion.to_json() if console.is_json else deletion.to_text()
-
-
-def _confirm(question: str, console: Console) -> None:
-    console.warn(f"{question} [y/N]")
-    answer = sys.stdin.readline().strip().lower()
-    if answer not in ("y", "yes"):
-        raise ClusterError("nothing was deleted: answer y, or use --yes")
+    return deletion if console.is_json else {name: value for name, value in deletion.items() if value}
 
 
 def _shown(status: RunStatus, console: Console) -> dict[str, object]:

@@ -4,61 +4,71 @@
 >>> launcher.launch(objects)
 >>> launcher.status("reinforcement-1f2e3d4c5b").state
 'starting'
+
+The RayJob is created first: two launches at the same time compete for its name. The ConfigMap with the recipe follows
+and is owned by it, so that Kubernetes deletes both together. A run that is stopped keeps its recipe.
 """
 
 from __future__ import annotations
 
 import logging
+import secrets
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
+from suphx_platform.cluster import run_status
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
-from suphx_platform.cluster.run_attempts import StopOutcome
+from suphx_platform.cluster.run_attempts import StopOutcome, read_report
 from suphx_platform.cluster.run_log import RunLog
 from suphx_platform.cluster.run_manifest import (
     JOB_KEY,
+    LAUNCH_NOTE,
     PRESET_LABEL,
     RELEASE_LABEL,
     TEMPLATE_LABEL,
     RunObjects,
-    has_job,
     job_of,
     job_text,
     recipe_name,
     setting,
 )
-from suphx_platform.cluster.run_objects import (
-    Listing,
-    RunWait,
-    create_run,
-    find_job,
-    find_recipe,
-    is_kept,
-    keep_recipe,
-    list_pods,
-    put_recipe,
-    request_stop,
-)
-from suphx_platform.cluster.run_results import Deletion, places_of
+from suphx_platform.cluster.run_results import places_of
 from suphx_platform.cluster.run_status import (
-    REJECTED,
     RUN_LABEL,
-    RunObservation,
     RunStatus,
     State,
-    attempts_of,
-    has_left_driver,
     is_active,
     is_ended,
     is_stop_requested,
-    pods_by_role,
-    role_of,
     state_of,
 )
 
+STOPPED_NOTE = "suphx/stopped"
+"""Annotation of a recipe whose run was stopped by deleting its RayJob; the run can be resumed."""
+POLL_SECONDS = 2.0
+_NOW_SECONDS = 1
+"""How long a head pod may go on that is not to save. 0 would make Kubernetes forget it while it still runs."""
+_LOSSES: Mapping[str, str] = {
+    "failed": "ended with an error when it was asked to save",
+    "killed": "was killed before it had saved",
+    "unsaved": "had not saved its state within run.saveSeconds of the chart",
+}
+_HINTS: dict[State, str] = {
+    "stopped": "suphx resume RUN continues it",
+    "failed": "suphx status RUN shows the cause, suphx resume RUN continues from the last checkpoint",
+    "succeeded": "a recipe with another seed is another run, and suphx delete RUN makes room for this one",
+    "stopping": "suphx resume RUN continues it when its pods have ended",
+}
 _logger = logging.getLogger(__name__)
+
+
+class UnknownEndError(ClusterError):
+    """A run is stopped, and it is not known whether it has saved."""
 
 
 class Launcher:
@@ -86,25 +96,31 @@ class Launcher:
 
     def launch(self, objects: RunObjects, *, is_dry: bool = False) -> RunStatus:
         """Create a run; leave an existing one as it is. ``is_dry``: let the server check the objects only."""
-        run = objects.run_id
+        run, namespace = objects.run_id, self._api.namespace
         job, recipe = find_job(self._api, run), find_recipe(self._api, run)
-        exists = job is not None or is_kept(recipe)
-        if is_dry:
-            return self._check(objects) if not exists else self._existing(run, job)
-        if exists:
-            if job is not None and recipe is None and not job["metadata"].get("deletionTimestamp"):
+        if job is not None or is_kept(recipe):
+            if not is_dry and job is not None and recipe is None and not job["metadata"].get("deletionTimestamp"):
                 data = {**objects.recipe["data"], JOB_KEY: job_text(job)}
                 put_recipe(self._api, {**objects.recipe, "data": data}, job)
-            return self._existing(run, job)
+            status = self.status(run)
+            if status.state == "deleting":
+                raise ClusterError(_deleting(run))
+            hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
+            _logger.info("%s exists already (%s): %s", run, status.state, hint.replace("RUN", run))
+            return status
+        if is_dry:
+            for kind, body in (("rayjobs", objects.job), ("configmaps", objects.recipe)):
+                with suppress(ExistsError):
+                    self._api.create(kind, body, is_dry=True)
+            _logger.info("%s would be created in namespace %s: the server accepts it", run, namespace)
+            return RunStatus(run_id=run, state="starting", pods={}, problems=[])
         if any(is_active(pod) for pod in list_pods(self._api, run)):  # a new driver must never overlap the old one
             raise ClusterError(
                 f"{run} was deleted, and its pods are still terminating: its driver may still save. Launch it again "
                 f"when kubectl get pods -l {RUN_LABEL}={run} shows none"
             )
         if create_run(self._api, objects.job, objects.recipe):
-            _logger.info(
-                "Created %s in namespace %s: suphx status %s, suphx logs %s -f", run, self._api.namespace, run, run
-            )
+            _logger.info("Created %s in namespace %s: suphx status %s, suphx logs %s -f", run, namespace, run, run)
         else:
             _logger.info("%s exists already: another command created it at the same time", run)
         return self.status(run)
@@ -112,9 +128,8 @@ class Launcher:
     def delete_other_nights(self, objects: RunObjects, *, seconds: float) -> None:
         """Delete the RayJobs of a tournament's other nights, and wait until their pods have terminated.
 
-        They have the same name, but for the digest, and belong to the same release. A driver that still works is asked
-        to end by Ray; it has stored its finished games before. Nights that a person has stopped have no RayJob and keep
-        their recipe. Raises ClusterError.
+        They have the same name, but for the digest, and belong to the same release. A driver that still works has
+        stored its finished games. Nights that a person has stopped have no RayJob and keep their recipe.
         """
         labels = objects.job["metadata"]["labels"]
         selector = ",".join(f"{key}={labels[key]}" for key in (PRESET_LABEL, RELEASE_LABEL))
@@ -230,21 +245,22 @@ class Launcher:
         kept = f"What it has stored stays: {places}." if places else "Nothing of it is stored outside of the cluster."
         return f"Delete {run} ({state_of(job, pods)}) with its pods and its recipe? {loss}{kept}"
 
-    def delete(self, run: str, *, seconds: float, saves: bool = True, forces: bool = False) -> Deletion:
+    def delete(self, run: str, *, seconds: float, saves: bool = True, forces: bool = False) -> dict[str, Any]:
         """Stop a run as ``stop`` does, then delete its RayJob, its pods and its recipe; checkpoints and metrics stay.
 
         ``saves``: the driver saves first, if it has a place that outlives its pods. ``forces``: remove the RayJob's
-        finalizer, when no operator is there to do it. Raises ClusterError.
+        finalizer, when no operator is there to do it. Returns what scripts read: what was removed, and what is kept.
         """
         job, recipe = find_job(self._api, run), find_recipe(self._api, run)
         wait = RunWait(self._api, run, seconds=seconds)
         if job is None and recipe is None and not any(map(is_active, list_pods(self._api, run))):
             raise ClusterError(self._no_run(run))
-        outcome = None
+        deleted: dict[str, Any] = {"run_id": run, "state": "deleted", "pods": {}, "problems": []}
         if saves and self._works(run, job):
             if _outlives_its_pods(job):
                 report = self._end_heads(run, wait, saves=True)
-                outcome = next(iter((report or {}).values()), None)
+                if report:
+                    deleted["outcome"] = next(iter(report.values()))
                 if loss := _loss_of(report):
                     _logger.warning("%s is deleted now, but %s", run, loss)
             else:
@@ -258,7 +274,7 @@ class Launcher:
             wait.until_deleted()
         self._api.delete("configmaps", recipe_name(run))
         wait.until_no_pods()
-        return Deletion(run_id=run, removed=removed, kept=places_of(_source(job, recipe)), outcome=outcome)
+        return {**deleted, "removed": removed, "kept": places_of(_source(job, recipe))}
 
     def _works(self, run: str, job: Object | None) -> bool:
         state = state_of(job, list_pods(self._api, run))
@@ -274,52 +290,36 @@ class Launcher:
         name = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
         cluster = source.get("rayclusters", name) if name else None
         spec = (cluster or {}).get("spec") or (job or {}).get("spec", {}).get("rayClusterSpec") or {}
+        roles = run_status.pods_by_role(state, spec, pods)
         is_wanted = not is_ended(state) and state != "stopping"
-        observation = RunObservation(
-            run_id=run,
-            state=state,
+        problems = run_status.problems_of(
+            run,
+            state,
+            datetime.now(UTC),
             job=job,
             cluster=cluster,
             submitter=source.get("jobs", run) if is_wanted and job is not None else None,
             pods=pods,
             events=source.list("events", fields="type=Warning") if is_wanted else [],
-            roles=pods_by_role(state, spec, pods),
+            roles=roles,
         )
         labels = (job or recipe or {"metadata": {}})["metadata"].get("labels") or {}
         return RunStatus(
             run_id=run,
             state=state,
-            pods=observation.roles,
-            problems=observation.problems(datetime.now(UTC)),
-            attempts=None if job is None else attempts_of(job),
+            pods=roles,
+            problems=problems,
+            attempts=None if job is None else run_status.attempts_of(job),
             preset=str(labels.get(PRESET_LABEL, "")),
         )
 
     def _may_compute(self, run: str, job: Object | None) -> bool:
         """Tell whether the driver of an ended RayJob may still work, as after its deadline."""
-        return has_left_driver(job) and bool(self._heads(run))
-
-    def _existing(self, run: str, job: Object | None) -> RunStatus:
-        """Return the status of a run that need not be created, with a hint for the person who tried."""
-        status = self.status(run)
-        if status.state == "deleting":
-            raise ClusterError(_deleting(run))
-        hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
-        _logger.info("%s exists already (%s): %s", run, status.state, hint.replace("RUN", run))
-        return status
-
-    def _check(self, objects: RunObjects) -> RunStatus:
-        for kind, body in (("rayjobs", objects.job), ("configmaps", objects.recipe)):
-            try:
-                self._api.create(kind, body, is_dry=True)
-            except ExistsError:
-                continue
-        _logger.info("%s would be created in namespace %s: the server accepts it", objects.run_id, self._api.namespace)
-        return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
+        return run_status.has_left_driver(job) and bool(self._heads(run))
 
     def _heads(self, run: str) -> list[str]:
         pods = list_pods(self._api, run)
-        return [pod["metadata"]["name"] for pod in pods if role_of(pod) == "head" and is_active(pod)]
+        return [pod["metadata"]["name"] for pod in pods if run_status.role_of(pod) == "head" and is_active(pod)]
 
     def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
         """End the head pod, whose hook has the driver save, before other pods end; return what it reports."""
@@ -348,23 +348,205 @@ class Launcher:
         return f"there is no run {run} in namespace {self._api.namespace}: suphx jobs lists all"
 
 
-class UnknownEndError(ClusterError):
-    """A run is stopped, and it is not known whether it has saved."""
+class Listing:
+    """The objects of all runs, with one request for each kind, when the first run needs it; asked as ClusterApi is."""
+
+    def __init__(self, api: ClusterApi) -> None:
+        self._api = api
+        self._listed: dict[str, list[Object]] = {}
+
+    def runs(self) -> list[str]:
+        """Return the ids of all runs that have a RayJob or a recipe, in the order of their creation."""
+        # Recipes are listed first: one of a run that is created meanwhile would look like one without a RayJob.
+        found = [*self._all("configmaps"), *self._all("rayjobs")]
+        made = {str(one["metadata"]["labels"][RUN_LABEL]): str(one["metadata"]["creationTimestamp"]) for one in found}
+        return sorted(made, key=lambda run: (made[run], run))
+
+    def _all(self, kind: str, fields: str = "") -> list[Object]:
+        if kind not in self._listed:
+            labels = RUN_LABEL if kind in ("rayjobs", "configmaps", "pods") else ""
+            self._listed[kind] = self._api.list(kind, labels=labels, fields=fields)
+        return self._listed[kind]
+
+    def get(self, kind: str, name: str) -> Object | None:
+        """Return an object; None if it does not exist."""
+        return next((one for one in self._all(kind) if one["metadata"]["name"] == name), None)
+
+    def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
+        """Return the objects with a label ``key=value``, or all of ``fields``."""
+        key, _, value = labels.partition("=")
+        found = self._all(kind, fields)
+        return [one for one in found if not key or (one["metadata"].get("labels") or {}).get(key) == value]
 
 
-_NOW_SECONDS = 1
-"""How long a head pod may go on that is not to save. 0 would make Kubernetes forget it while it still runs."""
-_LOSSES: Mapping[str, str] = {
-    "failed": "ended with an error when it was asked to save",
-    "killed": "was killed before it had saved",
-    "unsaved": "had not saved its state within run.saveSeconds of the chart",
-}
-_HINTS: dict[State, str] = {
-    "stopped": "suphx resume RUN continues it",
-    "failed": "suphx status RUN shows the cause, suphx resume RUN continues from the last checkpoint",
-    "succeeded": "a recipe with another seed is another run, and suphx delete RUN makes room for this one",
-    "stopping": "suphx resume RUN continues it when its pods have ended",
-}
+def find_job(api: ClusterApi | Listing, run: str) -> Object | None:
+    """Return the RayJob of a run, None if there is none; ClusterError if somebody else's has this name."""
+    job = api.get("rayjobs", run)
+    if job is not None and (job["metadata"].get("labels") or {}).get(RUN_LABEL) != run:
+        raise ClusterError(f"RayJob {run} has no label {RUN_LABEL}={run}: it is not a run of suphx")
+    return job
+
+
+def find_recipe(api: ClusterApi | Listing, run: str) -> Object | None:
+    """Return the ConfigMap with the recipe of a run."""
+    return api.get("configmaps", recipe_name(run))
+
+
+def list_pods(api: ClusterApi | Listing, run: str) -> list[Object]:
+    """Return all pods of a run."""
+    return api.list("pods", labels=f"{RUN_LABEL}={run}")
+
+
+def is_kept(recipe: Object | None) -> bool:
+    """Return whether a recipe without RayJob is that of a stopped run, which can be resumed."""
+    return STOPPED_NOTE in ((recipe or {}).get("metadata", {}).get("annotations") or {})
+
+
+def create_run(api: ClusterApi, job: Object, recipe: Object) -> bool:
+    """Create RayJob and recipe; return False if another command created the RayJob at the same time.
+
+    Raises ClusterError; then neither of them is left, or the message names what is. The same after Ctrl-C.
+    """
+    note = secrets.token_hex(8)
+    annotations = {**(job["metadata"].get("annotations") or {}), LAUNCH_NOTE: note}
+    name = job["metadata"]["name"]
+    try:
+        made = api.create("rayjobs", {**job, "metadata": {**job["metadata"], "annotations": annotations}})
+    except ExistsError:  # by another command, or by this one before the connection broke
+        made = find_job(api, name) or {}
+        if (made.get("metadata", {}).get("annotations") or {}).get(LAUNCH_NOTE) != note:
+            return False
+    try:
+        put_recipe(api, recipe, made)
+    except (ClusterError, KeyboardInterrupt) as error:
+        try:
+            api.delete("rayjobs", name)
+        except ClusterError as second:
+            cause = f"{error}. " if str(error) else ""
+            raise ClusterError(f"{cause}RayJob {name} exists and cannot be deleted ({second})") from error
+        raise
+    return True
+
+
+def put_recipe(api: ClusterApi, recipe: Object, job: Object) -> None:
+    """Create the recipe of a RayJob that exists, or replace the one that is left of an earlier RayJob."""
+    name, data = recipe["metadata"]["name"], recipe["data"]
+    metadata = {key: dict(recipe["metadata"].get(key) or {}) for key in ("labels", "annotations")}
+    metadata["annotations"].pop(STOPPED_NOTE, None)
+    owner = {key: job["metadata"][key] for key in ("name", "uid")}
+    owned = {**metadata, "ownerReferences": [{"apiVersion": "ray.io/v1", "kind": "RayJob", **owner}]}
+    changed = {**owned, "annotations": {**metadata["annotations"], STOPPED_NOTE: None}}
+    for _ in range(2):  # Kubernetes may delete what is left of an earlier RayJob at the same time
+        try:
+            api.create("configmaps", {**recipe, "metadata": {"name": name, **owned}})
+            return
+        except ExistsError:
+            if api.get("configmaps", name) is not None:
+                break
+    api.change("configmaps", name, lambda _: {"metadata": changed, "data": data})
+
+
+def keep_recipe(api: ClusterApi, run: str, job: Object | None) -> Object:
+    """Let the recipe survive the deletion of the RayJob, with all that creates it again; return the recipe."""
+
+    def make(recipe: Object) -> Object:
+        owners = [one["uid"] for one in recipe["metadata"].get("ownerReferences") or ()]
+        if job is not None and owners and job["metadata"]["uid"] not in owners:
+            raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
+        note = {"annotations": {STOPPED_NOTE: "true"}, "ownerReferences": None}
+        missing = job is not None and not (recipe.get("data") or {}).get(JOB_KEY)
+        return {"metadata": note, **({"data": {JOB_KEY: job_text(job or {})}} if missing else {})}
+
+    if find_recipe(api, run) is None:
+        raise ClusterError(
+            f"ConfigMap {recipe_name(run)} does not exist, without which {run} cannot be resumed. Launch its "
+            f"recipe again to restore it, or remove the run with suphx delete {run}"
+        )
+    return api.change("configmaps", recipe_name(run), make)
+
+
+def request_stop(api: ClusterApi, run: str) -> None:
+    """Note on the RayJob that it is to stop, and that no attempt follows when its driver has ended."""
+
+    def make(job: Object) -> Object:
+        note = {"annotations": {run_status.STOP_NOTE: datetime.now(UTC).isoformat(timespec="seconds")}}
+        return {} if is_stop_requested(job) else {"metadata": note, "spec": {"backoffLimit": 0}}
+
+    api.change("rayjobs", run, make)
+
+
+class RunWait:
+    """Consumes: the objects of one run as they change. Produces: nothing. Waits for: at most ``seconds`` in all."""
+
+    def __init__(self, api: ClusterApi, run: str, *, seconds: float) -> None:
+        self._api, self._run = api, run
+        self._ends_at = time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """The rest of the time, at least one second: what is so already is seen in any case."""
+        return max(1.0, self._ends_at - time.monotonic())
+
+    def until_head_ended(self, pod: str) -> dict[str, StopOutcome] | None:
+        """Have a head pod end as on a node that is drained, and wait until it has; return what it reports.
+
+        Its hook (``preStop``) has the driver save. None: it ended without a report. Empty: it had no driver, or had not
+        started. ClusterError if it takes too long.
+        """
+        changes = self._api.changes("pods", pod, seconds=self.seconds_left)
+        if (before := next(changes)) is None:
+            return None
+        self._api.delete("pods", pod)  # after the first look, from which the watch shows all changes
+        report: dict[str, StopOutcome] | None = None
+        has_started = _has_started(before)
+        for one in changes:
+            if one is not None:
+                found = read_report(one)
+                report = report if found is None else found
+                has_started = has_started or _has_started(one)
+            if one is None or not is_active(one):
+                return report if has_started else {}
+        raise ClusterError(
+            f"{self._run} is still saving its state: see suphx logs {self._run}. Repeat the command to wait longer, or "
+            "use --now to end it without saving. The pod is killed after run.saveSeconds of the chart at the latest"
+        )
+
+    def until_stopped(self) -> None:
+        """Wait until the operator has stopped the run, or the run has ended, and no pod is left."""
+        for job in self._api.changes("rayjobs", self._run, seconds=self.seconds_left):
+            if is_ended(state := state_of(job)) or state == "queued":
+                return self.until_no_pods()
+        raise ClusterError(
+            f"{self._run} is not stopped yet. See suphx status {self._run}, and check that the KubeRay operator runs; "
+            f"suphx stop {self._run} waits again"
+        )
+
+    def until_deleted(self) -> None:
+        """Wait until the RayJob does not exist any more."""
+        for job in self._api.changes("rayjobs", self._run, seconds=self.seconds_left):
+            if job is None:
+                return
+        raise ClusterError(
+            f"RayJob {self._run} is being deleted and waits for its finalizer, which the KubeRay operator removes. "
+            f"Check that the operator runs and repeat the command, or use suphx delete {self._run} --force"
+        )
+
+    def until_no_pods(self) -> None:
+        """Wait until no pod is left: one that terminates may still run its driver, which saves."""
+        while names := [pod["metadata"]["name"] for pod in list_pods(self._api, self._run) if is_active(pod)]:
+            if time.monotonic() >= self._ends_at:
+                raise ClusterError(
+                    f"pods of {self._run} are still terminating: {', '.join(names)}. Repeat the command to wait "
+                    "longer; if the node of a pod is lost, kubectl delete pod NAME --force removes it"
+                )
+            time.sleep(POLL_SECONDS)
+
+
+def _has_started(pod: Object) -> bool:
+    """Tell whether any container of a pod has run; one that never did can be ``terminated``, without a beginning."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    states = [one.get("state") or {} for one in statuses]
+    return any("running" in state or (state.get("terminated") or {}).get("startedAt") for state in states)
 
 
 def _loss_of(report: Mapping[str, StopOutcome] | None) -> str:
@@ -379,7 +561,9 @@ def _loss_of(report: Mapping[str, StopOutcome] | None) -> str:
 
 def _source(job: Object | None, recipe: Object | None) -> Object | None:
     """Return the RayJob of a run, or that from which it would be created again; None if there is neither."""
-    return job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
+    if job is not None or not ((recipe or {}).get("data") or {}).get(JOB_KEY):
+        return job
+    return job_of(recipe or {})
 
 
 def _deleting(run: str) -> str:
@@ -410,4 +594,4 @@ def _outlives_its_pods(job: Object | None) -> bool:
 
 
 def _is_rejected(job: Object | None) -> bool:
-    return ((job or {}).get("status") or {}).get("jobDeploymentStatus") == REJECTED
+    return ((job or {}).get("status") or {}).get("jobDeploymentStatus") == run_status.REJECTED

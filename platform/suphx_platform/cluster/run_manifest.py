@@ -183,11 +183,6 @@ def job_of(recipe_map: Object) -> Object:
     return job
 
 
-def has_job(recipe_map: Object) -> bool:
-    """Return whether the ConfigMap of a recipe has what it takes to create the RayJob again."""
-    return bool((recipe_map.get("data") or {}).get(JOB_KEY))
-
-
 _OWN_NOTES = (LAUNCH_NOTE, STOP_NOTE)
 """They are about one RayJob, not about the next one of the same run."""
 
@@ -206,12 +201,6 @@ def job_text(job: Object) -> str:
 def recipe_name(run_id: str) -> str:
     """Return the name of the ConfigMap of a run's recipe, as the chart's template mounts it."""
     return f"{run_id}-recipe"
-
-
-def owner_of(job: Object) -> Object:
-    """Return the owner reference by which Kubernetes deletes an object together with the RayJob."""
-    metadata = job["metadata"]
-    return {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": metadata["name"], "uid": metadata["uid"]}
 
 
 def setting(job: Object, key: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from suphx.credentials import is_unclear, without_credentials
 from suphx.printable_text import first_line
-from suphx_platform.cluster.run_attempts import ATTEMPTS, Attempt, StopOutcome, places, read_attempts
+from suphx_platform.cluster.run_attempts import ATTEMPTS, Attempt, places, read_attempts
 from suphx_platform.cluster.run_manifest import environment, results_id, setting
 from suphx_platform.cluster.run_status import RunStatus, is_stop_requested
 from suphx_platform.storage.storage import Storage
@@ -115,27 +115,6 @@ def _storage_config(job: Mapping[str, Any] | None) -> StorageConfig | None:
 
 
 _RELEASE_NOTE = "meta.helm.sh/release-name"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion:
-    """What ``delete`` removed, and where the run may have results that stay."""
-
-    run_id: str
-    removed: list[str]
-    kept: list[str]
-    outcome: StopOutcome | None = None
-    """How the driver ended that was asked to save; None if none was."""
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read."""
-        status = {"state": "deleted", "pods": {}, "problems": []}
-        outcome = {"outcome": self.outcome} if self.outcome else {}
-        return {"run_id": self.run_id, **status, **outcome, "removed": self.removed, "kept": self.kept}
-
-    def to_text(self) -> dict[str, object]:
-        """Return the same for a person, without empty entries."""
-        return {name: value for name, value in self.to_json().items() if value}
 
 
 def places_of(job: dict[str, Any] | None) -> list[str]:

@@ -218,76 +218,70 @@ _STATES_WITH_EVENTS: tuple[State, ...] = ("queued", "starting", "running", "retr
 """In other states pods are not wanted, and what the operator met while it removed them is harmless."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunObservation:
-    """All objects of one run at one time."""
+def problems_of(
+    run: str,
+    state: State,
+    now: datetime,
+    *,
+    job: Object | None,
+    cluster: Object | None,
+    submitter: Object | None,
+    pods: Sequence[Object],
+    events: Sequence[Object],
+    roles: Mapping[str, Pods],
+) -> list[str]:
+    """Return one line for each problem of a run, each once, with what to do.
 
-    run_id: str
-    state: State
-    job: Object | None = None
-    """The RayJob."""
-    cluster: Object | None = None
-    """The RayCluster of the RayJob's current attempt."""
-    submitter: Object | None = None
-    """The Kubernetes Job of the submitter."""
-    pods: Sequence[Object] = ()
-    events: Sequence[Object] = ()
-    """Warnings of the namespace."""
-    roles: Mapping[str, Pods]
-
-    def problems(self, now: datetime) -> list[str]:
-        """Return one line for each problem, each once."""
-        found = [*self._of_job(now)]
-        for pod in self.pods:
-            found += [self._line(_subject(pod), *fault) for fault in pod_faults(pod)]
-        if self.state in _STATES_WITH_EVENTS:
-            found += [
-                self._line(_event_subject(event), str(event.get("reason")), str(event.get("message") or ""))
-                for event in self._relevant_events()
-            ]
-        return list(dict.fromkeys(found))[:_MAX_PROBLEMS]
-
-    def _of_job(self, now: datetime) -> Iterator[str]:
-        if self.job is None:
-            return
-        status, metadata = self.job.get("status") or {}, self.job["metadata"]
-        name = f"RayJob {metadata['name']}"
-        if self.state == "deleting":
-            if now - _time(metadata["deletionTimestamp"]) > _PATIENCE:
-                yield self._line(name, "DeletionPending", _DELETION)
-        elif not (status.get("jobDeploymentStatus") or status.get("startTime")):
-            age = now - _time(metadata.get("creationTimestamp"))
-            if age > _PATIENCE:
-                yield self._line(name, "NoOperator", f"no operator has taken it for {_minutes(age)}")
-        elif self.state == "retrying":
-            count = attempts_of(self.job)
-            text = f"attempt {count.failed} of {count.allowed}"  # the operator forgets its message for the next attempt
-            yield self._line(name, "AttemptFailed", ": ".join(filter(None, (text, str(status.get("message") or "")))))
-        elif self.state != "succeeded" and (status.get("reason") or status.get("jobStatus") == "FAILED"):
-            yield self._line(name, str(status.get("reason") or "Failed"), str(status.get("message") or ""))
-        if is_stop_requested(self.job) and self.state == "running":
-            yield self._line(f"run {self.run_id}", "StopRequested", "the driver saves, then its head pod ends")
-
-    def _relevant_events(self) -> Iterator[Object]:
-        """Yield the newest event of each reason of objects that exist and lack something, none before this attempt."""
-        lacking = [pod for pod in self.pods if _is_unexplained(pod)]
-        if self.submitter is not None and not any(role_of(pod) == "submitter" for pod in self.pods):
-            lacking.append(self.submitter)
-        if any(pods.ready < pods.wanted for pods in self.roles.values()):
-            lacking += [one for one in (self.job, self.cluster) if one is not None]
-        uids = {str(one["metadata"].get("uid")) for one in lacking}
-        began = _time(((self.job or {}).get("status") or {}).get("startTime"))
-        newest: dict[tuple[str, str], Object] = {}
-        for event in sorted(self.events, key=_event_time):
-            uid = str((event.get("involvedObject") or {}).get("uid"))
-            if uid in uids and _event_time(event) >= began:
-                newest[uid, str(event.get("reason"))] = event
-        yield from newest.values()
-
-    def _line(self, subject: str, reason: str, message: str) -> str:
+    ``cluster``: the RayCluster of the current attempt; ``submitter``: its Kubernetes Job; ``events``: warnings of the
+    namespace, of which the newest of each reason counts if it is of this attempt and of an object that lacks something.
+    """
+    found: list[tuple[str, str, str]] = []
+    if job is not None:
+        found += [(f"RayJob {run}", *fault) for fault in _job_faults(job, state, now)]
+    for pod in pods:
+        found += [(f"{role_of(pod) or 'pod'} {pod['metadata']['name']}", *fault) for fault in pod_faults(pod)]
+    if state in _STATES_WITH_EVENTS:
+        waiting = [pod for pod in pods if is_active(pod) and not is_ready(pod) and not any(pod_faults(pod))]
+        lacking = [pod for pod in waiting if not pod["metadata"].get("deletionTimestamp")]
+        if submitter is not None and not any(role_of(pod) == "submitter" for pod in pods):
+            lacking.append(submitter)
+        if any(count.ready < count.wanted for count in roles.values()):
+            lacking += [one for one in (job, cluster) if one is not None]
+        subjects = {str(one["metadata"].get("uid")) for one in lacking}
+        began = _time(((job or {}).get("status") or {}).get("startTime"))
+        newest: dict[tuple[str, str], tuple[str, str, str]] = {}
+        for event in sorted(events, key=_event_time):
+            of = event.get("involvedObject") or {}
+            if str(of.get("uid")) in subjects and _event_time(event) >= began:
+                reason, message = str(event.get("reason")), str(event.get("message") or "")
+                newest[str(of["uid"]), reason] = (f"{of.get('kind')} {of.get('name')}", reason, message)
+        found += newest.values()
+    lines = []
+    for subject, reason, message in found:
         text = f"{subject}: {reason}" + (f": {shortened(message)}" if message else "")
-        advice = advice_for(reason, message).replace("RUN", self.run_id)
-        return f"{text} ({advice})" if advice else text
+        advice = advice_for(reason, message).replace("RUN", run)
+        lines.append(f"{text} ({advice})" if advice else text)
+    return list(dict.fromkeys(lines))[:_MAX_PROBLEMS]
+
+
+def _job_faults(job: Object, state: State, now: datetime) -> Iterator[tuple[str, str]]:
+    """Yield reason and message of what is wrong with a RayJob, or is waited for."""
+    status, metadata = job.get("status") or {}, job["metadata"]
+    reason, message = str(status.get("reason") or ""), str(status.get("message") or "")
+    if state == "deleting":
+        if now - _time(metadata["deletionTimestamp"]) > _PATIENCE:
+            yield "DeletionPending", _DELETION
+    elif not (status.get("jobDeploymentStatus") or status.get("startTime")):
+        if now - _time(metadata.get("creationTimestamp")) > _PATIENCE:
+            yield "NoOperator", "no operator has taken it"
+    elif state == "retrying":
+        count = attempts_of(job)
+        text = f"attempt {count.failed} of {count.allowed}"  # the operator forgets its message for the next attempt
+        yield "AttemptFailed", ": ".join(filter(None, (text, message)))
+    elif state != "succeeded" and (reason or status.get("jobStatus") == "FAILED"):
+        yield reason or "Failed", message
+    if is_stop_requested(job) and state == "running":
+        yield "StopRequested", "the driver saves, then its head pod ends"
 
 
 def pod_faults(pod: Object) -> Iterator[tuple[str, str]]:
@@ -299,19 +293,15 @@ def pod_faults(pod: Object) -> Iterator[tuple[str, str]]:
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             yield str(condition.get("reason") or "Unschedulable"), str(condition.get("message") or "")
     for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
-        yield from _container_faults(container)
-
-
-def _container_faults(container: Object) -> Iterator[tuple[str, str]]:
-    state = container.get("state") or {}
-    waiting = state.get("waiting") or {}
-    if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
-        yield str(waiting["reason"]), str(waiting.get("message") or "")
-    for past in (state, container.get("lastState") or {}):
-        ended = past.get("terminated") or {}
-        if ended.get("exitCode"):
-            text = f"container {container['name']} ended with exit code {ended['exitCode']}"
-            yield str(ended.get("reason") or "Error"), str(ended.get("message") or text)
+        state = container.get("state") or {}
+        waiting = state.get("waiting") or {}
+        if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+            yield str(waiting["reason"]), str(waiting.get("message") or "")
+        for past in (state, container.get("lastState") or {}):
+            ended = past.get("terminated") or {}
+            if ended.get("exitCode"):
+                text = f"container {container['name']} ended with exit code {ended['exitCode']}"
+                yield str(ended.get("reason") or "Error"), str(ended.get("message") or text)
 
 
 def advice_for(reason: str, message: str) -> str:
@@ -326,20 +316,6 @@ def advice_for(reason: str, message: str) -> str:
     return _ADVICE.get(reason, "")
 
 
-def _is_unexplained(pod: Object) -> bool:
-    is_waiting = is_active(pod) and not is_ready(pod) and not pod["metadata"].get("deletionTimestamp")
-    return is_waiting and not any(pod_faults(pod))
-
-
-def _subject(pod: Object) -> str:
-    return f"{role_of(pod) or 'pod'} {pod['metadata']['name']}"
-
-
-def _event_subject(event: Object) -> str:
-    subject = event.get("involvedObject") or {}
-    return f"{subject.get('kind')} {subject.get('name')}"
-
-
 def _event_time(event: Object) -> datetime:
     """Return when an event was last seen; older and newer clients fill in different fields."""
     series = event.get("series") or {}
@@ -350,11 +326,6 @@ def _event_time(event: Object) -> datetime:
 def _time(text: Any) -> datetime:
     """Return a time of the API; None: the beginning of all times."""
     return datetime.fromisoformat(str(text)) if text else datetime.min.replace(tzinfo=UTC)
-
-
-def _minutes(age: timedelta) -> str:
-    minutes = int(age.total_seconds() // 60)
-    return "over a day" if minutes >= 24 * 60 else f"{minutes} minute{'s' if minutes != 1 else ''}"
 
 
 _DELETION = "it is being deleted and waits for its finalizer, which the KubeRay operator removes"

@@ -15,7 +15,6 @@ import yaml
 from helm_python import Chart
 
 from suphx_platform.cluster import launcher as launcher_module
-from suphx_platform.cluster import run_objects as run_objects_module
 from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.launcher import Launcher
 from suphx_platform.cluster.run_manifest import run_objects
@@ -103,7 +102,7 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     both = threading.Barrier(2)
-    create = run_objects_module.create_run
+    create = launcher_module.create_run
 
     def at_once(api: ClusterApi, job: dict[str, Any], recipe: dict[str, Any]) -> bool:
         both.wait(120)
