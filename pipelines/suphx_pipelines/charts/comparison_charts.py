@@ -45,8 +45,12 @@ def interval_chart(
     height = _ROW if any(row.name or row.note for row in rows) else _BARE_ROW
     scale = Scale(*span([*ends, *([] if zero is None else [zero])]), _EDGE, WIDTH - _EDGE)
     top = 18.0 if any(sides) else 4.0
-    base = top + height * len(rows) + 6
-    parts = _axis(scale, top, base, axis_title)
+    base, ticks = top + height * len(rows) + 6, scale.ticks(6)
+    parts = [svg.path([(scale.start, base), (scale.end, base)], "axis")]
+    for tick, text in zip(ticks, tick_texts(ticks), strict=True):
+        parts.append(svg.path([(scale.at(tick), top), (scale.at(tick), base)], "grid"))
+        parts.append(svg.words(scale.at(tick), base + 14, text, "middle"))
+    parts.append(svg.words(WIDTH / 2, base + 30, axis_title, "middle"))
     if zero is not None:
         x = scale.at(zero)
         parts.append(svg.path([(x, top), (x, base)], "level"))
@@ -56,16 +60,6 @@ def interval_chart(
     for number, row in enumerate(rows):
         parts += _row(row, scale, top + height * number, height - 11)
     return svg.drawing(WIDTH, base + _FOOT, parts, label)
-
-
-def _axis(scale: Scale, top: float, base: float, title: str) -> list[str]:
-    ticks = scale.ticks(6)
-    parts = [svg.path([(scale.start, base), (scale.end, base)], "axis")]
-    for tick, text in zip(ticks, tick_texts(ticks), strict=True):
-        x = scale.at(tick)
-        parts.append(svg.path([(x, top), (x, base)], "grid"))
-        parts.append(svg.words(x, base + 14, text, "middle"))
-    return [*parts, svg.words(WIDTH / 2, base + 30, title, "middle")]
 
 
 def _row(row: Row, scale: Scale, top: float, down: float) -> list[str]:
@@ -147,22 +141,17 @@ def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: s
         parts.append(svg.words(0, middle, f"{row + 1}  {shown}", kind="text"))
         parts.append(svg.words(_NAMES + (row + 0.5) * size, _PAIRING_TOP - 6, str(row + 1), "middle"))
         for column, other in enumerate(names):
-            won, lost = ahead[row][column], ahead[column][row]
-            if row != column and won + lost:
-                box = {"x": _NAMES + column * size, "y": _PAIRING_TOP + row * height, "width": size, "height": height}
-                hint = f"{name} before {other} in {won:,} of {won + lost:,} games"
-                parts += _pairing_cell(box, won / (won + lost), hint, has_text=size > 3 * _LETTER)
+            won, games = ahead[row][column], ahead[row][column] + ahead[column][row]
+            if row == column or not games:
+                continue
+            x, y, share = _NAMES + column * size, _PAIRING_TOP + row * height, won / games
+            opacity = f"{0.85 * min(abs(share - 0.5) / _FAR, 1):.2f}"
+            kind, hint = "fill k2" if share > 0.5 else "fill k1", f"{name} before {other} in {won:,} of {games:,} games"
+            box = {"x": x, "y": y, "width": size, "height": height}
+            parts.append(svg.element("rect", svg.hint(hint), **box, class_=kind, fill_opacity=opacity))
+            if size > 3 * _LETTER:
+                parts.append(svg.words(x + size / 2, y + height / 2 + 4, f"{100 * share:.0f}", "middle", "cell-text"))
     return svg.drawing(WIDTH, _PAIRING_TOP + len(names) * height + 4, parts, label)
-
-
-def _pairing_cell(box: dict[str, float], share: float, hint: str, *, has_text: bool) -> list[str]:
-    strength = min(abs(share - 0.5) / _FAR, 1)
-    kind = "fill k2" if share > 0.5 else "fill k1"
-    parts = [svg.element("rect", svg.hint(hint), **box, class_=kind, fill_opacity=f"{0.85 * strength:.2f}")]
-    if has_text:
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + 4
-        parts.append(svg.words(x, y, f"{100 * share:.0f}", "middle", "cell-text"))
-    return parts
 
 
 _CELL, _LEFT, _TOP = 14.0, 28.0, 28.0
@@ -178,9 +167,12 @@ def heat_chart(counts: Sequence[Sequence[int]], names: Sequence[str], label: str
     parts = []
     for row, line in enumerate(counts):
         total = sum(line) or 1
-        for column, count in enumerate(line):
-            if count / total >= _FEWEST:
-                parts.append(_cell(row, column, count / total, names))
+        for column, share in enumerate(count / total for count in line):
+            if share >= _FEWEST:
+                text = f"record {names[row]}, net {names[column]}: {share:.1%}"
+                place = {"x": _LEFT + column * _CELL, "y": _TOP + row * _CELL, "width": _CELL, "height": _CELL}
+                hint, opacity = svg.hint(text) if share >= _HINT_FROM else "", f"{math.sqrt(share):.2f}"
+                parts.append(svg.element("rect", hint, **place, class_="cell", fill_opacity=opacity))
     for number, name in enumerate(names):
         middle = (number + 0.5) * _CELL
         parts.append(svg.words(_LEFT - 3, _TOP + middle + 2.5, name, "end", "small"))
@@ -195,9 +187,3 @@ def heat_chart(counts: Sequence[Sequence[int]], names: Sequence[str], label: str
     record_axis = svg.words(_TITLE_OFFSET, middle, "the player's choice in the record", "middle")
     parts.append(svg.element("g", record_axis, transform=turned))
     return svg.drawing(_LEFT + size + 4, _TOP + size + 4, parts, label)
-
-
-def _cell(row: int, column: int, share: float, names: Sequence[str]) -> str:
-    hint = svg.hint(f"record {names[row]}, net {names[column]}: {share:.1%}") if share >= _HINT_FROM else ""
-    place = {"x": _LEFT + column * _CELL, "y": _TOP + row * _CELL, "width": _CELL, "height": _CELL}
-    return svg.element("rect", hint, **place, class_="cell", fill_opacity=f"{math.sqrt(share):.2f}")

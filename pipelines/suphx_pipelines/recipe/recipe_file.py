@@ -275,7 +275,9 @@ def _completed(cls: type[Any], table: Table, base: Any = None, place: str = "") 
             factory = known[key].default_factory
             start = getattr(base, key) if base is not None else None if factory is MISSING else factory()
             value = _completed(hints[key], value, start, f"{path}.")
-        elif any(isinstance(each, str) and has_credentials(each) for each in _items(value)):
+        elif any(
+            isinstance(each, str) and has_credentials(each) for each in (value if isinstance(value, list) else [value])
+        ):
             raise InvalidValueError(
                 path,
                 "the address contains a user or a password, which everybody could read in the recipe: remove it, use "
@@ -283,10 +285,6 @@ def _completed(cls: type[Any], table: Table, base: Any = None, place: str = "") 
             )
         found[key] = value
     return found if base is None else to_table(base) | found
-
-
-def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _unknown_key(cls: type[Any], key: str, place: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
@@ -137,17 +138,13 @@ def tonight() -> str:
     In a Job of a CronJob, whose name and time zone the chart gives: the date for which it was scheduled. A pod that
     starts again after midnight goes on with its night.
     """
-    now = datetime.now(_time_zone())
+    zone: tzinfo = UTC
+    with suppress(ValueError, ZoneInfoNotFoundError):  # Kubernetes knows it, this machine does not
+        zone = ZoneInfo(os.environ.get(_ZONE) or "UTC")
+    now = datetime.now(zone)
     number = re.search(r"-(\d{8,9})$", os.environ.get(_CRON_JOB, ""))
     scheduled = datetime.fromtimestamp(60 * int(number[1]), now.tzinfo) if number else now
     return f"{scheduled if abs(now - scheduled) < _LATE else now:%Y-%m-%d}"
-
-
-def _time_zone() -> tzinfo:
-    try:
-        return ZoneInfo(os.environ.get(_ZONE) or "UTC")
-    except (ValueError, ZoneInfoNotFoundError):  # Kubernetes knows it, this machine does not
-        return UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

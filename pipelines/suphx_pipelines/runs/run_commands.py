@@ -26,16 +26,6 @@ def rayjob() -> str:
     return os.environ.get("RAY_CLUSTER_NAME", "").rpartition("-")[0] if is_submitted else ""
 
 
-def nets_address(nets: Path, run: Path, storage: str) -> str:
-    """Return the agent with the ``nets`` of a run's folder: their folder, or in a cluster their address.
-
-    ``storage``: its address, if there is one. Empty: nobody outside can play with them.
-    """
-    if not rayjob():
-        return str(nets)
-    return f"{storage.rstrip('/')}/{run.name}/{nets.relative_to(run).as_posix()}" if storage else ""
-
-
 def continue_command(command: list[str]) -> list[str]:
     """Return the command that continues a run: ``command``, or in a cluster the one for its RayJob."""
     job = rayjob()
@@ -90,22 +80,24 @@ def page_command(run_id: str, folder: Path) -> list[str]:
 
 
 def agent_commands(folder: Path, storage: str = "") -> dict[str, list[str]]:
-    """Return what it does -> the command, for the nets in a run's folder; empty if it has none that can play."""
-    nets, opponent = _last_nets(folder)
-    program, agent = program_name(), nets_address(nets, folder, storage) if nets else ""
+    """Return what it does -> the command, for the nets that a run made last; empty if it has none that can play.
+
+    ``storage``: its address, if there is one; in a cluster the nets are named by their address there.
+    """
+    learned, opponent = folder / MONTE_CARLO_STAGE, _DEFAULT_OPPONENT
+    game = game_of_files(path.name for path in learned.iterdir()) if learned.is_dir() else None
+    if game is not None and game != DEFAULT_GAME:
+        nets, opponent = learned, candidate_game(game).agents[-1]
+    elif found := [each for name in (*AGENT_STAGES, SUPERVISED_FOLDER) if has_nets(each := folder / name)]:
+        nets = found[0]
+    else:
+        return {}
+    program, agent = program_name(), str(nets)
+    if rayjob():  # nobody outside can play with nets that no storage has
+        agent = f"{storage.rstrip('/')}/{folder.name}/{nets.relative_to(folder).as_posix()}" if storage else ""
     if not agent:
         return {}
     return {
         "Play against its agent": [program, "play", "--agent", agent],
         "Play another match": [program, "evaluate", "--candidate", agent, "--opponent", opponent],
     }
-
-
-def _last_nets(folder: Path) -> tuple[Path | None, str]:
-    """Return the folder of the nets that the run made last, and a scripted agent to compare them with."""
-    learned = folder / MONTE_CARLO_STAGE
-    game = game_of_files(path.name for path in learned.iterdir()) if learned.is_dir() else None
-    if game is not None and game != DEFAULT_GAME:
-        return learned, candidate_game(game).agents[-1]
-    folders = (folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
-    return next((each for each in folders if has_nets(each)), None), _DEFAULT_OPPONENT

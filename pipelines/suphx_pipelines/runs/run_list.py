@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,16 +56,8 @@ class RunEntry:
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read."""
-        run = self.summary
-        return {
-            "run_id": self.run_id,
-            "recipe": run.recipe,
-            "state": self.state,
-            "verdict": run.verdict,
-            "started": run.started,
-            "seconds": run.seconds,
-            "error": run.error,
-        }
+        shown = {key: getattr(self.summary, key) for key in ("verdict", "started", "seconds", "error")}
+        return {"run_id": self.run_id, "recipe": self.summary.recipe, "state": self.state, **shown}
 
     def settings(self) -> dict[str, Any]:
         """Return all keys of the run's recipe, ``a.b``; ValueError if its file is damaged."""
@@ -84,24 +76,22 @@ def list_runs(runs: Path) -> list[RunEntry]:
     if not runs.is_dir():
         raise ValueError(f"{runs}: no such folder of runs: name yours with --runs DIR, or start one with `suphx run`")
     entries = []
-    for folder in _run_folders(runs):
+    for folder in filter(_is_run, sorted(runs.iterdir())):
         with suppress(FileNotFoundError):  # it is deleted at this very moment
             entries.append(run_entry(folder))
-    return sorted(entries, key=_start, reverse=True)
 
+    def start(entry: RunEntry) -> datetime:
+        started = datetime.min  # also of a time that nobody can read
+        with suppress(ValueError):
+            started = datetime.fromisoformat(entry.summary.started)
+        return started if started.tzinfo else started.replace(tzinfo=UTC)
 
-def _start(entry: RunEntry) -> datetime:
-    """Return when the run was started; a time that nobody can read counts as the oldest."""
-    try:
-        started = datetime.fromisoformat(entry.summary.started)
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return started if started.tzinfo else started.replace(tzinfo=UTC)
+    return sorted(entries, key=start, reverse=True)
 
 
 def run_ids(runs: Path) -> list[str]:
     """Return the ids of all runs in the folder ``runs``, by name, without reading them; none without such a folder."""
-    return [folder.name for folder in _run_folders(runs)] if runs.is_dir() else []
+    return [folder.name for folder in filter(_is_run, sorted(runs.iterdir()))] if runs.is_dir() else []
 
 
 def find_run(runs: Path, name: str) -> RunEntry:
@@ -131,33 +121,24 @@ def run_entry(folder: Path) -> RunEntry:
     try:
         return read_run(folder)
     except (ValueError, OSError) as error:
-        summary = _unwritten(folder, folder)
-        summary.error = str(error)
-        return RunEntry(folder=folder, state="damaged", summary=summary)
+        return RunEntry(folder=folder, state="damaged", summary=_unwritten(folder, folder, error=str(error)))
 
 
 def read_run(folder: Path) -> RunEntry:
     """Return the run in ``folder``; ValueError names a file in it that is damaged."""
     summary, is_running = RunSummary.read(folder), is_locked(folder)
     if summary is None:
-        summary = _unwritten(folder, folder / RECIPE_FILE)
-        summary.recipe = str(read_toml(folder / RECIPE_FILE).get("name", folder.name))
-    state: EntryState = summary.state
-    if is_running:
-        state = "running"
-    elif state == "running":  # its process was killed
-        state = "interrupted"
+        path = folder / RECIPE_FILE
+        summary = _unwritten(folder, path, recipe=str(read_toml(path).get("name", folder.name)))
+    was_killed = summary.state == "running" and not is_running
+    state: EntryState = "running" if is_running else "interrupted" if was_killed else summary.state
     return RunEntry(folder=folder, state=state, summary=summary)
 
 
-def _unwritten(folder: Path, oldest: Path) -> RunSummary:
+def _unwritten(folder: Path, oldest: Path, recipe: str = "", error: str | None = None) -> RunSummary:
     """Return the summary of a run that has none, begun when the file ``oldest`` was written."""
     started = datetime.fromtimestamp(oldest.stat().st_mtime).astimezone().isoformat(timespec="seconds")
-    return RunSummary(run_id=folder.name, recipe="", command=[], state="running", started=started)
-
-
-def _run_folders(runs: Path) -> Iterator[Path]:
-    return (folder for folder in sorted(runs.iterdir()) if _is_run(folder))
+    return RunSummary(run_id=folder.name, recipe=recipe, command=[], state="running", started=started, error=error)
 
 
 def _is_run(folder: Path) -> bool:

@@ -47,8 +47,8 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
     """Raise ValueError if ``folder`` holds something else than this run; ``records``: their digest, or NO_RECORDS."""
     path = folder / RECIPE_FILE
     if not path.is_file():
-        there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
-        if others := there - {LOCK_FILE, ATTEMPTS}:
+        found = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        if others := found - {LOCK_FILE, ATTEMPTS}:
             raise ValueError(
                 f"{folder} is not a run: it contains {min(others)} but no {RECIPE_FILE}; choose another --run-id"
             )

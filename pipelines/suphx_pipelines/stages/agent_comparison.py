@@ -22,7 +22,7 @@ from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import widened_note
-from suphx.evaluation.statistics import Interval, PairedDifference, paired_difference
+from suphx.evaluation.statistics import Interval, paired_difference
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import weak_address
 from suphx.training.config import RewardName
@@ -103,12 +103,15 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})
     figures = {}
     for entry in entries:
-        context.console.say(_sentence(entry))
+        low, high = entry["interval"]
+        text = f"{entry['agent']}: average placement {entry['average_placement']:.3f} ({low:.3f} to {high:.3f})"
         figures[f"{entry['agent']}_average_placement"] = float(entry["average_placement"])
         if entry["compared_with"]:
             low, high = entry["difference_interval"]
             figures[f"{entry['agent']}_difference"] = float(entry["difference"])
             figures |= {f"{entry['agent']}_difference_low": low, f"{entry['agent']}_difference_high": high}
+            text += f"; against {entry['compared_with']} {entry['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
+        context.console.say(text + widened_note(entry["difference_is_widened"]))
     return figures
 
 
@@ -120,7 +123,10 @@ def table(config: AgentComparisonConfig, reports: Sequence[MatchReport]) -> list
         statistics = report.statistics
         figures = statistics.to_json()
         before = config.comparisons.get(agent)
-        difference = None if before is None else _difference(report, by_agent[before])
+        difference = None
+        if before is not None:
+            walls = np.repeat(np.arange(report.walls), 4)
+            difference = paired_difference(report.placements, by_agent[before].placements, walls)
         entries.append(
             {
                 "agent": agent,
@@ -140,20 +146,6 @@ def table(config: AgentComparisonConfig, reports: Sequence[MatchReport]) -> list
 
 def _bounds(interval: Interval) -> list[float]:
     return [interval.low, interval.high]
-
-
-def _difference(report: MatchReport, before: MatchReport) -> PairedDifference:
-    walls = np.repeat(np.arange(report.walls), 4)
-    return paired_difference(report.placements, before.placements, walls)
-
-
-def _sentence(entry: dict[str, Any]) -> str:
-    low, high = entry["interval"]
-    text = f"{entry['agent']}: average placement {entry['average_placement']:.3f} ({low:.3f} to {high:.3f})"
-    if entry["compared_with"]:
-        low, high = entry["difference_interval"]
-        text += f"; against {entry['compared_with']} {entry['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
-    return text + widened_note(entry["difference_is_widened"])
 
 
 def _stage_name(agent: AgentName) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
+from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import candidate_game, game_modules
 from suphx.selfplay.agents.agent import NetAgent, load_nets
@@ -47,7 +47,8 @@ def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play all decks against each opponent and return the figures."""
     config = context.recipe.match
     game, player = candidate_game(context.recipe.game), _load_nets(context)
-    found: dict[str, SideReport] = {}
+    opponents: dict[str, dict[str, Any]] = {}
+    metrics: dict[str, float] = {}
     with context.console.progress("decks", config.decks * len(config.opponents), name=MATCH) as progress:
         for opponent in config.opponents:
             agents = {"nets": player, opponent: game.scripted_agent(opponent)}
@@ -63,18 +64,12 @@ def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             report = play_side_match(setup, config.decks, runner=runner, tell=partial(progress.advance, 0))
             shown = ", ".join(f"{report.figures[f'wp_{side}'].mean:.1%} as {side}" for side in game.sides)
             context.console.say(f"against {opponent}: {shown}")
-            found[opponent] = report
-    opponents = {
-        opponent: {name: figure.to_json() for name, figure in report.figures.items()}
-        for opponent, report in found.items()
-    }
+            opponents[opponent] = {name: figure.to_json() for name, figure in report.figures.items()}
+            for name, figure in report.figures.items():
+                ends = {"": figure.mean, "_low": figure.interval.low, "_high": figure.interval.high}
+                metrics |= {f"{opponent}_{name}{end}": value for end, value in ends.items()}
     write_json(context.folder / MATCH_FILE, {"decks": config.decks, "sides": game.sides, "opponents": opponents})
-    return {
-        f"{opponent}_{name}{end}": value
-        for opponent, report in found.items()
-        for name, figure in report.figures.items()
-        for end, value in (("", figure.mean), ("_low", figure.interval.low), ("_high", figure.interval.high))
-    }
+    return metrics
 
 
 def _load_nets(context: StageContext[MonteCarloRecipe]) -> NetAgent:

@@ -43,8 +43,10 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     with training(context, MONTE_CARLO_STAGE, "first games", state=context.folder / STATE_FILE) as watch:
 
         def report(entry: Mapping[str, Any]) -> None:
-            context.tracker.log_metrics(curve_point(entry), step=entry["step"])
-            watch.note = _note(entry, recipe)
+            points, opponent = curve_point(entry), recipe.learning.opponents[-1]
+            context.tracker.log_metrics(points, step=entry["step"])
+            shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in game.sides]
+            watch.note = f"{entry['games']:,} games; wins against {opponent}: {', '.join(shares)}"
 
         _, done = ValueTrainer(
             config,
@@ -73,13 +75,6 @@ def _new_backend(recipe: MonteCarloRecipe, config: MonteCarloConfig) -> NewBacke
 
     parts = monte_carlo_parts(config, recipe.cluster, recipe.game, recipe.rules)
     return lambda state: ray_backend(parts, state, new_matches=TaskMatches)
-
-
-def _note(entry: Mapping[str, Any], recipe: MonteCarloRecipe) -> str:
-    """Return what the progress line shows of an entry of the curve."""
-    points, opponent = curve_point(entry), recipe.learning.opponents[-1]
-    shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in candidate_game(recipe.game).sides]
-    return f"{entry['games']:,} games; wins against {opponent}: {', '.join(shares)}"
 
 
 def curve_point(entry: Mapping[str, Any]) -> dict[str, float]:

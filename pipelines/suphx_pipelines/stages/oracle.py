@@ -79,8 +79,7 @@ def continued(config: ReinforcementConfig, decay: OracleDecayConfig, earlier_upd
     return replace(config, max_updates=updates, max_minutes=0.0, learner=learner, oracle=OracleConfig())
 
 
-def _with_critic_that_sees_all(config: LearnerConfig) -> LearnerConfig:
-    """Return the settings with critics that see what is hidden, in all stages the same: they are carried over."""
+def _with_critic_that_sees_all(config: LearnerConfig) -> LearnerConfig:  # in all stages: critics are carried over
     return replace(config, oracle_critic=config.gradient.use_critic)
 
 

@@ -14,15 +14,8 @@ from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.sequential import SequentialOutcome, SequentialReport
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.report.report_page import Sections
+from suphx_pipelines.tournament import history
 from suphx_pipelines.tournament.entrants import POOL, deciding_pair, read_pool
-from suphx_pipelines.tournament.history import (
-    GAMES_NAME,
-    HISTORY_NAME,
-    LEADERBOARD,
-    TABLE_NAME,
-    read_games,
-    read_history,
-)
 from suphx_pipelines.tournament.kind import Context, Kind, kind_of
 from suphx_pipelines.tournament.match_texts import DECISION_NAME, Decision, Row
 from suphx_pipelines.tournament.report import LivePage, night_sections
@@ -31,14 +24,15 @@ from suphx_pipelines.tournament.report import LivePage, night_sections
 def run(context: Context) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
     recipe, kind, folder = context.recipe, kind_of(context.recipe), context.upstream[POOL]
-    night, code = context.upstream[LEADERBOARD], kind.code(context.recipe)
-    table = read_json(night / TABLE_NAME)
+    night, code = context.upstream[history.LEADERBOARD], kind.code(context.recipe)
+    table = read_json(night / history.TABLE_NAME)
     candidate, opponent, names = deciding_pair(read_pool(folder), table["agents"], folder, recipe.decision.opponent)
     live = _LiveMatch(context, kind, table, names)
     if candidate is None or not opponent:
         live.write_last({**live.decision, "is_won": candidate is not None})
         return {"is_won": float(candidate is not None)}
-    played = [*read_history(folder / HISTORY_NAME, code).games, *read_games(night / GAMES_NAME, code)]
+    played = history.read_history(folder / history.HISTORY_NAME, code).games
+    played += history.read_games(night / history.GAMES_NAME, code)
     with kind.runner(context, kind.decision_games(recipe)) as runner:
         report = kind.decide(
             context, candidate.address_in(folder), opponent, played, runner=live.watched(runner), tell=live.tell

@@ -6,22 +6,14 @@ Leaves ``games.json`` (history.py), ``table.json``, ``live.html`` (report.py) an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from suphx.evaluation.rating import RatedGame, Rating, count_ahead, rate_agents
+from suphx.evaluation.rating import count_ahead, rate_agents
 from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, play_tournament
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report.report_page import Sections
-from suphx_pipelines.tournament.entrants import POOL, Entrant, Pool, read_pool
-from suphx_pipelines.tournament.history import (
-    GAMES_NAME,
-    HISTORY_NAME,
-    TABLE_NAME,
-    games_json,
-    night_of,
-    read_history,
-)
+from suphx_pipelines.tournament import history
+from suphx_pipelines.tournament.entrants import POOL, read_pool
 from suphx_pipelines.tournament.kind import Context, Kind, Night, kind_of
 from suphx_pipelines.tournament.report import LivePage, night_sections
 
@@ -35,7 +27,7 @@ def run(context: Context) -> dict[str, float]:
     kind.check_size(recipe, len(pool.entrants))
     night = Night(
         pool=pool,
-        earlier=read_history(folder / HISTORY_NAME, code),
+        earlier=history.read_history(folder / history.HISTORY_NAME, code),
         anchor=recipe.leaderboard.anchor,
         name=recipe.night,
         run_id=context.folder.parent.name,
@@ -64,9 +56,9 @@ def run(context: Context) -> dict[str, float]:
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
     for sentence in night.forfeits.sentences(list(names.values())):
         context.warn(sentence)
-    write_json(context.folder / GAMES_NAME, kind.facts(recipe) | games_json(games, names, code))
+    write_json(context.folder / history.GAMES_NAME, kind.facts(recipe) | history.games_json(games, names, code))
     table = table_of(kind, night)
-    write_json(context.folder / TABLE_NAME, table)
+    write_json(context.folder / history.TABLE_NAME, table)
     live.write_last(lambda: page_of(table))
     rows, earlier = table["agents"], f"earlier_{kind.games}"
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
@@ -77,7 +69,9 @@ def table_of(kind: Kind, night: Night) -> dict[str, Any]:
     """Return the table of a night, the strongest agent first; agents without a game are left out."""
     games, pool = night.all_games, night.pool
     champion = None if pool.champion is None else pool.entrants[pool.champion]
-    rated = rated_entrants(pool, games, anchor=night.anchor_digest)
+    ratings = rate_agents(games, anchor=night.anchor_digest)
+    rated = [(entrant, ratings[entrant.digest]) for entrant in pool.entrants if entrant.digest in ratings]
+    rated.sort(key=lambda each: -each[1].rating)
     rows = [
         {
             "name": entrant.name,
@@ -98,15 +92,8 @@ def table_of(kind: Kind, night: Night) -> dict[str, Any]:
         "anchor": night.anchor,
         "is_anchored": any(night.anchor_digest in game.seats for game in games),
         "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),
-        "nights": [*night.earlier.nights, night_of(night.run_id, night.name, rows)],
+        "nights": [*night.earlier.nights, history.night_of(night.run_id, night.name, rows)],
     }
-
-
-def rated_entrants(pool: Pool, games: Iterable[RatedGame], *, anchor: str) -> list[tuple[Entrant, Rating]]:
-    """Return the agents of the pool that have games, each with its rating, the strongest first."""
-    ratings = rate_agents(games, anchor=anchor)
-    rated = [(entrant, ratings[entrant.digest]) for entrant in pool.entrants if entrant.digest in ratings]
-    return sorted(rated, key=lambda each: -each[1].rating)
 
 
 def metric_names(names: list[str]) -> list[str]:

@@ -51,7 +51,8 @@ class Quantity:
 
     def bounds(self, ends: Sequence[float]) -> str:
         """Return an interval."""
-        return interval(ends, self.digits) if self.equal == 0 else share_interval(ends)
+        low, high = ends
+        return interval(ends, self.digits) if self.equal == 0 else f"{100 * low:.1f} to {100 * high:.1f} %"
 
     def amount(self, size: float) -> str:
         """Return how much better somebody is than an equal agent."""
@@ -218,17 +219,23 @@ class MatchTexts:
         """Return what the tournament decided; if there was no candidate, who has the highest rating."""
         outcome, test, match = self.outcome(decision), decision["test"], decision["match"]
         if decision["candidate"] is None:
-            return Verdict(outcome=outcome, sentence=_highest_rating(table))
+            # the rating of the anchor is always the same, so then the next one is named too
+            first, second, *_ = table["agents"]
+            text = f"{first['name']} (always 1,000), then {_rated(second)}"
+            if first["name"] != table["anchor"]:
+                text = f"{_rated(first)}, where {rating_scale(table)}"
+            return Verdict(outcome=outcome, sentence=f"The highest rating: {text}.")
         sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
         if test is None or self.quantities[0] is not PLACEMENT:
             return Verdict(outcome=outcome, sentence=sentence)
         if match is None:
             low, high = _ends(test, PLACEMENT)
             return Verdict(outcome=outcome, sentence=sentence, low=low, high=high, hanchans=test["hanchans"])
-        found = match["paired_difference"]
-        low, high = found["interval"]
-        mean, hanchans = found["average_placement"], match["hanchans"]
-        return Verdict(outcome=outcome, sentence=sentence, difference=mean, low=low, high=high, hanchans=hanchans)
+        mean, (low, high) = (match["paired_difference"][key] for key in ("average_placement", "interval"))
+        number_of_games = match["hanchans"]
+        return Verdict(
+            outcome=outcome, sentence=sentence, difference=mean, low=low, high=high, hanchans=number_of_games
+        )
 
     def title(self, test: Any, candidate: str, opponent: str) -> str:
         """Return who plays the deciding match; ``test``: the settings of the recipe."""
@@ -291,12 +298,6 @@ def rating_scale(table: Row) -> str:
     return f"the mean of all agents has 1,000 points, because {table['anchor']} has not played"
 
 
-def share_interval(ends: Sequence[float]) -> str:
-    """Return an interval of a share of games, such as ``49.2 to 51.0 %``."""
-    low, high = ends
-    return f"{100 * low:.1f} to {100 * high:.1f} %"
-
-
 def _ends(test: Mapping[str, Any], quantity: Quantity) -> Sequence[float]:
     """Return the always-valid interval of a figure; a test of one measure has only that of the measure."""
     ends: Sequence[float] = test.get("always_valid_intervals", {}).get(
@@ -315,14 +316,6 @@ def _metrics(match: Mapping[str, Any], quantity: Quantity, ending: str = "") -> 
     found, name = match[quantity.key], f"{quantity.metric}{ending}"
     low, high = found["interval"]
     return {name: found[quantity.mean], f"{name}_low": low, f"{name}_high": high}
-
-
-def _highest_rating(table: Row) -> str:
-    """Return who has it. The rating of the anchor is always the same, so then the next one is named too."""
-    first, second, *_ = table["agents"]
-    if first["name"] == table["anchor"]:
-        return f"The highest rating: {first['name']} (always 1,000), then {_rated(second)}."
-    return f"The highest rating: {_rated(first)}, where {rating_scale(table)}."
 
 
 def _rated(row: Row) -> str:
