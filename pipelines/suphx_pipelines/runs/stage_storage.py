@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -215,10 +214,15 @@ class StageStorage:
             if then is not None:
                 then()
             return
-        note = partial(self._end, stage_name, folder) if number == FINISHED else partial(self._mark, folder)
 
         def note_stored(version: CheckpointVersion) -> None:
-            note(version)
+            self._mark(folder, version)
+            if number == FINISHED and self._storage is not None:
+                try:  # what only work under way needs
+                    self._storage.delete_under_way(self.name(stage_name))
+                except OSError as error:
+                    left = "files that are needed no more are left in the storage"
+                    self._console.warn(f"{stage_name}: {left}: {error}")
             if then is not None:
                 then()
 
@@ -245,14 +249,6 @@ class StageStorage:
             return self._storage.has_any(self.name(stage_name))
         except OSError:  # it is away: nothing says that it lost anything
             return True
-
-    def _end(self, stage_name: str, folder: Path, version: CheckpointVersion) -> None:
-        assert self._storage is not None
-        self._mark(folder, version)
-        try:
-            self._storage.delete_under_way(self.name(stage_name))
-        except OSError as error:
-            self._console.warn(f"{stage_name}: files that are needed no more are left in the storage: {error}")
 
     def _mark(self, folder: Path, version: CheckpointVersion) -> None:
         write_json(folder / _MARK, {"version": version.path})

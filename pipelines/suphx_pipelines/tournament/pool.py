@@ -7,11 +7,10 @@ and ``note.md``: the links to earlier nights for MLflow.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.stage import write_note
@@ -35,7 +34,16 @@ def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent, or if too few play."""
     recipe, kind = context.recipe, kind_of(context.recipe)
     source = AgentSource(context.tracker.store, recipe.storage)
-    _check_newest_from(context, source, kind.game)
+    location = newest_from(context)
+    if recipe.pool.newest:
+        try:
+            source.check(location)
+        except ValueError as error:
+            raise ValueError(f"pool.newest_from: {error}") from error
+        if recipe.pool.newest_from and not source.newest(location, kind.game):
+            context.console.warn(
+                f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted"
+            )
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(kind.enter, recipe, source)
     wanted = _wanted(context, kind, source, version)
@@ -49,7 +57,13 @@ def run(context: Context) -> dict[str, float]:
     earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
     write_json(folder / HISTORY_NAME, history_json(earlier, code))
     pages = artifact_pages(context.tracker.store, f"{recipe.name}-", REPORT_NAME)
-    write_note(folder, _night_note(earlier.nights, pages))
+    texts = ["Under *Artifacts*: `live.html` is written every minute while games are played."]
+    shown = [  # a night that was tracked elsewhere has no link
+        f"[{night['night']}]({pages[night['run']]})" if night["run"] in pages else night["night"]
+        for night in earlier.nights[: -_LINKED_NIGHTS - 1 : -1]
+    ]
+    texts += [f"Reports of earlier nights: {', '.join(shown)}"] if shown else []
+    write_note(folder, "\n\n".join(texts))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 
 
@@ -104,33 +118,6 @@ def enter_agents(
         )
     shutil.rmtree(context.folder / COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
     return entrants, left_out
-
-
-def _night_note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
-    """Return what the description of the run in MLflow says from the beginning on, in Markdown.
-
-    ``pages``: address of the report by run. A night that was tracked elsewhere is named without a link.
-    """
-    texts = ["Under *Artifacts*: `live.html` is written every minute while games are played."]
-    shown = [
-        f"[{night['night']}]({pages[night['run']]})" if night["run"] in pages else night["night"]
-        for night in nights[: -_LINKED_NIGHTS - 1 : -1]
-    ]
-    texts += [f"Reports of earlier nights: {', '.join(shown)}"] if shown else []
-    return "\n\n".join(texts)
-
-
-def _check_newest_from(context: Context, source: AgentSource, game: str) -> None:
-    """Raise ValueError or OSError if the place of new checkpoints is wrong; warn if a named one has none."""
-    location, pool = newest_from(context), context.recipe.pool
-    if not pool.newest:
-        return
-    try:
-        source.check(location)
-    except ValueError as error:
-        raise ValueError(f"pool.newest_from: {error}") from error
-    if pool.newest_from and not source.newest(location, game):
-        context.console.warn(f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted")
 
 
 def newest_from(context: Context) -> str:

@@ -56,10 +56,7 @@ def _promotion(
     *,
     is_promoted: bool,
 ) -> Promotion:
-    """Return the claim of the candidate, with the evidence.
-
-    ``is_promoted`` is false also for a candidate that has won while something else was faster.
-    """
+    """Return the claim; ``is_promoted`` is false also for a candidate that has won while something else was faster."""
     night, tournament = context.recipe.night, context.folder.parent.name
     store, stage = context.tracker.store, context.tracker.run_id  # when MLflow has it, it has the tournament's too
     report = f"runs:/{store.run_ids.get(tournament, stage)}/{REPORT_NAME}"

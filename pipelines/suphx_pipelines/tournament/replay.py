@@ -17,7 +17,7 @@ from suphx_pipelines.recipe.recipe_file import load_config, read_toml
 from suphx_pipelines.recipe.recipe_kind import recipe_class
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.tournament.entrants import POOL, read_pool
-from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, GameCode, is_of_this_engine, read_games
+from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
 from suphx_pipelines.tournament.kind import kind_of
 from suphx_platform.console.console import Console
 
@@ -47,7 +47,15 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     kind = kind_of(recipe)
     game = load_game(kind.game)
     scoring = game.scoring
-    games = _games_by_wall(run, kind.code(recipe), console)
+    path, code = run / LEADERBOARD / GAMES_NAME, kind.code(recipe)
+    by_wall: dict[int, list[RatedGame]] = {}
+    for each in read_games(path, code):
+        by_wall.setdefault(each.wall, []).append(each)
+    if not by_wall:
+        raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
+    if not is_of_this_engine(path, code):
+        console.warn(f"{run.name} was played with another version of the game's code: places may differ")
+    games = [by_wall[wall] for wall in sorted(by_wall)]
     chosen = list(dict.fromkeys(walls))
     for wall in chosen:
         if not 1 <= wall <= len(games):
@@ -91,24 +99,9 @@ def replay_columns(run: Path) -> tuple[str, ...]:
 
 
 def _recipe_of(run: Path) -> Any:
-    """Return the recipe of the finished tournament in the folder ``run``."""
     if not (run / LEADERBOARD / GAMES_NAME).is_file():
         raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
     path = run / RECIPE_FILE
     if not path.is_file():
         raise FileNotFoundError(f"{run} has no {RECIPE_FILE}: copy the whole folder of the run from the storage")
     return load_config(recipe_class("tournament", read_toml(path)), path)
-
-
-def _games_by_wall(run: Path, code: GameCode, console: Console) -> list[list[RatedGame]]:
-    """Return the games of each wall of a night, in its order; a warning if they were played by another version."""
-    path = run / LEADERBOARD / GAMES_NAME
-    games = read_games(path, code)
-    if not games:
-        raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
-    if not is_of_this_engine(path, code):
-        console.warn(f"{run.name} was played with another version of the game's code: places may differ")
-    by_wall: dict[int, list[RatedGame]] = {}
-    for game in games:
-        by_wall.setdefault(game.wall, []).append(game)
-    return [by_wall[wall] for wall in sorted(by_wall)]

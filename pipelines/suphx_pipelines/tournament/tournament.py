@@ -8,7 +8,7 @@ cannot make it look better. The promotion makes it the champion if it has won, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
 REPORT = "report"
+Run = Callable[[Context], dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +53,7 @@ class TournamentResult:
         return {
             **({"game": self.recipe.game} if self.recipe.game else {}),
             "agents": {row["name"]: {key: row[key] for key in kind.result_keys} for row in table},
-            "champion": promoted["champion"],
-            "promoted": promoted["promoted"],
-            "reason": promoted["reason"],
+            **{key: promoted[key] for key in ("champion", "promoted", "reason")},
             "report": str(folder / REPORT / REPORT_NAME),
             "run_id": self.run.run_id,
             "tracking_uri": self.run.tracking_uri,
@@ -70,48 +69,17 @@ def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
         """Return those of the keys that the recipe has: games differ."""
         return tuple(name for name in ("night", *names) if name.partition(".")[0] in everything)
 
+    def stage(name: str, run: Run, needs: tuple[str, ...], artifacts: tuple[str, ...], **more: Any) -> Stage[Any]:
+        return Stage(name=name, run=run, needs=needs, artifacts=artifacts, modules=modules, **more)
+
     how = ("game", "rules", "draw_lanes")
+    settled = keys("name", "game", "rules", "pool", "registry", "decision.opponent")
     return [
-        Stage(
-            name=POOL,
-            run=pool.run,
-            recipe_keys=keys("name", "game", "rules", "pool", "registry", "decision.opponent"),
-            reads_newest=lambda recipe: True,
-            artifacts=(POOL_NAME,),
-            modules=modules,
-        ),
-        Stage(
-            name=LEADERBOARD,
-            run=leaderboard.run,
-            recipe_keys=keys("leaderboard", *how),
-            needs=(POOL,),
-            artifacts=(TABLE_NAME, GAMES_NAME),
-            modules=modules,
-        ),
-        Stage(
-            name=DECISION,
-            run=decision.run,
-            recipe_keys=keys("decision", *how),
-            needs=(POOL, LEADERBOARD),
-            artifacts=(DECISION_NAME,),
-            modules=modules,
-        ),
-        Stage(
-            name=PROMOTION,
-            run=promotion.run,
-            needs=(POOL, DECISION),
-            artifacts=(PROMOTION_NAME,),
-            modules=modules,
-        ),
-        Stage(
-            name=GAME,
-            run=_play_sample_game,
-            recipe_keys=keys(*how),
-            needs=(POOL, LEADERBOARD),
-            artifacts=(PAGE_FILE,),
-            modules=modules,
-            is_summary=True,
-        ),
+        stage(POOL, pool.run, (), (POOL_NAME,), recipe_keys=settled, reads_newest=lambda recipe: True),
+        stage(LEADERBOARD, leaderboard.run, (POOL,), (TABLE_NAME, GAMES_NAME), recipe_keys=keys(LEADERBOARD, *how)),
+        stage(DECISION, decision.run, (POOL, LEADERBOARD), (DECISION_NAME,), recipe_keys=keys(DECISION, *how)),
+        stage(PROMOTION, promotion.run, (POOL, DECISION), (PROMOTION_NAME,)),
+        stage(GAME, _play_sample_game, (POOL, LEADERBOARD), (PAGE_FILE,), recipe_keys=keys(*how), is_summary=True),
         Stage(
             name=REPORT,
             run=report.run,
