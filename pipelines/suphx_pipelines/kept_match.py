@@ -24,7 +24,6 @@ from suphx_pipelines.tournament.history import engine_digest
 from suphx_platform.console.table_text import count_text
 
 MATCHES_FOLDER = ".matches"
-"""In the folder of runs."""
 _MATCH_FILE = "match.json"
 _DIGITS = 16
 

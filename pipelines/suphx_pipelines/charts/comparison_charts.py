@@ -122,7 +122,6 @@ def _bar(shares: Sequence[float], top: float, width: float) -> list[str]:
 _PAIRING_ROW, _NAMES, _PAIRING_TOP, _LETTER = 24.0, 150.0, 20.0, 6.2
 _MOST_LETTERS = 21
 _FAR = 0.4
-"""A share so far from one half has the full colour."""
 
 
 def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: str) -> str:
@@ -156,7 +155,6 @@ def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: s
 
 _CELL, _LEFT, _TOP = 14.0, 28.0, 28.0
 _TITLE_OFFSET = 12.0
-"""Of the names of the axes, from the edge of the picture."""
 _FEWEST = 0.002
 _HINT_FROM = 0.02
 

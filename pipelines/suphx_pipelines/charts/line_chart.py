@@ -20,14 +20,12 @@ class Curve:
     """One line of a chart."""
 
     name: str
-    """What the legend calls it."""
     points: Sequence[Point]
     colour: int = 0
     is_smoothed: bool = False
     """Draw the points thin, and their moving mean over a twentieth of them as the line."""
     has_dots: bool = False
     intervals: Sequence[tuple[float, float]] = ()
-    """One for each point, or none."""
 
     @property
     def is_shown(self) -> bool:

@@ -113,7 +113,6 @@ def files(figures: Mapping[str, Figure]) -> dict[str, bytes]:
 
 
 def _content(figure: Figure) -> str:
-    """Return the picture with its title above, its legend below, and its style."""
     picture, title, _, legend = figure
     head = _HEAD.match(picture)
     assert head is not None, "all pictures are made by svg.drawing"

@@ -15,7 +15,6 @@ from suphx_pipelines.report.report_page import decimal, difference, interval, nu
 from suphx_platform.console.table_text import count_text
 
 Result = Mapping[str, Any]
-"""``metrics.json`` of a stage."""
 Points = Sequence[Mapping[str, Any]]
 
 
@@ -74,7 +73,6 @@ class LearningCurve(NamedTuple):
 
     sizes: list[int]
     gains: str
-    """By how much more games change it."""
     rows: list[list[str]]
     figure: Figure
 
@@ -130,7 +128,7 @@ def points(share: float) -> str:
 
 
 def points_interval(bounds: Sequence[float]) -> str:
-    """Return its interval."""
+    """Return an interval of shares in percentage points."""
     return interval([100 * bound for bound in bounds])
 
 

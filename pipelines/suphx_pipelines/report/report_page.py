@@ -183,7 +183,6 @@ def _templates() -> Environment:
 
 _OUTCOME_COLOURS = {"better": 2, "worse": 4, "not_better": 6, "undecided": 6, "none": 6}
 _LONGEST_COMMAND = 120
-"""Characters; a longer one opens with a click."""
 _HYPHEN = re.compile(r"(?<![\w.])-(?=\d)")
 """A minus sign as a terminal shows it."""
 
@@ -195,9 +194,7 @@ class Run:
     title: str
     verdict: Verdict
     recipe: str
-    """As TOML."""
     machine: Mapping[str, str]
-    """Versions and the machine (provenance.py)."""
     summary: RunSummary | None = None
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What a person may do next: what it does -> the command."""

@@ -85,14 +85,11 @@ class RunResult:
     folder: Path
     tracking_uri: str
     storage: str = ""
-    """Address of the storage; empty without one."""
     page: str = ""
     """Address of the run's page in MLflow; empty if no server has it."""
     stages: Mapping[str, StageSummary] = field(default_factory=dict)
     verdict: Verdict | None = None
-    """What came out of it; None if the runner was given no way to find it."""
     warnings: tuple[str, ...] = ()
-    """What is wrong with the results of its stages."""
 
     @property
     def was_finished(self) -> bool:
@@ -231,7 +228,14 @@ class Runner(Generic[R]):
             with suppress(TrackingError):  # it is away
                 self._tracked = store.stage_keys(self.run_id)
         self._attempt.begin()
-        self._keep_origin(tracker)
+        origin = self.folder / ORIGIN_FOLDER
+        is_changed, tags = run_origin.write_origin(self.folder, self._recipe, self._record_files)
+        if is_changed:
+            self._storage.forget(origin)
+        self._storage.keep(ORIGIN_FOLDER, origin, FINISHED)
+        tracker.set_tags(tags)
+        for path in (self.folder / run_origin.RECIPE_FILE, origin / run_origin.PROVENANCE_FILE):
+            tracker.log_artifact(path)
         if self._get_ready is not None:
             self._get_ready()
         for number, stage in enumerate(self._stages, 1):
@@ -251,17 +255,6 @@ class Runner(Generic[R]):
             warnings=tuple(summary.warnings),
         )
 
-    def _keep_origin(self, tracker: Tracker) -> None:
-        """Keep the recipe and the digests of packages and records: in the run's folder, the storage and MLflow."""
-        origin = self.folder / ORIGIN_FOLDER
-        is_changed, tags = run_origin.write_origin(self.folder, self._recipe, self._record_files)
-        if is_changed:
-            self._storage.forget(origin)
-        self._storage.keep(ORIGIN_FOLDER, origin, FINISHED)
-        tracker.set_tags(tags)
-        for path in (self.folder / run_origin.RECIPE_FILE, origin / run_origin.PROVENANCE_FILE):
-            tracker.log_artifact(path)
-
     def _run_stage(self, number: int, stage: Stage[R], tracker: Tracker, record: RunRecord) -> None:
         started, name = time.monotonic(), stage.name
         with record.stage(name):
@@ -280,16 +273,17 @@ class Runner(Generic[R]):
     def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
         """Take the stage's result from this run, the storage or another run; if there is none, do its work."""
         folder = self.folder / stage.name
-        self._storage.fetch(stage.name, folder, plan.versions, (plan.digest, *plan.continues))
+        if plan.work is not None:  # the first of its versions that is not damaged
+            self._storage.fetch(stage.name, folder, plan.work.versions, (plan.digest, *plan.continues))
         done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
-            is_lost = self._tracked is not None and self._tracking_key(stage, done.digest) not in self._tracked
-            if is_lost:  # as after a start of MLflow with an empty database
-                with self._tracker(stage, parent, done.digest, done.inputs) as tracker:
+            key = f"{self.run_id}/{stage.name}/{done.digest[:16]}"
+            if self._tracked is not None and key not in self._tracked:  # MLflow has started with an empty database
+                with self._tracker(stage, parent, key, done.inputs) as tracker:
                     self._track_result(stage, done, tracker)
             return "kept", done
-        with self._tracker(stage, parent, plan.digest, plan.inputs) as tracker:
+        with self._tracker(stage, parent, f"{self.run_id}/{stage.name}/{plan.digest[:16]}", plan.inputs) as tracker:
             reused = self._reuse(stage, plan)
             done = reused or self._work(stage, plan, tracker)
             with self._console.activity(f"{stage.name}: saving"):
@@ -298,12 +292,8 @@ class Runner(Generic[R]):
         self._storage.keep(stage.name, folder, FINISHED)
         return "finished" if reused is None else "reused", done
 
-    def _tracking_key(self, stage: Stage[R], digest: str) -> str:
-        return f"{self.run_id}/{stage.name}/{digest[:16]}"
-
     @contextmanager
-    def _tracker(self, stage: Stage[R], parent: Tracker, digest: str, inputs: Mapping[str, Any]) -> Iterator[Tracker]:
-        key = self._tracking_key(stage, digest)
+    def _tracker(self, stage: Stage[R], parent: Tracker, key: str, inputs: Mapping[str, Any]) -> Iterator[Tracker]:
         with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
             tracker.describe(stage_note(stage, self.run_id))
             yield tracker

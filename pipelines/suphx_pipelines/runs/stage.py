@@ -73,7 +73,6 @@ class StageContext(Generic[R]):
     upstream: Mapping[str, Path]
     """Stage name -> folder, for the stages that it needs."""
     records: Path | None
-    """Game records given by the user; None if there are none or the stage does not read records."""
     tracker: Tracker
     console: Console
     seed: int
@@ -114,7 +113,6 @@ class Stage(Generic[R]):
     recipe_keys: tuple[str, ...] = ()
     """Keys or tables of the recipe that change the result, such as ``supervised.discard``. The seed always counts."""
     needs: tuple[str, ...] = ()
-    """Names of earlier stages whose folders it reads."""
     reads_records: bool = False
     outside_files: Callable[[R], Sequence[Path]] | None = None
     """Returns the files outside of the run that it reads, such as nets that the recipe names: they are an input like

@@ -17,7 +17,6 @@ from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_storage import CONTINUED, FILES, NEWEST, StageStorage, StageWork, local_work
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import duration_text
-from suphx_platform.storage.manifest import CheckpointVersion
 
 CodeChange = Literal["stop", "keep", "redo"]
 """What to do with results of other code: stop before anything is changed, keep them, or replace them."""
@@ -43,11 +42,6 @@ class PlannedStage:
     """Whether work is replaced that takes more than seconds to repeat."""
     is_outdated: bool = False
     """Whether its work in the run's folder is dropped: a stage that it needs has no result any more."""
-
-    @property
-    def versions(self) -> Sequence[CheckpointVersion]:
-        """Versions in the storage that are fetched before the stage: the first that is not damaged."""
-        return self.work.versions if self.work else ()
 
     @property
     def continues(self) -> Sequence[str]:

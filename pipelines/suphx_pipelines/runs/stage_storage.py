@@ -267,5 +267,4 @@ def _marked(mark: Path, name: str, kind: type) -> Any:
 
 
 def _aside(folder: Path) -> Path:
-    """Return where a stage's folder goes when one from the storage, which is further, takes its place."""
     return folder.with_name(f".{folder.name}.replaced")

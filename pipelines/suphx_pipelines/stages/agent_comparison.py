@@ -149,7 +149,6 @@ def _bounds(interval: Interval) -> list[float]:
 
 
 def _stage_name(agent: AgentName) -> str:
-    """Return the stage whose folder is the agent."""
     return oracle.DECAY if agent == "rl_2" else f"{STAGE_PREFIX}{agent}"
 
 

@@ -22,7 +22,6 @@ class Entrant:
     """An agent of the pool."""
 
     name: str
-    """In tables."""
     address: str
     """For ``load_agent``, as seen from the stage's folder where the nets are copied there."""
     digest: str
@@ -62,7 +61,6 @@ class Pool:
     version: str | None
     """Of the champion in the model registry."""
     left_out: dict[str, str]
-    """Name of an agent that could not play, and why."""
     opponent: Entrant | None = None
     """Of the deciding match while there is no champion; it does not play on the leaderboard."""
 

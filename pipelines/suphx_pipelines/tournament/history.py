@@ -26,7 +26,6 @@ from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 
 LEADERBOARD = "leaderboard"
-"""The stage that plays them."""
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
 HISTORY_NAME = "history.json"

@@ -50,7 +50,6 @@ from suphx_platform.evaluation.match_workers import match_workers
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 
 Context: TypeAlias = StageContext[Any]
-"""Of a stage; its recipe is a ``TournamentRecipe`` or a ``SideTournamentRecipe``."""
 _STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
 """Ratios of the counters of a game that say how an agent plays."""
 _FIRST_DECK = 2**37
@@ -66,7 +65,6 @@ class Night:
     pool: Pool
     earlier: EarlierNights
     anchor: str
-    """Name of the agent whose rating is fixed."""
     name: str
     run_id: str
     games: list[RatedGame] = field(default_factory=list)
@@ -75,7 +73,6 @@ class Night:
     points: dict[str, list[float]] = field(default_factory=dict)
     """Sums of the points of the agents as each party, by digest."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """By number in the pool."""
 
     @property
     def anchor_digest(self) -> str:
@@ -128,7 +125,6 @@ class Kind:
         )
 
     def _number(self, config: Any, prefix: str = "") -> int:
-        """Return a number of units of a part of the recipe."""
         return int(getattr(config, f"{prefix}{'decks' if self.has_sides else 'hanchans'}"))
 
     def rules(self, recipe: Any) -> Any:

@@ -21,7 +21,6 @@ from suphx_pipelines.runs.verdict import Outcome, Verdict
 DECISION, DECISION_NAME = "decision", "decision.json"
 _TEMPLATE = "decision.md.jinja"
 Decision: TypeAlias = Mapping[str, Any]
-"""What ``decision.json`` says."""
 Row: TypeAlias = Mapping[str, Any]
 """A table of the leaderboard, or one of its rows."""
 
@@ -36,13 +35,11 @@ class Quantity:
     key: str
     """In the JSON of a match."""
     mean: str
-    """Key of the mean in that."""
     unit: str
     measure: str = ""
     """Name of its always-valid interval; empty: it has none."""
     digits: int = 3
     equal: float = 0.0
-    """Of equal agents."""
     fewer_is_better: bool = False
 
     def text(self, value: float) -> str:
@@ -106,7 +103,6 @@ class Evidence:
     """Why it was promoted or was not, in Markdown."""
     tags: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Figures of the match on new deals; they become tags too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +116,6 @@ class MatchTexts:
     """What is counted: hanchans, or decks."""
     units_per_deal: int
     nothing_new: str
-    """Why there is no candidate."""
     sides: Sequence[str] = ()
 
     def outcome(self, decision: Decision) -> Outcome:
@@ -312,7 +307,6 @@ def _other_seatings(decision: Decision) -> Mapping[str, Any]:
 
 
 def _metrics(match: Mapping[str, Any], quantity: Quantity, ending: str = "") -> dict[str, float]:
-    """Return mean and interval of a figure by the names of metrics."""
     found, name = match[quantity.key], f"{quantity.metric}{ending}"
     low, high = found["interval"]
     return {name: found[quantity.mean], f"{name}_low": low, f"{name}_high": high}

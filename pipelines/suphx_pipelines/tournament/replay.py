@@ -29,11 +29,8 @@ class ReplayedGame:
     wall: int
     """Number of the wall, or of the deck, in its night, from 1 on."""
     agents: tuple[str, ...]
-    """The name of the agent at each seat, or on each side."""
     places: tuple[int, ...]
-    """Of each of them, as they counted in the tournament."""
     is_same: bool
-    """Whether all places came out the same."""
 
 
 def replay_games(run: Path, walls: Sequence[int], records: Path, console: Console) -> list[ReplayedGame]:

@@ -40,7 +40,6 @@ PROMOTION = "promotion"
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 LIVE_NAME, CSV_NAME = "live.html", "leaderboard.csv"
 PICTURES = ("*.svg", CSV_NAME)
-"""The tables and pictures of the page as files."""
 RELOAD_SECONDS = 10
 TRACKED_SECONDS = 60
 """Between two copies for MLflow."""
@@ -48,7 +47,6 @@ _PAUSE_SHARE = 20
 """A page is written again after so many times the time that it took: 5 % of one core at most."""
 _LINK = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
 _MOST_LINES = 6
-"""Agents in a chart with a colour for each."""
 _PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
 
 
@@ -139,7 +137,6 @@ def pictures(kind: Kind, table: Row) -> dict[str, Figure]:
 
 
 def _board_cells(kind: Kind, rows: Sequence[Row], names: Sequence[str]) -> tuple[list[str], list[list[str | Titled]]]:
-    """Return columns and rows of the leaderboard, without columns that no agent has anything for."""
     cells = [
         {
             "rating": number(row["rating"]),
@@ -163,7 +160,6 @@ def without_links(page: str) -> str:
 
 
 Content = Callable[[], tuple[str, Sections]]
-"""Returns a text that is above the sections of a page, and the sections."""
 
 
 class LivePage:
@@ -220,7 +216,6 @@ class LivePage:
         self._tracker.log_artifact(self._copy)
 
     def _page(self, text: str, sections: Sections, note: str = "") -> str:
-        """Return the page; ``note``: of one that is written again."""
         head = report_page.piece("live", text, note, {} if note else self._links)
         subtitle = f"tournament of {self._night}{', live' if note else ''}"
         return report_page.page(self._title, subtitle, head, sections)
