@@ -168,8 +168,7 @@ def end_killed(runs: Path) -> None:
             continue
         lines = _tail(Path(attempt.log)) if attempt.log else _tail(folder / LOG_FILE)
         ended = ended_attempt(attempt, "failed", _KILLED, lines)
-        recipe = _try(RECIPE_FILE, partial(read_toml, folder / RECIPE_FILE)) or {}
-        config = _try(RECIPE_FILE, partial(StorageConfig, **recipe.get("storage", {}))) if recipe else None
+        config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
         for name, notes in _all_places(runs, config).items():
             _try(name, partial(write_attempt, notes, folder.name, ended))
 
@@ -179,6 +178,10 @@ def ended_attempt(attempt: Attempt, outcome: Outcome, reason: str, lines: Sequen
     text = without_secrets(" ".join(reason.split()))[:_REASON_LENGTH]
     kept = tuple(without_secrets(line)[:_LINE_LENGTH] for line in lines)
     return replace(attempt, ended=_now(), outcome=outcome, reason=text, last_lines=kept)
+
+
+def _storage_of(recipe: Path) -> StorageConfig | None:
+    return StorageConfig(**read_toml(recipe).get("storage", {})) if recipe.is_file() else None
 
 
 def _all_places(runs: Path, config: StorageConfig | None) -> dict[str, Notes]:
