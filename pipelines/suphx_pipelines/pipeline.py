@@ -2,6 +2,7 @@
 
 A game with tables of choices: records -> supervised (five nets) -> evaluation -> self-play -> a game -> report.
 A game with lists of candidates: learning by Deep Monte-Carlo -> match -> a game -> report.
+The experiment of the Fanfou agents: a stage for each group of agents -> report.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
+from suphx.games.registry import find_game, find_learning
 from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx_pipelines.fanfou import fanfou_stages, fanfou_verdict
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_kind import RunRecipe
 from suphx_pipelines.report import report, report_decks
 from suphx_pipelines.runs.runner import Runner, RunResult
@@ -29,6 +32,7 @@ from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.initial_agent import initial_agent_stage
 from suphx_pipelines.stages.monte_carlo import learning_stage
 from suphx_pipelines.stages.oracle import oracle_stages
+from suphx_pipelines.stages.played_records import played_records_stage
 from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.reinforcement import entropy_study_stages, self_play_stage
 from suphx_pipelines.stages.riichi_records import records_stage
@@ -56,11 +60,37 @@ class PipelineResult:
 
 def pipeline_stages(recipe: RunRecipe) -> list[Stage[Any]]:
     """Return all stages of a recipe in order; ValueError for keys that do not fit each other."""
+    if isinstance(recipe, FanfouRecipe):
+        return fanfou_stages(recipe)
     if isinstance(recipe, MonteCarloRecipe):
         game = recipe.game
         played = [deck_match.match_stage(game), deck_match.sample_game_stage(game)]
         return [learning_stage(game), *played, report_decks.report_stage()]
+    _check_options(recipe)
     return _stages_of_tables(recipe)
+
+
+def _check_options(recipe: Recipe) -> None:
+    """Raise ValueError for what the recipe wants and its game does not offer."""
+    learning, play = find_learning(recipe.game_name), recipe.reinforcement
+    learning.layout(recipe.encoder, 0)
+    for key, option, is_wanted in (
+        ("playouts", "playouts", recipe.playouts.num_decisions > 0),
+        ("reward_predictor", "game rewards", recipe.reward_predictor.is_wanted),
+        ("reinforcement.reward", "game rewards", play.is_wanted and play.reward == "global_prediction"),
+        ("reinforcement", "hidden", play.is_wanted and play.sees_hidden),
+        ("oracle", "hidden", recipe.oracle.max_updates > 0),
+        ("agent_comparison", "hidden", bool(recipe.agent_comparison.agents)),
+        ("ablation", "archive", bool(recipe.ablation.encoders)),
+    ):
+        if is_wanted and option not in learning.options:
+            raise ValueError(f"{key} needs {option!r}, which {find_game(recipe.game_name).title} does not offer")
+
+
+def _games_stage(recipe: Recipe) -> Stage[Recipe]:
+    """Return the stage of the games that nets learn from."""
+    has_archive = "archive" in find_learning(recipe.game_name).options
+    return records_stage() if has_archive else played_records_stage(recipe)
 
 
 def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -72,14 +102,14 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
         _check_without_supervision(recipe)
-        games = [records_stage()] if predictor else []
-        return _with_report([*games, *predictor, *self_play])
+        games = [_games_stage(recipe)] if predictor else []
+        return _with_report(recipe, [*games, *predictor, *self_play])
     rest = [evaluation_stage(recipe), *playouts_stages(recipe), *predictor, *self_play]
     if recipe.initial_agent:
-        games = [records_stage()] if predictor else []
-        return _with_report([*games, initial_agent_stage(), *rest])
+        games = [_games_stage(recipe)] if predictor else []
+        return _with_report(recipe, [*games, initial_agent_stage(), *rest])
     learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
-    return _with_report([records_stage(), *learning, *rest])
+    return _with_report(recipe, [_games_stage(recipe), *learning, *rest])
 
 
 def _check_without_supervision(recipe: Recipe) -> None:
@@ -124,8 +154,8 @@ def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
         return report.run(context)
 
 
-def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
-    stages = [*stages, *sample_game_stages(stages)]
+def _with_report(recipe: Recipe, stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
+    stages = [*stages, *sample_game_stages(recipe, stages)]
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
     needs = tuple(stage.name for stage in stages)
     return [
@@ -162,6 +192,8 @@ def run_recipe(
     def verdict(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
         if isinstance(recipe, MonteCarloRecipe):
             return report_decks.verdict(read_json(runner.folder / deck_match.MATCH / deck_match.MATCH_FILE))
+        if isinstance(recipe, FanfouRecipe):
+            return fanfou_verdict(runner.folder, recipe)
         return find_verdict(recipe, metrics)
 
     runner = Runner(

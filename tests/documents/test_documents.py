@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli.cli import build_parser
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from tests.repository import REPOSITORY, tracked_files
@@ -25,6 +25,7 @@ EVERY_RECIPE = (
     TournamentRecipe(name="any"),
     MonteCarloRecipe(name="any"),
     SideTournamentRecipe(name="any"),
+    FanfouRecipe(name="any"),
 )
 KEYS = {key for recipe in EVERY_RECIPE for key in flatten(to_table(recipe))}
 

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
-from suphx.games.dazhong.experiment import PlayedHands
+from suphx.games.dazhong.experiment import PlayedHands, play_order
+from suphx.json_text import parse_json
+from suphx_pipelines import fanfou
 from suphx_pipelines.fanfou import measure_group
+from suphx_pipelines.pipeline import run_recipe
+from suphx_pipelines.recipe.recipe import FanfouConfig
+from suphx_pipelines.recipe.recipe_kind import load_run_recipe
+from suphx_platform.console.console import Console
 
 
 def test_figures_of_a_group() -> None:
@@ -26,3 +35,42 @@ def test_figures_of_a_group() -> None:
     assert result.deal_in_difference.mean == pytest.approx(-2 / 7)
     assert result.fan["robot"] == pytest.approx((2 * 6 - 3 * 2) / 2 / 10)
     assert result.fan_difference.mean == pytest.approx(result.fan["op"] - result.fan["ba"])
+
+
+def test_an_experiment_that_was_killed_resumes_with_the_same_figures(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = [(f"fanfou.{part}hands", value) for part, value in (("", "[9,0,9]"), ("common_", "[0,0,0]"))]
+    small.append(("fanfou.payment_hands", "[7,0,0]"))
+
+    def run(run_id: str, threads: int) -> Path:
+        recipe = load_run_recipe(Path("fanfou"), [*small, ("fanfou.threads", str(threads))])
+        run_recipe(recipe, records=None, runs=runs, console=Console("quiet"), run_id=run_id)
+        return runs / run_id
+
+    orders = iter(range(100))
+
+    def play(*arguments: Any, **options: Any) -> PlayedHands:
+        if next(orders) == 5:
+            raise KeyboardInterrupt
+        return play_order(*arguments, **options)
+
+    monkeypatch.setattr(fanfou, "play_order", play)
+    with pytest.raises(KeyboardInterrupt):
+        run("killed", 1)
+    folder = run("killed", 1)
+    other = run("other", 8)
+    groups = [parse_json((folder / stage / "group.json").read_bytes()) for stage in ("group_1", "group_3")]
+    assert groups == [parse_json((other / stage / "group.json").read_bytes()) for stage in ("group_1", "group_3")]
+    assert next(orders) == 1 + 2 * (
+        2 + 12 + 12 + 4
+    )  # each order once in a run; one was interrupted, four kernels tried
+    assert sum(groups[0]["own"]["wins"].values()) == groups[0]["own"]["decided"] == 12 * 9
+    page = (folder / "report" / "report.html").read_text(encoding="utf-8")
+    assert "Group 1, own walls: " in page
+    assert "+9.76" in page  # the paper's
+
+
+def test_an_experiment_without_hands_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to play"):
+        FanfouConfig(hands=(0, 0, 0), common_hands=(0, 0, 0), payment_hands=(0, 0, 0))

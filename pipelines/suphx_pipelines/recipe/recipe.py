@@ -7,14 +7,14 @@ them: ``Recipe`` for a game whose decisions are tables of choices, ``MonteCarloR
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import agent_names, candidate_game, decision_names, decision_numbers
+from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, decision_names, decision_numbers
 from suphx.models.net_config import NetConfig, RewardPredictorConfig
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Steps, Weight, check_ranges
 from suphx.selfplay.layout import RoundLayoutConfig
@@ -153,7 +153,7 @@ class OracleDistillationConfig:
         check_ranges(self)
 
 
-EncoderName = Literal["mini", "suphx", "suphx-plain"]
+EncoderName = Literal["mini", "suphx", "suphx-plain", "dazhong"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +169,6 @@ class RecordsConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.player not in agent_names() and "/" not in self.player:
-            raise ValueError(
-                f"player is {self.player!r}: use {', '.join(agent_names())}, or the path of a folder of checkpoints"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +184,6 @@ class LearningCurveConfig:
         check_ranges(self)
         if list(self.games) != sorted(set(self.games)):
             raise ValueError(f"games is {list(self.games)}: use different numbers, ascending")
-        decision_numbers(self.heads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +203,6 @@ class AblationConfig:
         if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
             raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
         check_ranges(self)
-        decision_numbers(self.heads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,13 +252,14 @@ class Recipe(AnyRecipe):
         *(f"stream.{key}" for key in StreamConfig.FREE_KEYS),
         *(f"supervised.{key}" for key in SupervisedConfig.FREE_KEYS),
     )
-    game: Literal["riichi"] | None = None
+    game: Literal["riichi", "dazhong"] | None = None
     """The game; recipes without this key are for riichi."""
     needs_records: bool = False
     """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
     of the agent ``records.player``."""
     encoder: EncoderName = "mini"
-    """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead)."""
+    """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead); in
+    Dazhong dazhong."""
     initial_agent: str = ""
     """Agent whose nets the run begins with instead of supervised learning: a folder of checkpoints
     (runs/RUN/reinforcement), models:/NAME@ALIAS, models:/NAME/VERSION or s3://BUCKET/PREFIX/RUN/STAGE, perhaps with
@@ -309,6 +304,8 @@ class Recipe(AnyRecipe):
 
     def __post_init__(self) -> None:
         AnyRecipe.__post_init__(self)
+        self._check_names()
+        object.__setattr__(self, "reinforcement", replace(self.reinforcement, game=self.game_name))
         if not self.initial_agent:
             self._check_workers()
             return
@@ -321,6 +318,28 @@ class Recipe(AnyRecipe):
             if is_wanted:
                 raise ValueError(f"{key} trains nets on records, which initial_agent replaces: leave one of them out")
 
+    def _check_names(self) -> None:
+        """Raise ValueError for agents and decisions that the game does not have."""
+        agents = agent_names(self.game_name)
+        for key, name, is_folder in (
+            ("records.player", self.records.player, "/" in self.records.player),
+            ("evaluation.opponent", self.evaluation.opponent, "/" in self.evaluation.opponent),
+            ("reinforcement.final_opponent", self.reinforcement.final_opponent, not self.reinforcement.final_opponent),
+        ):
+            if name not in agents and not is_folder:
+                other = "nothing" if key.startswith("reinforcement") else "the path of a folder of checkpoints"
+                raise ValueError(f"{key} is {name!r}: use {', '.join(agents)}, or {other}")
+        for key, config, is_used in (
+            ("reinforcement", self.reinforcement, self.reinforcement.is_wanted),
+            ("learning_curve", self.learning_curve, bool(self.learning_curve.games)),
+            ("ablation", self.ablation, bool(self.ablation.encoders)),
+        ):
+            if is_used or config.heads != type(config)().heads:
+                try:
+                    decision_numbers(config.heads, self.game_name)
+                except ValueError as error:
+                    raise ValueError(f"{key}.{error}") from error
+
     def _check_workers(self) -> None:
         """Raise ValueError if the workers of supervised learning cannot share its batches."""
         batch, workers = self.supervised.batch_size, self.data_parallel.num_workers
@@ -328,6 +347,11 @@ class Recipe(AnyRecipe):
             raise ValueError(
                 f"supervised.batch_size is {batch}: use a multiple of the {workers} workers (data_parallel.num_workers)"
             )
+
+    @property
+    def game_name(self) -> str:
+        """Name of the game in the registry."""
+        return self.game or DEFAULT_GAME
 
     @property
     def has_self_play(self) -> bool:
@@ -378,3 +402,49 @@ class MonteCarloRecipe(AnyRecipe):
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)
         check_imitates(self.learning.imitates, agents)
+
+
+EXPERIMENT_KEY = "experiment"
+"""A recipe with this key is no training."""
+_Hands = Annotated[int, Range(0, 1_000_000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FanfouConfig:
+    """How many hands with a winner each order of seats plays, of the groups 1, 2 and 3; 0 leaves a part out."""
+
+    hands: tuple[_Hands, _Hands, _Hands] = (1000, 1000, 5000)
+    """As in the paper: its simulator's rules, and other walls for each order of seats."""
+    common_hands: tuple[_Hands, _Hands, _Hands] = (4000, 10_000, 20_000)
+    """The same rules, and the same walls for all orders: smaller differences can be seen."""
+    payment_hands: tuple[_Hands, _Hands, _Hands] = (4000, 10_000, 20_000)
+    """The rules of the championship, where ready hands are declared and payments count, on the same walls."""
+    mc: Literal["fanfou_mc", "fanfou_mc_programs"] = "fanfou_mc"
+    """Which candidates fanfou_mc chooses from: those of the paper, or of the authors' programs."""
+    threads: Processes = 2
+    """Threads that play; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if not any((*self.hands, *self.common_hands, *self.payment_hands)):
+            raise ValueError("hands, common_hands and payment_hands are 0: there is nothing to play")
+
+    def parts(self, group: int) -> dict[str, int]:
+        """Return the wanted parts of a group with their decided hands for each order of seats."""
+        wanted = {"own": self.hands, "common": self.common_hands, "payments": self.payment_hands}
+        return {name: hands[group - 1] for name, hands in wanted.items() if hands[group - 1]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FanfouRecipe(AnyRecipe):
+    """All settings of the experiment."""
+
+    free_keys: ClassVar[tuple[str, ...]] = (*AnyRecipe.free_keys, "fanfou.threads")
+    game: Literal["dazhong"] = "dazhong"
+    """The game."""
+    experiment: Literal["fanfou"] = "fanfou"
+    """What is run in the place of a training."""
+    fanfou: FanfouConfig = field(default_factory=FanfouConfig)
+    """How many hands are played."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Bucket or folder where results are kept besides the folder of runs."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from suphx.games.registry import DEFAULT_GAME, find_game, has_candidates
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe import EXPERIMENT_KEY, FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import Table, flatten, load_config, read_table, shipped_recipes, to_table
 from suphx_pipelines.recipe.tournament_recipe import (
     AnyTournamentRecipe,
@@ -20,7 +20,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
 from suphx_platform.cluster.run_manifest import RunNeeds
 
 Command = Literal["run", "tournament"]
-RunRecipe: TypeAlias = Recipe | MonteCarloRecipe
+RunRecipe: TypeAlias = Recipe | MonteCarloRecipe | FanfouRecipe
 GAME_KEY = "game"
 
 
@@ -40,6 +40,8 @@ def recipe_class(command: Command, table: Table) -> type[Any]:
     game = find_game(str(table.get(GAME_KEY, DEFAULT_GAME)))
     if command == "tournament":
         return SideTournamentRecipe if game.has_sides else TournamentRecipe
+    if EXPERIMENT_KEY in table:
+        return FanfouRecipe
     return MonteCarloRecipe if has_candidates(game.name) else Recipe
 
 
@@ -128,5 +130,8 @@ def needs_of(recipe: RunRecipe) -> RunNeeds:
     """Return what a recipe uses of the cluster that the chart describes."""
     if isinstance(recipe, Recipe):
         return RunNeeds(unused_groups=() if recipe.has_self_play else _SELF_PLAY_GROUPS)
+    if isinstance(recipe, FanfouRecipe):
+        keys = {"storage.address": "storage.address"}
+        return RunNeeds(unused_groups=_SELF_PLAY_GROUPS, keys=keys, takes_records=False)
     keys = {f"{_CHART}{key}": key for key in _SAME_KEYS} | {"storage.address": "storage.address"}
     return RunNeeds(unused_groups=("inference",), keys=keys, takes_records=False)

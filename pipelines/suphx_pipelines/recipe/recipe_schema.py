@@ -13,7 +13,7 @@ import typing
 from typing import Any
 
 from suphx.number_range import Range
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 
@@ -24,9 +24,8 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 def recipe_schema() -> Schema:
     """Return the schema of all kinds of recipes."""
-    kinds = [
-        table_schema(kind(name="any")) for kind in (Recipe, TournamentRecipe, MonteCarloRecipe, SideTournamentRecipe)
-    ]
+    classes = (Recipe, TournamentRecipe, MonteCarloRecipe, SideTournamentRecipe, FanfouRecipe)
+    kinds = [table_schema(kind(name="any")) for kind in classes]
     for kind in kinds:
         kind["properties"]["extends"] = {"type": "string", "description": _EXTENDS}
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Recipe of suphx", "anyOf": kinds}
@@ -50,7 +49,10 @@ def table_schema(config: Any) -> Schema:
 def _value_schema(hint: Any) -> Schema:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        return {**_value_schema(arguments[0]), **_bounds(arguments[1])}
+        allowed: Range = arguments[1]
+        low = "minimum" if allowed.closed in ("both", "left") else "exclusiveMinimum"
+        high = "maximum" if allowed.closed in ("both", "right") else "exclusiveMaximum"
+        return {**_value_schema(arguments[0]), low: allowed.low, high: allowed.high}
     if origin is typing.Literal:
         return {"enum": list(arguments)}
     if origin is tuple:
@@ -58,12 +60,6 @@ def _value_schema(hint: Any) -> Schema:
     if origin in (typing.Union, types.UnionType):
         return _value_schema(next(each for each in arguments if each is not type(None)))
     return {"type": _TYPES[hint]}
-
-
-def _bounds(allowed: Range) -> Schema:
-    low = "minimum" if allowed.closed in ("both", "left") else "exclusiveMinimum"
-    high = "maximum" if allowed.closed in ("both", "right") else "exclusiveMaximum"
-    return {low: allowed.low, high: allowed.high}
 
 
 def field_docs(cls: type[Any]) -> dict[str, str]:

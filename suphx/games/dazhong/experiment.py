@@ -10,9 +10,10 @@ hands as wanted have a winner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,20 @@ class PlayedHands:
     fan: I32
     """int32 (n, 4): what each seat was paid."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the hands as lists."""
+        columns = {name: getattr(self, name).tolist() for name in _COLUMNS}
+        return {"agents": list(self.agents), **columns}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> PlayedHands:
+        """Return the hands of ``to_json``."""
+        columns = (np.array(values[name], kind) for name, kind in _COLUMNS.items())
+        return cls(tuple(values["agents"]), *columns)
+
+
+_COLUMNS = {"seeds": np.int64, "wins": np.int8, "losers": np.int8, "fan": np.int32}
+
 
 def group_agents(group: int, mc: str = "fanfou_mc") -> tuple[str, str]:
     """Return the two agents that a group compares; ``mc``: which fanfou_mc plays. ValueError for other numbers."""
@@ -63,8 +78,15 @@ def group_orders(group: int, mc: str = "fanfou_mc") -> list[tuple[str, ...]]:
     return sorted(set(permutations((*pair, "robot", "robot"))), key=lambda order: [order.index(name) for name in pair])
 
 
-def play_group(
+def play_group(group: int, num_decided: int, *, mc: str = "fanfou_mc", **options: Any) -> Iterator[PlayedHands]:
+    """Yield the hands of each order; ``options``: those of ``play_order``."""
+    for number in range(len(group_orders(group, mc))):
+        yield play_order(group, number, num_decided, mc=mc, **options)
+
+
+def play_order(
     group: int,
+    number: int,
     num_decided: int,
     *,
     mc: str = "fanfou_mc",
@@ -72,12 +94,13 @@ def play_group(
     seed: int = 0,
     has_common_walls: bool = False,
     num_threads: int = 1,
-) -> Iterator[PlayedHands]:
-    """Yield the hands of each order; ``has_common_walls``: all orders play the same walls, as far as they get."""
-    first = deal_seeds(seed, 1).start
-    for number, agents in enumerate(group_orders(group, mc)):
-        order_first = first if has_common_walls else first + number * _SEEDS_PER_ORDER
-        yield play_until_decided(agents, num_decided, order_first, rules, num_threads=num_threads)
+) -> PlayedHands:
+    """Play the hands of ``group_orders(group, mc)[number]``.
+
+    ``has_common_walls``: all orders play the same walls, as far as they get.
+    """
+    first = deal_seeds(seed, 1).start + (0 if has_common_walls else number * _SEEDS_PER_ORDER)
+    return play_until_decided(group_orders(group, mc)[number], num_decided, first, rules, num_threads=num_threads)
 
 
 def play_until_decided(
@@ -90,7 +113,7 @@ def play_until_decided(
         parts.append(play_scripted(agents, range(seed, seed + missing), rules, num_threads=num_threads))
         seed += missing
         missing -= int(parts[-1].wins.any(axis=1).sum())
-    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in ("seeds", "wins", "losers", "fan")]
+    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS]
     return PlayedHands(tuple(agents), *columns)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_pipelines.recipe.recipe_schema import Schema, table_schema
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
@@ -68,6 +68,12 @@ _KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
         "Keys of the recipes for `suphx tournament` with the key `game` ([DouDizhu](doudizhu.md#tournaments)).\n",
         "DouDizhu tournament: ",
         SideTournamentRecipe(name="any"),
+    ),
+    (
+        "## Recipe of the experiment of the Fanfou agents\n\n"
+        "Keys of the recipes with the key `experiment` ([Dazhong](dazhong.md#the-papers-experiment)).\n",
+        "Fanfou: ",
+        FanfouRecipe(name="any"),
     ),
 )
 """What introduces the keys of a kind of recipes, what their headings begin with, and all defaults."""

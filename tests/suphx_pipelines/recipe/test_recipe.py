@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from suphx.evaluation.match_config import MatchConfig
 from suphx.models.net_config import NetConfig
 from suphx.training.config import PlayoutConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
@@ -16,12 +17,14 @@ from suphx_pipelines.recipe.recipe import (
     AgentComparisonConfig,
     DeckMatchConfig,
     EntropyStudyConfig,
+    FanfouRecipe,
     LearningCurveConfig,
     MonteCarloRecipe,
     OracleDecayConfig,
     OracleDistillationConfig,
     OracleStageConfig,
     Recipe,
+    RecordsConfig,
 )
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, read_toml, to_table, to_toml
 from suphx_pipelines.recipe.recipe_kind import load_run_recipe
@@ -34,7 +37,7 @@ from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 ALL = sorted(path for path in RECIPES.rglob("*.toml") if path.stem not in ("nightly", "doudizhu_tournament"))
 """Without tournaments (test_tournament.py)."""
-KINDS = (Recipe, MonteCarloRecipe, TournamentRecipe, SideTournamentRecipe)
+KINDS = (Recipe, MonteCarloRecipe, FanfouRecipe, TournamentRecipe, SideTournamentRecipe)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
@@ -47,7 +50,7 @@ def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path:
     resolved.write_text(to_toml(recipe))
     assert load_run_recipe(resolved) == recipe
     plays = {stage.name for stage in pipeline_stages(recipe)} & {"reinforcement", "oracle", "agent_comparison/match"}
-    assert isinstance(recipe, MonteCarloRecipe) or recipe.has_self_play == bool(plays)
+    assert not isinstance(recipe, Recipe) or recipe.has_self_play == bool(plays)
     assert [key for key in recipe.free_keys if look_up(to_table(recipe), key) is None] == []
 
 
@@ -107,15 +110,38 @@ def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_
 
 
 @pytest.mark.parametrize(
+    ("game", "settings", "message"),
+    [
+        (
+            None,
+            {"learning_curve": LearningCurveConfig(heads=("chi",))},
+            r"learning_curve\.heads .*: use one or more of d",
+        ),
+        (None, {"learning_curve": LearningCurveConfig(heads=())}, "use one or more of discard"),
+        (None, {"ablation": AblationConfig(heads=("chi",))}, r"ablation\.heads .*: use one or more of discard"),
+        (None, {"reinforcement": ReinforcementConfig(heads=("discard", "discard"))}, "each once"),
+        ("dazhong", {"reinforcement": ReinforcementConfig(max_updates=1)}, "use one or more of turn, claim, each once"),
+        (None, {"records": RecordsConfig(player="fanfou_op")}, "use random, tsumogiri, ukeire, or the path"),
+        (
+            "dazhong",
+            {"evaluation": MatchConfig(opponent="ukeire")},
+            r"evaluation\.opponent is 'ukeire': use random, robot",
+        ),
+    ],
+)
+def test_a_recipe_names_what_its_game_has(game: Any, settings: dict[str, Any], message: str) -> None:
+    scripted = {"records": RecordsConfig(player="random"), "evaluation": MatchConfig(opponent="random")}
+    with pytest.raises(ValueError, match=message):
+        Recipe(name="run", game=game, **(scripted | settings))
+
+
+@pytest.mark.parametrize(
     ("cls", "settings", "message"),
     [
         (LearningCurveConfig, {"games": (100, 10)}, "games is"),
         (LearningCurveConfig, {"games": (0,)}, "games is"),
-        (LearningCurveConfig, {"heads": ("chi",)}, "use one or more of discard"),
-        (LearningCurveConfig, {"heads": ()}, "use one or more of discard"),
         (AblationConfig, {"encoders": ("mini",)}, "encoders is"),
         (AblationConfig, {"encoders": ("mini", "mini")}, "encoders is"),
-        (AblationConfig, {"heads": ("chi",)}, "use one or more of discard"),
         (AblationConfig, {"seeds": 0}, "seeds is 0"),
         (EntropyStudyConfig, {"alphas": (0.1, 0.1)}, "alphas is"),
         (EntropyStudyConfig, {"alphas": (-0.1,)}, "alphas is"),
