@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -252,7 +253,8 @@ def compile_game(name: str, rules: Any = None) -> None:
 
 def _default_load(game: Game) -> LoadAgent:
     """Return what makes agents where the caller does not say: nets of a game with choices from tables, or scripted."""
-    return load_agent if game.decisions and not has_candidates(game.name) else game.scripted_agent
+    has_tables = bool(game.decisions) and not has_candidates(game.name)
+    return partial(load_agent, game=game.name) if has_tables else game.scripted_agent
 
 
 class GameWorkers(Protocol):

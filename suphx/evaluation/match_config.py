@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
-from suphx.games.registry import agent_names
 from suphx.models.net_config import ActionSelection
 from suphx.number_range import Processes, Range, check_ranges
 
@@ -56,10 +55,6 @@ class MatchConfig:
     def __post_init__(self) -> None:
         check_ranges(self)
         check_hanchans(self.hanchans)
-        if self.opponent not in agent_names() and "/" not in self.opponent:
-            raise ValueError(
-                f"opponent is {self.opponent!r}: use {', '.join(agent_names())}, or the path of a folder of checkpoints"
-            )
         if self.action_selection not in get_args(ActionSelection):
             raise ValueError(
                 f"action_selection is {self.action_selection!r}: use one of {', '.join(get_args(ActionSelection))}"

@@ -215,6 +215,7 @@ def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> Simu
     options: set[LearningOption] = {"hidden"} if config.sees_hidden else set()
     return SimulatorContext(
         encoder=play.encoder,
+        game=config.game,
         heads=config.head_numbers,
         run_seed=play.seed,
         options=frozenset(options),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal
 
 from suphx.evaluation.match_config import HANCHANS, HANCHANS_OR_NONE, MIN_DEALS
-from suphx.games.registry import agent_names, decision_numbers
+from suphx.games.registry import DEFAULT_GAME, decision_numbers
 from suphx.number_range import Interval, Minutes, Processes, Range, Seconds, Steps, check_ranges
 from suphx.selfplay.config import InferenceEngineConfig, ParameterServerConfig, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import RayLayoutConfig
@@ -85,16 +85,14 @@ class ReinforcementConfig:
     """Hidden tiles that the nets see while they learn."""
     cluster: RayLayoutConfig = field(default_factory=RayLayoutConfig)
     """Processes and their placement: one process, or several over Ray."""
+    game: str = field(default=DEFAULT_GAME, compare=False, metadata={"set_by": "use the key game of the recipe"})
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        decision_numbers(self.heads)
         if self.evaluation_hanchans % 4:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
-        if self.final_opponent and self.final_opponent not in agent_names():
-            raise ValueError(f"final_opponent is {self.final_opponent!r}: use {', '.join(agent_names())}, or nothing")
         if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
             raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
         if self.overlap and not self.cluster.on_ray and not self.buffer.max_staleness:
@@ -137,7 +135,7 @@ class ReinforcementConfig:
     @property
     def head_numbers(self) -> tuple[int, ...]:
         """The heads that learn, as numbers, ascending."""
-        return decision_numbers(self.heads)
+        return decision_numbers(self.heads, self.game)
 
     def share_done(self, updates: int, seconds: float) -> float:
         """Return how much of the run is done: 1 or more at its end."""

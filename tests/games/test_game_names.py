@@ -17,7 +17,6 @@ MOVES = {
 }
 """Here riichi is a move, or the decision about it."""
 LEFT = {
-    "pipelines/suphx_pipelines/runs/run_commands.py": "commands of runs do not name the usual game",
     "platform/suphx_platform/tracking/server_users.py": "the model of the usual game has the name of the agent",
 }
 """What remains, with its reason. This list only becomes shorter."""

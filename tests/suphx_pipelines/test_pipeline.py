@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+from suphx.games.registry import DEFAULT_GAME
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx_cli import cli
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
-from suphx_pipelines.stages.supervised import TRAINING_ORDER
+from suphx_pipelines.stages.supervised import training_shares
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
@@ -25,7 +26,7 @@ from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 
 _SUMMARY = "learning_curve/summary"
 CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
-SUPERVISED = [f"supervised/{head}" for head in TRAINING_ORDER]
+SUPERVISED = [f"supervised/{head}" for head in training_shares(DEFAULT_GAME)]
 ABLATION = [f"ablation/discard/{encoder}/{n}" for n in (0, 1) for encoder in ("mini", "suphx-plain")]
 STAGES = [
     "records",

@@ -12,7 +12,6 @@ from suphx.models.inference import InferenceConfig
 from suphx.models.net_config import NetConfig
 from suphx.selfplay.config import BranchConfig, InferenceEngineConfig, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import MAX_BUFFERS, RayLayoutConfig, RoundLayoutConfig
-from suphx.training.adapter import MoveConfig
 from suphx.training.config import (
     AdaptationConfig,
     GlobalRewardConfig,
@@ -38,17 +37,12 @@ from tests.repository import REPOSITORY
         (PlayoutConfig, {"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
         (PlayoutConfig, {"heads": ("discard",), "branches": BranchConfig(discard_share=0)}, "discard_share is 0, but"),
         (MonteCarloConfig, {"imitates": "rule", "algorithm": "policy_gradient"}, "leave algorithm out"),
-        (AdaptationConfig, {"num_rollouts": 1023}, "multiple of rollouts_per_deal"),
-        (AdaptationConfig, {"rollouts_per_deal": 1}, "use more rollouts_per_deal, or 'mean'"),
+        (AdaptationConfig, {"num_rollouts": 1023}, "use a multiple of 8"),
         (AdaptationConfig, {"gae_lambda": 0.8}, "needs a critic"),
-        (MoveConfig, {"seconds": -1.0}, "seconds is -1.0: use 0 or more"),
-        (MoveConfig, {"num_rollouts": 0}, "num_rollouts is 0: use 1 or more"),
         (EntropyConfig, {"alpha": 0.9}, "at most max_alpha"),
         (PolicyGradientConfig, {"reject_ratio": 1.0}, "reject_ratio is 1.0: use a ratio above 1"),
         (LearnerConfig, {"oracle_critic": True, "gradient": PolicyGradientConfig(use_critic=False)}, "no critic"),
         (OracleConfig, {"keep_probability": 0.5}, "is 0.5 with policy false, which sees nothing"),
-        (ReinforcementConfig, {"heads": ("discard", "discard")}, "each once"),
-        (ReinforcementConfig, {"heads": ("win",)}, "heads is .*win.*: use one or more of discard"),
         (ReinforcementConfig, {"evaluation_hanchans": 9}, "use a multiple of 4"),
         (ReinforcementConfig, {"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
         (ReinforcementConfig, {"buffer": ReplayBufferConfig(max_staleness=0)}, "max_staleness is 0 with overlap"),

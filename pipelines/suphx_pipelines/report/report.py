@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.registry import find_decisions
+from suphx.games.registry import GAMES, find_decisions
 from suphx.json_text import parse_json
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.comparison_charts import PLACES
 from suphx_pipelines.charts.plot import files
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
+from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, supervised_stages_of
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.report import report_matches, report_nets, report_page, report_self_play
 from suphx_pipelines.report.report_page import Run, Sections, decimal, difference, number, percent, sections
@@ -100,7 +100,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Write ``report.html``, the pages of games that it links to, and pictures for MLflow into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
-    absolute = {kind.name: entropy.target_of(kind) for kind in find_decisions() if kind.name in self_play.heads}
+    kinds = [kind for kind in find_decisions(self_play.game) if kind.name in self_play.heads]
+    absolute = {kind.name: entropy.target_of(kind) for kind in kinds}
     targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
     if riichi_sample_game.STAGE_NAME in context.upstream:
@@ -123,7 +124,8 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         for each in fields(Results)
         if each.metadata
     }
-    trained = {head: folders[stage] for head, stage in SUPERVISED_STAGES.items() if stage in folders}
+    stages = {head: stage for game in GAMES for head, stage in supervised_stages_of(game).items()}
+    trained = {head: folders[stage] for head, stage in stages.items() if stage in folders}
     return Results(
         **read,
         supervised={head: found for head, folder in trained.items() if (found := _read(folder, METRICS_FILE))},

@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from suphx.credentials import without_credentials
-from suphx.games.registry import DEFAULT_GAME, candidate_game, game_of_files
+from suphx.games.registry import GAMES, agent_names, game_of_agents
 from suphx.printable_text import encodable
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, MONTE_CARLO_STAGE, SUPERVISED_FOLDER
-
-_DEFAULT_OPPONENT = "ukeire"
 
 
 def rayjob() -> str:
@@ -84,20 +82,18 @@ def agent_commands(folder: Path, storage: str = "") -> dict[str, list[str]]:
 
     ``storage``: its address, if there is one; in a cluster the nets are named by their address there.
     """
-    learned, opponent = folder / MONTE_CARLO_STAGE, _DEFAULT_OPPONENT
-    game = game_of_files(path.name for path in learned.iterdir()) if learned.is_dir() else None
-    if game is not None and game != DEFAULT_GAME:
-        nets, opponent = learned, candidate_game(game).agents[-1]
-    elif found := [each for name in (*AGENT_STAGES, SUPERVISED_FOLDER) if has_nets(each := folder / name)]:
-        nets = found[0]
-    else:
+    names = (MONTE_CARLO_STAGE, *AGENT_STAGES, SUPERVISED_FOLDER)
+    found = [(folder / name, game) for name in names for game in GAMES if has_nets(folder / name, game=game)]
+    if not found:
         return {}
+    nets, game = found[0]
     program, agent = program_name(), str(nets)
     if rayjob():  # nobody outside can play with nets that no storage has
         agent = f"{storage.rstrip('/')}/{folder.name}/{nets.relative_to(folder).as_posix()}" if storage else ""
     if not agent:
         return {}
+    named = [] if game_of_agents(None, [agent]) == game else ["--game", game]
     return {
-        "Play against its agent": [program, "play", "--agent", agent],
-        "Play another match": [program, "evaluate", "--candidate", agent, "--opponent", opponent],
+        "Play against its agent": [program, "play", "--agent", agent, *named],
+        "Play another match": [program, "evaluate", "--candidate", agent, "--opponent", agent_names(game)[-1], *named],
     }

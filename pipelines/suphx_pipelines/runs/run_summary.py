@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suphx.credentials import without_credentials
+from suphx.games.learning import MANIFEST_FILE
 from suphx.games.registry import agent_names
 from suphx.printable_text import encodable
 from suphx.usable_cores import usable_cores
-from suphx_pipelines.json_file import InvalidValueError, typed, write_json
+from suphx_pipelines.json_file import InvalidValueError, read_json, typed, write_json
 from suphx_pipelines.runs.provenance import environment, git_commit
 from suphx_pipelines.runs.run_commands import agent_commands, command_line, continue_command, page_command
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
@@ -60,7 +61,6 @@ _SHOWN_FIGURES = (
 """Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
 is in MLflow, on the page of the stage."""
 _STORE_FOLDER = "store"
-"""Of the games, in the stage of the records."""
 _RECORDS, _REPORT = "records", Path("report") / REPORT_NAME
 _SHOWN = ("*.html", "*.svg")
 _SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
@@ -288,9 +288,7 @@ class RunRecord:
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()
             digest, store = done.digest, self._folder / _RECORDS / _STORE_FOLDER
             if store.is_dir():
-                from suphx.training.head_data import open_store  # slow to import
-
-                digest = open_store(store).digest
+                digest = read_json(store / MANIFEST_FILE)["sha256"]
             self._tracker.log_dataset(games, digest, source=place, profile=counts)
         elif figures:
             self._tracker.log_metrics(figures)

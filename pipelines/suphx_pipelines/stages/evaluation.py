@@ -15,7 +15,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.evaluation.statistics import PairedDifference
-from suphx.games.registry import agent_names
+from suphx.games.registry import agent_names, find_learning
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import find_nets
@@ -48,22 +48,23 @@ def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
 def check_opponent(recipe: Recipe) -> None:
     """Raise ValueError if the opponent that the recipe names is neither a scripted agent nor a folder with nets."""
     opponent = recipe.evaluation.opponent
-    if opponent in agent_names():
+    agents = agent_names(recipe.game_name)
+    if opponent in agents:
         return
     if is_remote(opponent) or follows_whole_games(opponent):
         raise ValueError(
-            f"evaluation.opponent is {opponent!r}: use {', '.join(agent_names())} or a folder of nets; suphx "
+            f"evaluation.opponent is {opponent!r}: use {', '.join(agents)} or a folder of nets; suphx "
             "evaluate compares with other agents"
         )
     try:
-        check_nets(opponent)
+        check_nets(opponent, recipe.game_name)
     except ValueError as error:
         raise ValueError(f"evaluation.opponent: {error}") from error
 
 
 def opponent_nets(recipe: Recipe) -> list[Path]:
     """Return the checkpoints of the opponent, none of a scripted agent; ValueError if one is missing."""
-    return find_nets(recipe.evaluation.opponent)
+    return find_nets(recipe.evaluation.opponent, recipe.game_name)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
@@ -72,8 +73,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     candidate = str(initial_folder(context.upstream))
     if config.action_selection != "probable":
         candidate += f":{config.action_selection}"
-    options = {"has_draw_lanes": config.draw_lanes}
-    setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_DEAL_SEED, options=options)
+    setup = match_setup(context, candidate)
     start = time.monotonic()
     name = f"the {initial_name(context.recipe)} against {config.opponent}"
     with match_workers(config.workers, on_ray=config.on_ray, say=context.console.say) as workers:
@@ -90,6 +90,13 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
 
 
+def match_setup(context: StageContext[Recipe], candidate: str) -> MatchSetup:
+    """Return the match of ``candidate`` against the opponent that the recipe names."""
+    config, game = context.recipe.evaluation, context.recipe.game_name
+    options = {"has_draw_lanes": config.draw_lanes} if "draw lanes" in find_learning(game).options else {}
+    return MatchSetup(candidate, config.opponent, seed=context.seed % MAX_DEAL_SEED, game=game, options=options)
+
+
 def play_hanchans(
     context: StageContext[Recipe], setup: MatchSetup, hanchans: int, workers: Workers, name: str
 ) -> MatchReport:
@@ -97,16 +104,18 @@ def play_hanchans(
 
     ``name``: of the match, in the line that says how it ended.
     """
+    has_archive = "archive" in find_learning(context.recipe.game_name).options
     with context.console.progress("hanchans", hanchans, name="match") as progress:
         runner = GameRunner(
             workers=workers,
             kept=KeptResults(context.folder / GAMES_FOLDER),
-            records=context.folder / RECORDS_FOLDER,
+            records=context.folder / RECORDS_FOLDER if has_archive else None,
             progress=progress.advance,
             note_kept=progress.skip,
         )
         match = play_match(setup, hanchans, runner=runner, tell=partial(progress.advance, 0))
-    index_records(context.folder / RECORDS_FOLDER)
+    if has_archive:
+        index_records(context.folder / RECORDS_FOLDER)
     difference, interval = match.difference, match.difference.interval
     shown = difference_text(difference.mean, interval.low, interval.high, match.hanchans)
     context.console.say(f"{name}: {shown}{few_games_note(match.hanchans)}{widened_note(interval.is_widened)}")

@@ -36,7 +36,7 @@ def initial_agent_stage() -> Stage[Recipe]:
         name=INITIAL_STAGE,
         run=run,
         recipe_keys=("encoder", "initial_agent"),
-        artifacts=(SOURCE_FILE, *checkpoint_names()),
+        artifacts=(SOURCE_FILE, "*.safetensors"),
         outside_files=own_nets,
         reads_newest=is_moving,
         check=check_agent,
@@ -45,7 +45,8 @@ def initial_agent_stage() -> Stage[Recipe]:
 
 def own_nets(recipe: Recipe) -> list[Path]:
     """Return the checkpoints of an agent in a folder, none of one that is elsewhere; ValueError if one is missing."""
-    return [] if recipe.initial_agent.startswith((PREFIX, BUCKET)) else find_nets(recipe.initial_agent)
+    is_elsewhere = recipe.initial_agent.startswith((PREFIX, BUCKET))
+    return [] if is_elsewhere else find_nets(recipe.initial_agent, recipe.game_name)
 
 
 def is_moving(recipe: Recipe) -> bool:
@@ -74,7 +75,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     with context.console.activity("copying the initial nets"), TemporaryDirectory(prefix="suphx-agent-") as space:
         folder, words = split_address(source.fetch(recipe.initial_agent, Path(space) / "agent"))
         _check_nets(recipe, Path(folder), is_weak=WEAK in words)
-        copied = _copy(Path(folder), context.folder, is_weak=WEAK in words)
+        copied = _copy(Path(folder), context.folder, recipe.game_name, is_weak=WEAK in words)
     values = {"agent": recipe.initial_agent, "nets": {path.name: digest_file(path) for path in copied}}
     stored = [version for found in source.stored.values() for version in found]
     write_json(context.folder / SOURCE_FILE, {**values, "stored": stored})
@@ -83,16 +84,18 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _check_nets(recipe: Recipe, folder: Path, *, is_weak: bool) -> None:
     try:
-        nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak).nets
+        nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak, game=recipe.game_name).nets
     except ValueError as error:
         raise ValueError(f"initial_agent {recipe.initial_agent}: {error}") from error
     if any(getattr(net.config, "num_oracle_planes", 0) for net in nets):
         raise ValueError(f"initial_agent {recipe.initial_agent}: its nets see hidden tiles, so nobody can play them")
 
 
-def _copy(source: Path, target: Path, *, is_weak: bool) -> list[Path]:
+def _copy(source: Path, target: Path, game: str, *, is_weak: bool) -> list[Path]:
     """Copy the nets of an agent, and its weak ones if there are some and they are not the agent; return the copies."""
-    pairs = list(zip(find_checkpoints(source, is_weak=is_weak), checkpoint_names(), strict=True))
-    if not is_weak and has_nets(source, is_weak=True):
-        pairs += zip(find_checkpoints(source, is_weak=True), checkpoint_names(is_weak=True), strict=True)
+    names = checkpoint_names(game=game)
+    pairs = list(zip(find_checkpoints(source, is_weak=is_weak, game=game), names, strict=True))
+    if not is_weak and has_nets(source, is_weak=True, game=game):
+        weak = checkpoint_names(is_weak=True, game=game)
+        pairs += zip(find_checkpoints(source, is_weak=True, game=game), weak, strict=True)
     return [Path(shutil.copy2(path, target / name)) for path, name in pairs]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suphx.evaluation.match import MatchSetup
-from suphx.games.registry import decision_names
+from suphx.games.registry import decision_names, find_learning
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -20,7 +20,6 @@ from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, in
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages.evaluation import difference_figures, play_hanchans
-from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.stages.training import training
 
 STAGE_NAME = "playouts"
@@ -49,7 +48,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         config=recipe.playouts,
         start=load_policy_set(folder, recipe.encoder),
         encoder=recipe.encoder,
-        rules_version=RULES_VERSION,
+        rules_version=find_learning(recipe.game_name).rules_version,
         seed=context.seed % _SEEDS,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
@@ -75,7 +74,6 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 
 
 def _note(point: Mapping[str, float]) -> str:
-    """Return what the progress line shows of a point of the curves."""
     gains = [
         f"{head} {point[f'{head}_gain']:+.0f} ± {1.96 * point[f'{head}_gain_error']:.0f}"
         for head in decision_names()

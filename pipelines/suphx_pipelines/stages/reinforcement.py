@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx.games.registry import DEFAULT_GAME, game_modules
+from suphx.games.registry import find_learning, game_modules
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
@@ -31,7 +31,6 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
-from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.stages.training import PERCENT, training
 from suphx_platform.console.console import Console
 from suphx_platform.console.progress import Progress
@@ -68,10 +67,10 @@ def self_play_stage(
     return Stage(
         name=name,
         run=run or partial(_run, change=change),
-        modules=game_modules(DEFAULT_GAME),
+        modules=game_modules(recipe.game_name),
         recipe_keys=(*RECIPE_KEYS, *keys),
         needs=(*needed_stages(change(recipe)), *needs),
-        artifacts=(METRICS_FILE, f"*/{METRICS_FILE}", *checkpoint_names()),
+        artifacts=(METRICS_FILE, f"*/{METRICS_FILE}", *checkpoint_names(game=recipe.game_name)),
         outside_files=lambda recipe: predictor_files(change(recipe)),
         check=lambda recipe: check_self_play(change(recipe)),
     )
@@ -97,7 +96,7 @@ def check_self_play(recipe: Recipe) -> None:
     for path in predictor_files(recipe):
         if not path.is_file():
             raise FileNotFoundError(f"there is no file {path}: check reinforcement.global_reward.predictor")
-        load_reward_predictor(path, rules_version=RULES_VERSION)
+        load_reward_predictor(path, rules_version=find_learning(recipe.game_name).rules_version)
     if config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
         from suphx_platform.ray.session import check_gpus
         from suphx_platform.ray.topology import local_needs
@@ -200,7 +199,7 @@ def _self_play(
         start=start,
         weak=weak,
         encoder=recipe.encoder,
-        rules_version=RULES_VERSION,
+        rules_version=find_learning(recipe.game_name).rules_version,
         seed=context.seed,
         prediction=_prediction(context),
         extra={"recipe": recipe.name},
@@ -237,14 +236,17 @@ class _Report:
 
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
     """Return the nets to begin with, and the weak ones: the same object if there are no weak ones."""
-    recipe = context.recipe
+    recipe, game = context.recipe, context.recipe.game_name
     if recipe.reinforcement.start == "random":
-        policy_set = _sharpened(random_policy_set(recipe.encoder, recipe.net, context.seed % 2**31), recipe)
+        policy_set = random_policy_set(recipe.encoder, recipe.net, context.seed % 2**31, game=game)
+        policy_set = _sharpened(policy_set, recipe)
         return policy_set, policy_set
     folder = initial_folder(context.upstream)
     trained = context.upstream.get(playouts.STAGE_NAME, folder)
-    start = _sharpened(load_policy_set(trained, recipe.encoder), recipe)
-    return start, load_policy_set(folder, recipe.encoder, is_weak=True) if has_nets(folder, is_weak=True) else start
+    start = _sharpened(load_policy_set(trained, recipe.encoder, game=game), recipe)
+    if not has_nets(folder, is_weak=True, game=game):
+        return start, start
+    return start, load_policy_set(folder, recipe.encoder, is_weak=True, game=game)
 
 
 def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
@@ -270,7 +272,7 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
     own = config.global_reward
     folder = context.upstream[reward_predictor.STAGE_NAME] if config.needs_predictor else None
     path = folder / REWARD_PREDICTOR_FILE if folder else Path(own.predictor)
-    predictor, header = load_reward_predictor(path, rules_version=RULES_VERSION)
+    predictor, header = load_reward_predictor(path, rules_version=find_learning(config.game).rules_version)
     return Prediction(
         weights=weights_of(predictor),
         points=header.points,

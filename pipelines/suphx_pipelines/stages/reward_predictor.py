@@ -16,27 +16,17 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.statistics import paired_difference
+from suphx.games.registry import find_learning
 from suphx.models.policy import num_weights
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, RewardPredictor
+from suphx.training import reward_learning
 from suphx.training.head_data import KyokuSplit, open_store, split_by_game
-from suphx.training.reward_learning import (
-    GameHistories,
-    RewardLearning,
-    RewardTrainer,
-    calibration,
-    compared_predictions,
-    example_games,
-    game_histories,
-    game_losses,
-    paid,
-    sum_gap,
-)
+from suphx.training.reward_learning import GameHistories, RewardLearning, RewardTrainer
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.stages.training import training
 
 STAGE_NAME = "reward_predictor"
@@ -58,7 +48,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Train the net that predicts the reward of a game from its kyokus so far."""
     recipe = context.recipe
     store = open_store(context.upstream["records"] / STORE_FOLDER)
-    histories = game_histories(store)
+    histories = reward_learning.game_histories(store)
     games = split_by_game(histories.game_ids, np.arange(len(histories)), recipe.split)
     config = recipe.reward_predictor
     learning = RewardLearning(
@@ -69,17 +59,26 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         net=config.net,
         config=replace(config.learning, seed=(context.seed + config.learning.seed) % 2**31),
         digest=f"{store.digest}, {recipe.split.validation_fraction}, {recipe.split.test_fraction}",
-        rules_version=RULES_VERSION,
+        rules_version=find_learning(context.recipe.game_name).rules_version,
         extra={"recipe": recipe.name},
     )
-    predictor, history = _learn(context, learning)
+    with training(context, STAGE_NAME, "first epoch") as watch:
+
+        def report(epoch: Mapping[str, Any]) -> None:
+            losses = {name: epoch[name] for name in ("train_loss", "validation_loss")}
+            watch.note = f"step {epoch['step']:,}, loss {epoch['validation_loss']:,.0f}"
+            watch.progress(epoch["share_done"])
+            context.tracker.log_metrics(losses, step=epoch["step"])
+
+        trainer = RewardTrainer(learning, context.folder, report=report, keep=context.keep, watch=watch)
+        predictor, state = trainer.run()
     metrics = {
         "points": list(learning.points),
         "net": asdict(learning.net),
         "num_weights": num_weights(predictor),
         "games": {name: len(getattr(games, name)) for name in ("train", "validation", "test")}
         | {"left_out": histories.num_left_out},
-        "history": history,
+        "history": state.history,
         **_test(predictor, histories, games),
     }
     write_json(context.folder / METRICS_FILE, metrics)
@@ -94,24 +93,10 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 _NAMES = {"mean": "the mean", "place_now": "the place now", "place_and_kyoku": "place and kyoku"}
 
 
-def _learn(context: StageContext[Recipe], learning: RewardLearning) -> tuple[RewardPredictor, list[dict[str, Any]]]:
-    with training(context, STAGE_NAME, "first epoch") as watch:
-
-        def report(epoch: Mapping[str, Any]) -> None:
-            losses = {name: epoch[name] for name in ("train_loss", "validation_loss")}
-            watch.note = f"step {epoch['step']:,}, loss {epoch['validation_loss']:,.0f}"
-            watch.progress(epoch["share_done"])
-            context.tracker.log_metrics(losses, step=epoch["step"])
-
-        trainer = RewardTrainer(learning, context.folder, report=report, keep=context.keep, watch=watch)
-        predictor, state = trainer.run()
-    return predictor, state.history
-
-
 def _test(predictor: RewardPredictor, histories: GameHistories, games: KyokuSplit) -> dict[str, Any]:
-    lengths, rewards = histories.lengths[games.test], paid(histories, games.test, predictor.points)
-    predictions = compared_predictions(predictor, histories, games.train, games.test)
-    losses = {name: game_losses(values, rewards, lengths) for name, values in predictions.items()}
+    lengths, rewards = histories.lengths[games.test], reward_learning.paid(histories, games.test, predictor.points)
+    predictions = reward_learning.compared_predictions(predictor, histories, games.train, games.test)
+    losses = {name: reward_learning.game_losses(values, rewards, lengths) for name, values in predictions.items()}
     test: dict[str, Any] = {name: {"loss": float(values.mean())} for name, values in losses.items()}
     for name in _NAMES:
         if test[name]["loss"] > 0:
@@ -123,7 +108,7 @@ def _test(predictor: RewardPredictor, histories: GameHistories, games: KyokuSpli
             test[name]["is_widened"] = difference.interval.is_widened
     return {
         "test": test,
-        "calibration": calibration(predictions["net"], rewards),
-        "sums": sum_gap(predictions["net"], predictor.points),
-        "examples": example_games(predictor, histories, games.test[:NUM_EXAMPLES]),
+        "calibration": reward_learning.calibration(predictions["net"], rewards),
+        "sums": reward_learning.sum_gap(predictions["net"], predictor.points),
+        "examples": reward_learning.example_games(predictor, histories, games.test[:NUM_EXAMPLES]),
     }

@@ -98,12 +98,17 @@ def _counted(games: Iterable[GameLog], counts: Counter[str], replayer: Replayer)
         yield log
 
 
+def first_record_seed(seed: int) -> int:
+    """Return the seed of the first game that a run plays: above those of matches, apart from those of other runs."""
+    return 2**61 + seed % 2**40 * 2**20
+
+
 def play_records(context: StageContext[Recipe]) -> Path:
     """Let the recipe's player play games against itself and return the folder of their records (mjlog in a table)."""
     config = context.recipe.records
     agent = load_agent(config.player)
     seating = np.zeros((config.played_games, 4), np.int64)
-    first = 2**61 + context.seed % 2**40 * 2**20  # above the walls of matches, and apart from those of other seeds
+    first = first_record_seed(context.seed)
     seeds = range(first, first + config.played_games)
     folder = context.folder / "games"
     folder.mkdir(exist_ok=True)

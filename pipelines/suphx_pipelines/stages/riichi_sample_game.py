@@ -9,29 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.kept_results import RECORDS_FOLDER
-from suphx.evaluation.match import MatchSetup, first_game
+from suphx.evaluation.match import first_game
 from suphx.games.game import Agent
+from suphx.games.registry import find_learning, load_game
 from suphx.games.riichi.records.viewer_game import viewer_game
-from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.agent import load_agent
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import (
     SUPERVISED_FOLDER,
-    SUPERVISED_STAGES,
     has_supervised_nets,
     initial_folder,
     initial_name,
     last_agent,
+    supervised_stages_of,
 )
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import playouts
-from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, opponent_nets
+from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, match_setup, opponent_nets
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
@@ -42,13 +43,13 @@ _VERDICT = ("start", "argmax")
 """Opponent and policy of the match of self-play that gives the verdict."""
 
 
-def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
-    """Return the stage for a run that has ``stages``; none if no stage makes an agent."""
+def sample_game_stages(recipe: Recipe, stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
+    """Return the stage for a run of ``recipe`` that has ``stages``; none if no stage makes an agent."""
     agent = last_agent([stage.name for stage in stages])
     if agent is None:
         return []
     matches = tuple(stage.name for stage in stages if stage.name == EVALUATION)
-    needs = (*SUPERVISED_STAGES.values(), *matches) if agent == SUPERVISED_FOLDER else (agent,)
+    needs = (*supervised_stages_of(recipe.game_name).values(), *matches) if agent == SUPERVISED_FOLDER else (agent,)
     return [
         Stage(
             name=STAGE_NAME,
@@ -67,10 +68,14 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the game against three copies of the opponent, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.action_selection == "probable" else f":{config.action_selection}")
-    options = {"has_draw_lanes": config.draw_lanes}
-    setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_DEAL_SEED, options=options)
+    setup = match_setup(context, address)
     with context.console.parts("playing a game to look at") as progress:
-        game = first_game(setup, progress=progress)
+        game = first_game(setup, load=partial(load_agent, game=setup.game), progress=progress)
+    if "archive" not in find_learning(setup.game).options:
+        values = load_game(setup.game).viewer_game([game])
+        page = viewer_page(values, title=f"{context.recipe.name}: a game")
+        write_atomically(context.folder / PAGE_FILE, [page.encode()])
+        return {"deals": len(values["deals"]), "pages": 1}
     one, two, three = (f"{config.opponent} {number}" for number in (1, 2, 3))
     game = replace(game, names=(AGENT_NAME, one, two, three))
     agent = load_agent(address)

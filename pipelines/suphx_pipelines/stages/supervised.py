@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.games.registry import decision_names
+from suphx.games.registry import decision_names, find_decisions, find_learning
 from suphx.models.net_config import checkpoint_name
 from suphx.training.config import SupervisedConfig
 from suphx.training.head_data import head_data, open_store
 from suphx.training.supervised import HeadTrainer, HeadTraining, steps_so_far
 from suphx.training.trainer import METRICS_FILE, Report
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
+from suphx_pipelines.recipe.agent_stages import supervised_stages_of
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
@@ -100,11 +100,6 @@ def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
 
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
-RULES_VERSION = "tenhou-1"
-TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
-"""Rare decisions first: their nets are finished early, and leave their time to the discard net."""
-_WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
-"""Shares of the time that is left."""
 _LEAST_MINUTES = 0.05
 _WORKERS_MARK, _ADDRESS = "workers.json", "storage_address"
 _PROGRESS = ("step", "samples", "share_done", "seconds")
@@ -112,15 +107,25 @@ _PROGRESS = ("step", "samples", "share_done", "seconds")
 _TEST_FIGURES = ("accuracy", "majority_accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")
 
 
+def training_shares(game: str) -> dict[str, float]:
+    """Return the share of each net in the time that is left, in the order of training.
+
+    Rare decisions first: their nets are finished early, and leave their time to the others.
+    """
+    kinds = sorted(find_decisions(game), key=lambda kind: (kind.training_share, kind.name))
+    return {kind.name: kind.training_share for kind in kinds}
+
+
 def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return one stage for each head; with a limit of their time together, each needs to know what was taken before."""
     shares_time = recipe.supervised.total_minutes > 0
     stages: list[Stage[Recipe]] = []
-    for head in TRAINING_ORDER:
+    names = supervised_stages_of(recipe.game_name)
+    for head in training_shares(recipe.game_name):
         before = tuple(stage.name for stage in stages) if shares_time else ()
         stages.append(
             Stage(
-                name=SUPERVISED_STAGES[head],
+                name=names[head],
                 run=partial(train, head=head),
                 recipe_keys=RECIPE_KEYS,
                 needs=("records", *before),
@@ -169,29 +174,31 @@ def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
     config = context.recipe.supervised
     if not config.total_minutes:
         return 0.0
+    shares = training_shares(context.recipe.game_name)
     if num_games:
-        return max(_LEAST_MINUTES, round(config.total_minutes * _WEIGHTS[head] / sum(_WEIGHTS.values()), 4))
-    folders = [context.upstream[SUPERVISED_STAGES[other]] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
+        return max(_LEAST_MINUTES, round(config.total_minutes * shares[head] / sum(shares.values()), 4))
+    order, names = list(shares), supervised_stages_of(context.recipe.game_name)
+    folders = [context.upstream[names[other]] for other in order[: order.index(head)]]
     taken = sum(float(read_json(folder / METRICS_FILE)["seconds"]) for folder in folders) / 60
-    later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
-    share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)
+    share = shares[head] / sum(shares[other] for other in order[order.index(head) :])
     return max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
 
 
 def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
-    recipe = context.recipe
-    store = open_store(context.upstream["records"] / STORE_FOLDER)
-    data = head_data(store, decision_names().index(head), recipe.encoder, recipe.split)
+    recipe, game = context.recipe, context.recipe.game_name
+    store = open_store(context.upstream["records"] / STORE_FOLDER, game)
+    number = decision_names(game).index(head)
+    data = head_data(store, number, recipe.encoder, recipe.split, game=game)
     if (most := max(recipe.learning_curve.games, default=0)) > (known := data.num_train_games):  # in the first stage
         raise ValueError(
             f"learning_curve.games asks for {most:,} games, but {known:,} are for training (the others are for "
             f"validation and test): use at most {known:,} or give more records"
         )
     if num_games:
-        data = head_data(store, decision_names().index(head), recipe.encoder, recipe.split, num_games)
+        data = head_data(store, number, recipe.encoder, recipe.split, num_games, game=game)
     return HeadTraining(
         data=data,
-        rules_version=RULES_VERSION,
+        rules_version=find_learning(game).rules_version,
         net=recipe.net,
         config=config,
         stream=recipe.stream,
@@ -286,7 +293,7 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     if not recipe.learning_curve.games:
         return []
     points = [stage.name for stage in curve_stages(recipe)]
-    needs = (*points, *(SUPERVISED_STAGES[head] for head in recipe.learning_curve.heads))
+    needs = (*points, *(supervised_stages_of(recipe.game_name)[head] for head in recipe.learning_curve.heads))
     return [
         Stage(
             name=SUMMARY_STAGE,
@@ -302,10 +309,10 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def summarise(context: StageContext[Recipe]) -> dict[str, float]:
     """Compare nets that were trained on few and on all games."""
     config = context.recipe.learning_curve
-    curve = {}
+    curve, names = {}, supervised_stages_of(context.recipe.game_name)
     for head in config.heads:
         folders = [context.upstream[_curve_stage(num_games, head)] for num_games in config.games]
-        curve[head] = [_point_of(folder) for folder in [*folders, context.upstream[SUPERVISED_STAGES[head]]]]
+        curve[head] = [_point_of(folder) for folder in [*folders, context.upstream[names[head]]]]
         for point in curve[head]:
             figures = {name: point[name] for name in ("accuracy", "loss") if point[name] is not None}
             named = {f"{head}_{name}": float(value) for name, value in figures.items()}

@@ -403,7 +403,7 @@ def load_entrant(game: str, address: str, *, precision: Precision = "auto") -> A
         return own.scripted_agent(address)
     if has_candidates(game):
         return load_side_player(game, address, precision=precision)
-    return load_any_agent(address)
+    return load_any_agent(address, game)
 
 
 def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[[int], range]) -> int:

@@ -11,8 +11,8 @@ import re
 import shlex
 from pathlib import Path
 
-from suphx.games.registry import agent_names
-from suphx.selfplay.agents.checkpoint_folder import WORDS, find_nets, has_nets, split_address
+from suphx.games.registry import DEFAULT_GAME, agent_names
+from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
 from suphx_platform.agents.mjai.programs import (
@@ -97,13 +97,13 @@ def is_remote(address: str) -> bool:
     return address.startswith(_REMOTE)
 
 
-def agent_files(address: str) -> list[Path]:
+def agent_files(address: str, game: str = DEFAULT_GAME) -> list[Path]:
     """Return the files that decide how an agent plays: checkpoints, or those that the command of a program names.
 
     None of a scripted agent, and of a program that listens elsewhere. ValueError if a checkpoint is missing.
     """
     if not is_program(address):
-        return find_nets(split_wrapper(address)[1])
+        return find_nets(split_wrapper(address)[1], game)
     program, _ = split_program(address)
     return command_files(program.command) if isinstance(program, CommandLine) else []
 
@@ -118,7 +118,7 @@ def follows_whole_games(address: str) -> bool:
     return is_program(address) or bool(split_wrapper(address)[0])
 
 
-def check_agent(address: str) -> None:
+def check_agent(address: str, game: str = DEFAULT_GAME) -> None:
     """Raise ValueError if no agent can have this name, such as a mistyped scripted agent or a folder without nets.
 
     Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
@@ -139,13 +139,13 @@ def check_agent(address: str) -> None:
     location, _ = split_address(nets)
     if is_remote(location):
         return
-    if location in agent_names():
+    if location in agent_names(game):
         if wrapper or nets != location:
             raise ValueError(
                 f"{address!r} is no agent, as {location} has no nets: use {location}, or a folder of checkpoints"
             )
         return
-    check_nets(nets)
+    check_nets(nets, game)
 
 
 def _check_header(path: Path) -> None:
@@ -158,7 +158,7 @@ def _check_header(path: Path) -> None:
         raise ValueError(f"{path} is damaged ({error}): copy the nets again, or name others") from error
 
 
-def check_nets(address: str) -> None:
+def check_nets(address: str, game: str = DEFAULT_GAME) -> None:
     """Raise ValueError unless ``address`` is a folder with a checkpoint for each head, perhaps with ``:weak``.
 
     Of the files only the headers are read, so that a damaged one is found before torch is imported.
@@ -166,17 +166,18 @@ def check_nets(address: str) -> None:
     folder = Path(split_address(address)[0])
     if not folder.is_dir():
         raise ValueError(_missing(address, folder))
-    if has_nets(folder) or has_nets(folder, is_weak=True):  # one of them missing: load_agent names it
+    # with one of them missing, load_agent names it
+    if has_nets(folder, game=game) or has_nets(folder, is_weak=True, game=game):
         for path in sorted(folder.glob("*.safetensors")):
             _check_header(path)
         return
-    inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each))
+    inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each, game=game))
     if inside:
         shown = ", ".join(inside[:_SHOWN]) + (", …" if len(inside) > _SHOWN else "")
         raise ValueError(f"{address!r} is not itself a folder of checkpoints: name one of the folders in it, {shown}")
     raise ValueError(
-        f"{address!r} has no checkpoints: name a folder with discard.safetensors, riichi.safetensors and so on, such "
-        "as runs/RUN/supervised of a finished run"
+        f"{address!r} has no checkpoints: name a folder with {checkpoint_names(game=game)[0]} and so on, such as "
+        "runs/RUN/supervised of a finished run"
     )
 
 

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.game_runner import LoadAgent
 from suphx.games.game import Agent, CandidateGame
-from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
+from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
 from suphx.selfplay.agents.agent import NetAgent, load_agent, load_nets
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.suggestion import did_you_mean
-from suphx.training.adapter import Adapter, AdaptiveAgent, MoveConfig
+from suphx.training.adapter import Adapter, AdaptiveAgent
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,
@@ -47,7 +48,7 @@ from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_si
 from suphx_platform.tracking.model_registry import PREFIX
 
 
-def load_any_agent(address: str) -> Agent:
+def load_any_agent(address: str, game: str = DEFAULT_GAME) -> Agent:
     """Return the agent that ``address`` names: a program, one that adapts, or any of ``load_agent``.
 
     ValueError if there is none of that name.
@@ -57,10 +58,9 @@ def load_any_agent(address: str) -> Agent:
         return MjaiAgent(address, program, MOVE_SECONDS if seconds is None else seconds)
     match = ADAPT.fullmatch(address)
     if match is None:
-        return _load_checked(address)
+        return _load_checked(address, game)
     config = adaptation_config(address)
-    move = MoveConfig(seconds=float(match["seconds"] or 0))
-    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), move)
+    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), float(match["seconds"] or 0))
 
 
 def load_net_agent(address: str) -> NetAgent:
@@ -73,11 +73,11 @@ def load_net_agent(address: str) -> NetAgent:
     return agent
 
 
-def _load_checked(address: str) -> Agent:
+def _load_checked(address: str, game: str) -> Agent:
     """Return the agent of ``load_agent``; ValueError names what exists instead, all forms or the folders inside."""
-    if address not in agent_names():
-        check_nets(address)
-    return load_agent(address)
+    if address not in agent_names(game):
+        check_nets(address, game)
+    return load_agent(address, game=game)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ def match_agents(name: str, addresses: tuple[str, str], space: Path, source: Age
     """
     folders = space / "candidate", space / "opponent"
     if find_decisions(name) and not has_candidates(name):
-        own = source.fetch(addresses[0], folders[0]), source.fetch(addresses[1], folders[1])
-        files = agent_files(own[0]), agent_files(own[1])
+        own = source.fetch(addresses[0], folders[0], name), source.fetch(addresses[1], folders[1], name)
+        files = agent_files(own[0], name), agent_files(own[1], name)
         size = 1 if any(map(follows_whole_games, own)) else 0
-        return MatchAgents(own, load_any_agent, None, None, files, size)
+        return MatchAgents(own, partial(load_any_agent, game=name), None, None, files, size)
     game: Any = load_game(name)
     first, second = (
         load_match_agent(each, game, place, source) for each, place in zip(addresses, folders, strict=True)

@@ -199,7 +199,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             self._load()
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
-        self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
+        self._measured = None if keep_best is None else MeasuredNets(folder, keep_best, config.game)
         self._matches = SelfPlayMatches(config, folder, has_weak=has_weak, seed=play.seed)
         self._begins = True
         self._warned_of_match = -1

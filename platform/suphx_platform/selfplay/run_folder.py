@@ -37,8 +37,8 @@ class MeasuredNets:
     under way when the process was killed is lost, and so are its copies.
     """
 
-    def __init__(self, folder: Path, keep: KeepBest) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, keep: KeepBest, game: str) -> None:
+        self._folder, self._game = folder, game
         self._place = folder / _FOLDER
         self._keep = keep
         self._noted = set[int]()
@@ -71,7 +71,7 @@ class MeasuredNets:
 
     def _others(self) -> list[str]:
         """Return what is in the folder besides the nets."""
-        nets = checkpoint_names()
+        nets = checkpoint_names(game=self._game)
         return [path.name for path in self._folder.iterdir() if path.name not in nets]
 
 
@@ -108,8 +108,9 @@ class RunFolder:
 
     def write_diverged(self, error: DivergedBatchError, updates: int) -> Path:
         """Write the batch of the update after ``updates``, whose loss or gradient is not finite; return its file."""
+        names = decision_names(self._config.game)
         tensors = {
-            f"{decision_names()[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
+            f"{names[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
             for head, part in error.parts.items()
             for name, column in (part.columns() | {"planes": part.planes.dense()}).items()
         }
@@ -130,7 +131,7 @@ class RunFolder:
         return replace(policy_set, calibrations=tuple(calibrations))
 
     def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
-        heads = [decision_names()[head] for head in self._config.head_numbers]
+        heads = [decision_names(self._config.game)[head] for head in self._config.head_numbers]
         guided = self._config.oracle.figures_of_update(step)
         save_policy_set(
             folder,
@@ -145,7 +146,7 @@ class RunFolder:
     def identity(self) -> dict[str, Any]:
         """Return the settings that must not change when a run resumes, as JSON values."""
         config = _flat_config(asdict(self._config))
-        ends = ("max_updates", "max_minutes")  # a longer run may resume a shorter one
+        ends = ("max_updates", "max_minutes", "game")  # a longer run may resume a shorter one; nets name their game
         kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
         prediction = self._play.prediction
         kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is

@@ -23,7 +23,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.registry import agent_names
+from suphx.games.registry import DEFAULT_GAME, agent_names, find_learning
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
@@ -65,6 +65,7 @@ class MatchOrder:
     """Paired deals in addition, about; 0 = none."""
     seed: int
     workers: int
+    game: str = DEFAULT_GAME
     keeps_games: bool = False
     """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
@@ -77,8 +78,9 @@ class MatchOrder:
         """
         candidate, opponent = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
-        records = self.folder / RECORDS_FOLDER / self._digest() if self.keeps_games else None
-        setup = MatchSetup(candidate, opponent, seed=self.seed)
+        keeps_records = self.keeps_games and "archive" in find_learning(self.game).options
+        records = self.folder / RECORDS_FOLDER / self._digest() if keeps_records else None
+        setup = MatchSetup(candidate, opponent, seed=self.seed, game=self.game)
         workers = self.workers if other_workers is None else other_workers
         advance = progress or (lambda hanchans, is_kept: None)
         runner = GameRunner(
@@ -100,13 +102,14 @@ class MatchOrder:
 
     def files(self) -> dict[str, bytes]:
         """Return the checkpoints that it needs by their path in the folder, for another machine."""
-        names = list(checkpoint_names())
-        if self.opponent not in agent_names():
-            names += [f"{START_FOLDER}/{name}" for name in checkpoint_names(is_weak=self.opponent == "weak")]
+        names = list(checkpoint_names(game=self.game))
+        if self.opponent not in agent_names(self.game):
+            weak = self.opponent == "weak"
+            names += [f"{START_FOLDER}/{name}" for name in checkpoint_names(is_weak=weak, game=self.game)]
         return {name: (self.folder / name).read_bytes() for name in names}
 
     def _addresses(self) -> tuple[str, str]:
-        if self.opponent in agent_names():
+        if self.opponent in agent_names(self.game):
             return str(self.folder), self.opponent
         start = f"{self.folder / START_FOLDER}"
         if self.policy == "sampled":
@@ -218,6 +221,7 @@ class SelfPlayMatches:
                 num_deals=config.evaluation_deals if opponent == "start" else 0,
                 seed=self._seed,
                 workers=config.evaluation_workers,
+                game=config.game,
                 keeps_games=is_final,
             )
             for opponent in self._opponents

@@ -7,14 +7,15 @@ course of a hand depends only on its seed and the policy outputs.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.atomic_file import write_atomically
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
@@ -30,9 +31,10 @@ from suphx.games.dazhong.features import (
 from suphx.games.dazhong.names import DECISIONS, TURN_KIND
 from suphx.games.dazhong.records import HandRecord, positions
 from suphx.games.dazhong.table import ENDED, NUM_SEATS, OWN_TURN, TABLE, Rules
-from suphx.games.learning import Forward, LearningConfig, LearningOption
+from suphx.games.learning import MANIFEST_FILE, Forward, LearningConfig, LearningOption
 from suphx.games.mahjong.planes import PlaneLayout, Samples
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.json_text import parse_json
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8, I32, I64, U8, Records
@@ -49,17 +51,12 @@ class HandStore:
     def __init__(self, folder: Path) -> None:
         """Open the store in ``folder``; ValueError if there is none."""
         self.folder = folder
-        path = folder / _STORE_FILE
-        if not path.is_file():
+        if not (folder / MANIFEST_FILE).is_file():
             raise ValueError(f"{folder} has no stored hands: run the records stage again")
-        self.tables: Records = np.load(path, mmap_mode="r").view(TABLE)
+        self.digest: str = parse_json((folder / MANIFEST_FILE).read_bytes())["sha256"]
+        self.tables: Records = np.load(folder / _STORE_FILE, mmap_mode="r").view(TABLE)
         self.game_ids = [str(number) for number in range(len(self.tables))]
         self.game_of_kyoku = np.arange(len(self.tables))
-
-    @cached_property
-    def digest(self) -> str:
-        """Changes whenever the hands change."""
-        return hashlib.sha256(self.tables.tobytes()).hexdigest()
 
 
 class HandSamples:
@@ -69,11 +66,13 @@ class HandSamples:
 
     def write(self, games: Iterable[HandRecord], folder: Path) -> HandStore:
         """Store hands; ValueError for one with a move that is not legal, and without any."""
-        tables = [positions(record)[-1] for record in games]
-        if not tables:
+        tables = np.array([positions(record)[-1] for record in games], TABLE)
+        if not len(tables):
             raise ValueError("there are no hands to learn from: give at least one")
         folder.mkdir(parents=True, exist_ok=True)
-        np.save(folder / _STORE_FILE, np.array(tables, TABLE).view(np.uint8))
+        np.save(folder / _STORE_FILE, tables.view(np.uint8))
+        manifest = {"games": len(tables), "sha256": hashlib.sha256(tables.tobytes()).hexdigest()}
+        write_atomically(folder / MANIFEST_FILE, [json.dumps(manifest).encode()])
         return HandStore(folder)
 
     def encode(self, store: HandStore, deals: I64, kind: int, encoder: str) -> Samples:

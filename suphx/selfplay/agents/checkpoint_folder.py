@@ -53,15 +53,15 @@ def find_checkpoints(folder: Path, *, is_weak: bool = False, game: str = DEFAULT
     return [find_checkpoint(folder, decision, is_weak=is_weak) for decision in decision_names(game)]
 
 
-def find_nets(address: str) -> list[Path]:
+def find_nets(address: str, game: str = DEFAULT_GAME) -> list[Path]:
     """Return the path of each checkpoint of an agent as ``load_agent`` takes it, none of a scripted agent.
 
     ValueError if one is missing.
     """
-    if address in agent_names():
+    if address in agent_names(game):
         return []
     location, words = split_address(address)
-    return find_checkpoints(Path(location), is_weak=WEAK in words)
+    return find_checkpoints(Path(location), is_weak=WEAK in words, game=game)
 
 
 def weak_address(folder: Path) -> str:
@@ -69,10 +69,10 @@ def weak_address(folder: Path) -> str:
     return f"{folder}:{WEAK}" if has_nets(folder, is_weak=True) else str(folder)
 
 
-def has_nets(folder: Path, *, is_weak: bool = False) -> bool:
+def has_nets(folder: Path, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> bool:
     """Tell whether a folder has a checkpoint for each kind of decision."""
     try:
-        find_checkpoints(folder, is_weak=is_weak)
+        find_checkpoints(folder, is_weak=is_weak, game=game)
     except ValueError:
         return False
     return True

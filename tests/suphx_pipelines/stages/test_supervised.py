@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from suphx.games.registry import DEFAULT_GAME
 from suphx.training.trainer import METRICS_FILE, Report
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import StageContext
@@ -19,7 +20,7 @@ from suphx_pipelines.runs.stage_folder import read_started
 from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_pipelines.stages.supervised import TRAINING_ORDER, train
+from suphx_pipelines.stages.supervised import train, training_shares
 from suphx_pipelines.stages.training import StageWatch
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import UNDER_WAY, Storage
@@ -29,7 +30,7 @@ from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.training.played_games import played_store
 
-STAGE = f"supervised/{TRAINING_ORDER[0]}"
+STAGE = f"supervised/{next(iter(training_shares(DEFAULT_GAME)))}"
 START_SECONDS = 300
 """A limit for a process that may first have to compile the kernels."""
 

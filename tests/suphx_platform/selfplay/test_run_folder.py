@@ -95,7 +95,7 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
             uploads.save("run-1/reinforcement/best", nets, number=number, score=score)
             uploads.flush()
 
-        measured = MeasuredNets(folder, keep)
+        measured = MeasuredNets(folder, keep, "riichi")
         for updates in (10, 20, 30):
             write_nets(folder, f"nets {updates}")
             measured.note(updates)
@@ -117,8 +117,8 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
 def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     write_nets(tmp_path, "nets")
     calls: list[int] = []
-    MeasuredNets(tmp_path, lambda number, nets, score: calls.append(number)).note(5)
-    again = MeasuredNets(tmp_path, lambda number, nets, score: calls.append(number))
+    MeasuredNets(tmp_path, lambda number, nets, score: calls.append(number), "riichi").note(5)
+    again = MeasuredNets(tmp_path, lambda number, nets, score: calls.append(number), "riichi")
     again.add(entry(5, -0.1))
     assert calls == []
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
@@ -126,7 +126,7 @@ def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
 
 def test_copies_whose_matches_were_lost_are_removed(tmp_path: Path) -> None:
     write_nets(tmp_path, "nets")
-    measured = MeasuredNets(tmp_path, lambda number, nets, score: None)
+    measured = MeasuredNets(tmp_path, lambda number, nets, score: None, "riichi")
     for updates in (5, 10):
         measured.note(updates)
     measured.keep_only([10])
