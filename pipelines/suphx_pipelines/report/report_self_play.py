@@ -13,16 +13,8 @@ from suphx.games.registry import agent_names
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of
 from suphx_pipelines.charts.plot import Figure
-from suphx_pipelines.report.report_page import (
-    decimal,
-    difference,
-    duration,
-    found_interval,
-    interval,
-    number,
-    percent,
-    short_names,
-)
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_page import decimal, difference, found_interval, interval, number, short_names
 from suphx_platform.console.table_text import count_text
 
 Result = Mapping[str, Any]
@@ -55,8 +47,7 @@ def matches_by_opponent(result: Result) -> dict[str, Matches]:
 
 
 def _opponent(match: Mapping[str, Any]) -> str:
-    name: str = match["opponent"]
-    return name + _SAMPLED if match.get("policy") == "sampled" else name
+    return f"{match['opponent']}{_SAMPLED if match.get('policy') == 'sampled' else ''}"
 
 
 def strength(result: Result) -> str:
@@ -67,6 +58,13 @@ def strength(result: Result) -> str:
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
     others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *agent_names())]
+    told = ""
+    for match in others:
+        how = f" Against {match['opponent']},"
+        if match["policy"] == "sampled":
+            how = " With sampled actions on both sides, as in self-play,"
+        bounds = interval(match["interval"]) + widened_note(match.get("is_widened", False))
+        told += f"{how} the difference is {difference(match['difference'], 2)} ({bounds})."
     low, high = last["interval"]
     few = few_games_note(last["hanchans"]) + widened_note(last.get("is_widened", False))
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
@@ -75,15 +73,8 @@ def strength(result: Result) -> str:
         f"After {count_text(last['updates'], 'update')} the nets are {how} their start: the average placement "
         f"against three copies of it is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
         f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
-        f"{number(last['hanchans'])} hanchans{few}." + "".join(map(_other_match, others))
+        f"{number(last['hanchans'])} hanchans{few}.{told}"
     )
-
-
-def _other_match(match: Mapping[str, Any]) -> str:
-    is_sampled = match["policy"] == "sampled"
-    how = "With sampled actions on both sides, as in self-play," if is_sampled else f"Against {match['opponent']},"
-    bounds = interval(match["interval"]) + widened_note(match.get("is_widened", False))
-    return f" {how} the difference is {difference(match['difference'], 2)} ({bounds})."
 
 
 def strength_figure(result: Result) -> Figure:
@@ -92,7 +83,7 @@ def strength_figure(result: Result) -> Figure:
 
 
 def _strength_figure(matches: Mapping[str, Matches], title: str = "Strength over self-play") -> Figure:
-    """Return the differences over the updates with intervals; one under the other where each has only one."""
+    """One under the other where each has only one match."""
     names = short_names(list(matches))
     named = list(zip(names, matches.values(), strict=True))
     curves = [_strength_curve(name, of, place % _COLOURS) for place, (name, of) in enumerate(named)]
@@ -168,7 +159,7 @@ def figures(result: Result, targets: Targets) -> list[tuple[str, str]]:
         (number(result["updates"]), "updates"),
         (number(result["hanchans"]), "hanchans finished"),
         (number(result["decisions"]), "decisions played"),
-        (duration(result["seconds"]), "of self-play"),
+        (report_page.duration(result["seconds"]), "of self-play"),
     ]
     stale = [point["staleness"] for point in result["history"] if point.get("staleness") is not None]
     if stale:
@@ -287,7 +278,7 @@ def entropy_figure(result: Result, head: str, targets: Targets) -> Figure:
     title, history, note = "Entropy (nats)", result["history"], ""
     curves = [curve_of("entropy", history, "updates", f"{head}_entropy", 0, is_smoothed=True)]
     if head in targets:
-        gap = percent(largest_distance(result, head, targets[head]))
+        gap = report_page.percent(largest_distance(result, head, targets[head]))
         note = f"Target {decimal(targets[head])} (dashed); deviates from the target by up to {gap} over the last half."
     elif any(point.get(f"{head}_entropy_target") for point in history):
         curves.append(curve_of("target", history, "updates", f"{head}_entropy_target", 4))

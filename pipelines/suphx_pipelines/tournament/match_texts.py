@@ -144,14 +144,14 @@ class MatchTexts:
         measure = test.get("decides", self.quantities[0].measure)
         return next(quantity for quantity in self.quantities if quantity.measure == measure)
 
-    def valid_bounds(self, test: Mapping[str, Any], quantity: Quantity) -> str:
-        """Return the always-valid interval of a figure."""
-        return quantity.bounds(_ends(test, quantity))
+    def valid_bounds(self, test: Mapping[str, Any]) -> str:
+        """Return the always-valid interval of the figure that a test asks about."""
+        decides = self.deciding(test)
+        return decides.bounds(_ends(test, decides))
 
     def played(self, test: Mapping[str, Any]) -> str:
         """Return how much was played, and what it says of the figure that decides."""
-        decides = self.deciding(test)
-        bounds = f"always-valid 95 % interval {self.valid_bounds(test, decides)} {decides.unit}"
+        bounds = f"always-valid 95 % interval {self.valid_bounds(test)} {self.deciding(test).unit}"
         return f"{number(test[self.unit])} {self.unit} ({bounds})"
 
     def contrary_seatings(self, decision: Decision) -> list[str]:
@@ -165,11 +165,9 @@ class MatchTexts:
 
     def warnings(self, decision: Decision) -> Iterator[str]:
         """Yield what a person should know of a decision."""
+        candidate, opponent = decision["candidate"], decision["opponent"]
         for seating in self.contrary_seatings(decision) if decision["test"] else ():
-            yield (
-                f"{decision['candidate']} passes, but in {seating} it is worse than {decision['opponent']}: see the "
-                "report"
-            )
+            yield f"{candidate} passes, but in {seating} it is worse than {opponent}: see the report"
 
     def figures(self, decision: Decision) -> dict[str, float]:
         """Return the figures of the stage for MLflow."""
@@ -177,13 +175,11 @@ class MatchTexts:
         figures = {f"decision_{self.unit}": test[self.unit], "log_likelihood_ratio": test["log_likelihood_ratio"]}
         for quantity in self.quantities:
             if quantity.measure:
-                ends = _ends(test, quantity)
-                names = (f"always_valid/{quantity.measure}{end}" for end in ("_low", "_high"))
-                figures |= dict(zip(names, ends, strict=True))
-        if match is not None:
-            for quantity in self.quantities:
-                figures |= _metrics(match, quantity)
-            figures[self.unit] = match[self.unit]
+                low, high = _ends(test, quantity)
+                name = f"always_valid/{quantity.measure}"
+                figures |= {f"{name}_low": low, f"{name}_high": high}
+            figures |= _metrics(match, quantity) if match else {}
+        figures |= {self.unit: match[self.unit]} if match else {}
         for name, other in _other_seatings(decision).items():
             figures |= _metrics(other, self.quantities[0], f"_{name}")
         return figures
@@ -200,15 +196,14 @@ class MatchTexts:
             low, high = (f"{end:g}" for end in _ends(test, first))
             tags = {f"{first.metric}_low": low, f"{first.metric}_high": high}
             return Evidence(outcome=outcome, why=why, tags=tags | {f"decision_{self.unit}": str(test[self.unit])})
+        points = self.quantities[1]
         metrics = _metrics(match, first)
         for name, other in others.items():
             metrics |= _metrics(other, first, f"_{name}")
-        metrics |= {"points": match[self.quantities[1].key][self.quantities[1].mean], self.unit: match[self.unit]}
-        metrics[f"decision_{self.unit}"] = test[self.unit]
-        if "average_placement" in match:
-            metrics["average_placement"] = match["average_placement"]
-        named = {f"promotion/{name}": value for name, value in metrics.items()}
-        return Evidence(outcome=outcome, why=why, metrics=named)
+        metrics |= {"points": match[points.key][points.mean], self.unit: match[self.unit]}
+        metrics |= {f"decision_{self.unit}": test[self.unit]}
+        metrics |= {name: match[name] for name in ("average_placement",) if name in match}
+        return Evidence(outcome=outcome, why=why, metrics={f"promotion/{name}": each for name, each in metrics.items()})
 
     def verdict(self, table: Row, decision: Decision, promotion: Row) -> Verdict:
         """Return what the tournament decided; if there was no candidate, who has the highest rating."""
@@ -223,14 +218,11 @@ class MatchTexts:
         sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
         if test is None or self.quantities[0] is not PLACEMENT:
             return Verdict(outcome=outcome, sentence=sentence)
-        if match is None:
-            low, high = _ends(test, PLACEMENT)
-            return Verdict(outcome=outcome, sentence=sentence, low=low, high=high, hanchans=test["hanchans"])
-        mean, (low, high) = (match["paired_difference"][key] for key in ("average_placement", "interval"))
-        number_of_games = match["hanchans"]
-        return Verdict(
-            outcome=outcome, sentence=sentence, difference=mean, low=low, high=high, hanchans=number_of_games
-        )
+        mean, (low, high), hanchans = None, _ends(test, PLACEMENT), test["hanchans"]
+        if match is not None:
+            mean, hanchans = match[PLACEMENT.key][PLACEMENT.mean], match["hanchans"]
+            low, high = match[PLACEMENT.key]["interval"]
+        return Verdict(outcome=outcome, sentence=sentence, difference=mean, low=low, high=high, hanchans=hanchans)
 
     def title(self, test: Any, candidate: str, opponent: str) -> str:
         """Return who plays the deciding match; ``test``: the settings of the recipe."""
@@ -263,14 +255,10 @@ class MatchTexts:
     def rows(self, decision: Decision) -> list[list[str]]:
         """Return the figures of a decision with their intervals, and on new deals if there was such a match."""
         test, match = decision["test"], decision["match"]
-        rows = [
-            [
-                quantity.title,
-                quantity.bounds(_ends(test, quantity)) if quantity.measure else "–",
-                *quantity.cells(match),
-            ]
-            for quantity in self.quantities
-        ]
+        rows = []
+        for quantity in self.quantities:
+            bounds = quantity.bounds(_ends(test, quantity)) if quantity.measure else "–"
+            rows.append([quantity.title, bounds, *quantity.cells(match)])
         for side in self.sides if match else ():
             for quantity, name in zip(self.quantities, ("wp", "adp"), strict=True):
                 found = {quantity.key: match[f"{name}_{side}"]}
