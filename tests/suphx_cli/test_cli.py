@@ -126,7 +126,7 @@ def test_every_command_and_option_is_explained(parser: argparse.ArgumentParser) 
 
 CHECKED_BY_CONFIGS = {
     "--difference", "--error", "--sequential", "--points",
-    "--gae-lambda", "--temperature", "--kl-target", "--learning-rate", "--max-ratio", "--trained-blocks",
+    "--gae-lambda", "--temperature", "--kl-target", "--learning-rate",
 }  # fmt: skip
 """``test_a_number_out_of_range_is_wrong_usage`` has some of them."""
 
@@ -243,7 +243,7 @@ def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int,
         (["dance"], "there is no command 'dance': use one of run, "),
         (["records"], "arguments are required: COMMAND"),
         (["records", "verify"], "arguments are required: PATH"),
-        (["records", "verify", "x", "--limit", "0"], "'0' is not a whole number, 1 to 10,000,000"),
+        (["runs", "replay", "x", "--wall", "0"], "'0' is not a whole number, 1 to 10,000,000"),
         (["records", "statistics", "x"], "arguments are required: --player"),
         (["records", "convert", "a", "b", "--to", "sgf"], "invalid choice: 'sgf'"),
         (["run", "a.toml", "--set", "learner.steps"], "is not KEY=VALUE"),

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import GAMES
-from suphx_cli.arguments import add_runs, examples
+from suphx_cli.arguments import add_command
 from suphx_platform.agents.agent_forms import AGENT_FORMS
 
 if TYPE_CHECKING:
@@ -15,19 +15,22 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 """Nets that a person sees; scripts get all."""
+_PAGE = """
+agents: list the names of agents, and the nets in your runs
+
+List all forms of a name that AGENT can have, and the nets in the folder of runs, newest first.
+
+--runs
+
+examples:
+  suphx agents
+  suphx evaluate --candidate runs/RUN/supervised --opponent ukeire
+"""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``agents``."""
-    parser = commands.add_parser(
-        "agents",
-        parents=[options],
-        help="list the names of agents, and the nets in your runs",
-        description="List all forms of a name that AGENT can have, and the nets in the folder of runs, newest first.",
-        epilog=examples("suphx agents", "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire"),
-    )
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
+    add_command(commands, options, _PAGE, execute)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

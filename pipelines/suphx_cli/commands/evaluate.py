@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from suphx.evaluation.match_config import (
+    KEPT_FOLDER,
     MIN_DEALS,
     PHOENIX_POINTS,
     SEATS,
@@ -22,19 +23,8 @@ from suphx.evaluation.match_config import (
     check_side_deals,
     chosen_seatings,
 )
-from suphx.games.registry import GAMES, find_decisions, find_game, game_of_agents
-from suphx_cli.arguments import (
-    UsageError,
-    add_runs,
-    add_workers,
-    check_new_folder,
-    check_source_of_runs,
-    checked_options,
-    examples,
-    positive,
-    resumable,
-    seed,
-)
+from suphx.games.registry import GAMES, agent_names, find_decisions, find_game, game_of_agents
+from suphx_cli.arguments import UsageError, add_command, check_source_of_runs, checked_options, resumable
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_whole_games
 from suphx_platform.console.table_text import label, value_text
 
@@ -47,7 +37,6 @@ if TYPE_CHECKING:
     from suphx.evaluation.sequential import SequentialOutcome, SequentialReport
     from suphx.evaluation.statistics import Interval
     from suphx_cli.arguments import Subparsers
-    from suphx_platform.agents.agent_loading import MatchAgents
     from suphx_platform.console.console import Console
     from suphx_platform.console.progress import Progress
 
@@ -78,152 +67,83 @@ _FIGURES = (
 )  # fmt: skip
 
 
+_PAGE = f"""
+evaluate: play a match between two agents and report who is stronger
+
+Play a match of one candidate against three copies of another agent, the opponent. Every wall is played four times, with
+the candidate at each seat once, so that the luck of the draw counts less. In a game of two sides, such as doudizhu,
+every deck is played twice, with the sides swapped. The same command continues a match that was stopped. {AGENT_HELP}
+For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, an address s3://… or models:/…, or an external
+program as program:COMMAND LINE (docs/doudizhu.md).
+
+--candidate AGENT       the agent to measure; it plays at one seat
+--opponent AGENT        the agent to compare with; it plays at the three other seats
+--game                  the game (default: that of the nets in a folder or in a model with the name of a game, else
+                        riichi)
+| --hanchans N          number of games, a multiple of 4 and at least 8 (default: 1000); with --sequential the most
+                        games
+| --deals N             compare about N single deals (at least 20) instead of whole games: each is played with the
+                        candidate and with the opponent in each seat. The result is in points per kyoku and shows a
+                        small difference much earlier. Not for adapt: and mjai: agents
+| --decks N             number of decks of a game of two sides, at least 2; each is played twice (default: {_DECKS});
+                        with --sequential the most decks (default: {_SEQUENTIAL_DECKS:,})
+--sequential DIFFERENCE  stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 in
+                        average placement), or after --hanchans games. After a pass, 1,000 games on new walls measure
+                        how much better it is. In a game of two sides: in the share of games won (such as 0.02), after
+                        --decks decks, and {_FRESH_DECKS:,} new decks after a pass
+--error P               with --sequential: share of wrong decisions of each kind, at most (default: 0.01)
+--decides               with --sequential: unit of DIFFERENCE, average placement (the default) or points per hanchan;
+                        both are reported
+--points P              points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan)
+--seating               number of candidates and of opponents at a table (default: 1v3). all: a match of --hanchans
+                        games in each of the three; with --sequential 1v3 decides, and after a pass each is played on
+                        new walls
+--seed S                seed of the walls or decks (default: 0; doudizhu: at most 65,536)
+--no-draw-lanes         draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its
+                        own positions of the wall, so that fewer games are needed
+--keep-games FOLDER     write records of all games to this folder, which must be new or empty or of the same match
+                        before it was stopped, for suphx view (and, of riichi, suphx records); not with --deals, and in
+                        DouDizhu not with --sequential
+--workers
+--ray                   play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the
+                        --workers takes one of its CPUs. Riichi only
+--runs
+
+examples:
+  suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200
+  suphx evaluate --candidate runs/RUN/supervised --opponent ukeire
+  suphx evaluate --candidate models:/suphx@champion --opponent runs/RUN/supervised:weak
+  suphx evaluate --candidate runs/RUN/reinforcement --opponent runs/RUN/reinforcement/start --deals 10000
+  suphx evaluate --candidate runs/NEW/supervised --opponent runs/OLD/supervised --sequential 0.05 --hanchans 20000
+  suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 8 --keep-games games
+  suphx evaluate --candidate runs/RUN/supervised --opponent ukeire --hanchans 20000 --ray --workers 64
+  suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000
+  suphx evaluate --candidate runs/NEW/learning --opponent models:/doudizhu@champion --sequential 0.02
+  suphx evaluate --game doudizhu --candidate rule --opponent random --decks 10 --keep-games games
+  suphx evaluate --game doudizhu --candidate 'program:python bot.py' --opponent rule --decks 100
+"""
+
+
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``evaluate``."""
-    parser = commands.add_parser(
-        "evaluate",
-        parents=[options],
-        help="play a match between two agents and report who is stronger",
-        description="Play a match of one candidate against three copies of another agent, the opponent. Every wall is "
-        "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
-        "of two sides, such as doudizhu, every deck is played twice, with the sides swapped. The same command "
-        f"continues a match that was stopped. {AGENT_HELP} "
-        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, an address s3://… or models:/…, or an "
-        "external program as program:COMMAND LINE (docs/doudizhu.md).",
-        epilog=examples(
-            "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200",
-            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
-            "suphx evaluate --candidate models:/suphx@champion --opponent runs/RUN/supervised:weak",
-            "suphx evaluate --candidate runs/RUN/reinforcement --opponent runs/RUN/reinforcement/start --deals 10000",
-            "suphx evaluate --candidate runs/NEW/supervised --opponent runs/OLD/supervised --sequential 0.05 "
-            "--hanchans 20000",
-            "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 8 --keep-games games",
-            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire --hanchans 20000 --ray --workers 64",
-            "suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000",
-            "suphx evaluate --candidate runs/NEW/learning --opponent models:/doudizhu@champion --sequential 0.02",
-            "suphx evaluate --game doudizhu --candidate rule --opponent random --decks 10 --keep-games games",
-            "suphx evaluate --game doudizhu --candidate 'program:python bot.py' --opponent rule --decks 100",
-        ),
+    parser = add_command(
+        commands,
+        options,
+        _PAGE,
+        execute,
+        candidate={"required": True},
+        opponent={"required": True},
+        game={"choices": GAMES},
+        hanchans=1000,
+        sequential={"type": float},
+        error={"type": float},
+        decides={"choices": get_args(MeasureName)},
+        points={"type": int, "nargs": 4},
+        seating={"choices": get_args(SeatingChoice), "default": "1v3"},
+        seed=0,
     )
-    parser.add_argument(
-        "--candidate", required=True, metavar="AGENT", help="the agent to measure; it plays at one seat"
-    )
-    parser.add_argument(
-        "--opponent",
-        "--baseline",
-        required=True,
-        metavar="AGENT",
-        help="the agent to compare with; it plays at the three other seats (--baseline is another name of this option)",
-    )
-    parser.add_argument(
-        "--game",
-        choices=GAMES,
-        help="the game (default: that of the nets in a folder or in a model with the name of a game, else riichi)",
-    )
-    _add_length(parser)
-    _add_sequential(parser)
-    _add_games(parser)
-    add_workers(parser)
-    parser.add_argument(
-        "--ray",
-        action="store_true",
-        help="play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the --workers "
-        "takes one of its CPUs. Riichi only",
-    )
-    add_runs(parser)
     names = {*_SEAT_OPTIONS, *_DEAL_OPTIONS}
-    parser.set_defaults(execute=execute, default_options={name: parser.get_default(name) for name in names})
-
-
-def _add_length(parser: argparse.ArgumentParser) -> None:
-    """Add how much is played."""
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--hanchans",
-        type=positive,
-        default=1000,
-        metavar="N",
-        help="number of games, a multiple of 4 and at least 8 (default: 1000); with --sequential the most games",
-    )
-    length.add_argument(
-        "--deals",
-        type=positive,
-        metavar="N",
-        help="compare about N single deals (at least 20) instead of whole games: each is played with the candidate and "
-        "with the opponent in each seat. The result is in points per kyoku and shows a small difference much earlier. "
-        "Not for adapt: and mjai: agents",
-    )
-    length.add_argument(
-        "--decks",
-        type=positive,
-        metavar="N",
-        help=f"number of decks of a game of two sides, at least 2; each is played twice (default: {_DECKS}); with "
-        f"--sequential the most decks (default: {_SEQUENTIAL_DECKS:,})",
-    )
-
-
-def _add_games(parser: argparse.ArgumentParser) -> None:
-    """Add how games are dealt, and where they are kept."""
-    parser.add_argument(
-        "--seed",
-        type=seed,
-        default=0,
-        metavar="S",
-        help="seed of the walls or decks (default: 0; doudizhu: at most 65,536)",
-    )
-    parser.add_argument(
-        "--no-draw-lanes",
-        action="store_true",
-        help="draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its own "
-        "positions of the wall, so that fewer games are needed",
-    )
-    parser.add_argument(
-        "--keep-games",
-        type=Path,
-        metavar="FOLDER",
-        help="write records of all games to this folder, which must be new or empty or of the same match before it was "
-        "stopped, for suphx view (and, of riichi, suphx records); not with --deals, and in DouDizhu not with "
-        "--sequential",
-    )
-
-
-def _add_sequential(parser: argparse.ArgumentParser) -> None:
-    """Add what decides when a match ends, and what counts in it."""
-    parser.add_argument(
-        "--sequential",
-        type=float,
-        metavar="DIFFERENCE",
-        help="stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 in average "
-        "placement), or after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is. "
-        f"In a game of two sides: in the share of games won (such as 0.02), after --decks decks, and {_FRESH_DECKS:,} "
-        "new decks after a pass",
-    )
-    parser.add_argument(
-        "--error",
-        type=float,
-        metavar="P",
-        help="with --sequential: share of wrong decisions of each kind, at most (default: 0.01)",
-    )
-    parser.add_argument(
-        "--decides",
-        choices=get_args(MeasureName),
-        help="with --sequential: unit of DIFFERENCE, average placement (the default) or points per hanchan; both are "
-        "reported",
-    )
-    parser.add_argument(
-        "--points",
-        type=int,
-        nargs=4,
-        metavar="P",
-        help="points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan)",
-    )
-    parser.add_argument(
-        "--seating",
-        choices=get_args(SeatingChoice),
-        default="1v3",
-        help="number of candidates and of opponents at a table (default: 1v3). all: a match of --hanchans games in "
-        "each of the three; with --sequential 1v3 decides, and after a pass each is played on new walls",
-    )
+    parser.set_defaults(default_options={name: parser.get_default(name) for name in names})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -232,17 +152,22 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     has_sides = find_game(name).has_sides
     with checked_options():
         test = _checked_test(args, name, has_sides=has_sides)
-    check_new_folder(args.keep_games)
+    kept_games = args.keep_games
+    if kept_games is not None and kept_games.exists() and not (kept_games / KEPT_FOLDER).is_dir():
+        is_empty = kept_games.is_dir() and not any(kept_games.iterdir())
+        if not is_empty:
+            raise ValueError(f"--keep-games is {kept_games}, which is not an empty folder: name a new one")
     if not has_sides:
         if args.runs.exists():  # the parts of a match that is stopped are kept there
             check_source_of_runs(args.runs)
         for agent in (args.candidate, args.opponent) if find_decisions(name) else ():
-            check_agent(agent)
+            if agent not in agent_names(name):
+                check_agent(agent, name)
     with console.activity("importing"):
         from suphx.evaluation.game_runner import GameRunner
         from suphx.evaluation.match import MatchSetup, SideReport
         from suphx.games.registry import load_game
-        from suphx_pipelines.kept_match import kept_match, saved_text
+        from suphx_pipelines.kept_match import kept_match, match_of, saved_text
         from suphx_platform.agents.agent_loading import match_agents
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.evaluation.match_workers import match_workers
@@ -259,7 +184,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         stack.enter_context(resumable(console, lambda error: saved_text(saved)))
         space = Path(stack.enter_context(TemporaryDirectory(prefix="suphx-agents-")))
         agents = match_agents(name, (args.candidate, args.opponent), space, AgentSource(MlflowStore(args.runs)))
-        kept = kept_match(_match(args, name, agents), args.runs, args.keep_games, console.say)
+        deciding = {option: getattr(args, option) for option in _DECIDING} | {"game": name, "decks": args.decks}
+        code = (f"{find_game(name).module.replace('.', '/')}.py", *_CODE)
+        match = match_of({**deciding, "rules": agents.rules_values}, agents.files, code)
+        kept = kept_match(match, args.runs, kept_games, console.say)
         saved.append(stack.enter_context(kept))
         workers = 1 if has_sides else args.workers
         workers = stack.enter_context(match_workers(workers, on_ray=args.ray, say=console.say))
@@ -282,20 +210,20 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             workers=workers,
             load=agents.load,
             kept=saved[0],
-            records=args.keep_games,
+            records=kept_games,
             progress=lambda games: bar.advance(games / games_per_unit),
             note_kept=lambda games: bar.skip(games / games_per_unit),
         )
         report = _play(args, setup, runner, bar, test)
         seconds = round(time.perf_counter() - started, 1)
-        if args.keep_games is not None:
-            game.join_records(args.keep_games)
+        if kept_games is not None:
+            game.join_records(kept_games)
     console.say(report.verdict())
     counts_as = "lost" if has_sides else "last place"
     for sentence in report.forfeits.sentences(("the candidate", "the opponent"), counts_as):
         console.warn(sentence)
-    if args.keep_games is not None:
-        console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
+    if kept_games is not None:
+        console.say(f"Records of the games are in {kept_games}: suphx view {kept_games} shows the first.")
     head: dict[str, Any] = {}
     if has_sides:
         head = {"game": name, "candidate": args.candidate, "opponent": args.opponent, "seed": args.seed}
@@ -306,15 +234,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     values = _shown(report)
     figures = {key: values.pop(key) for key in ("figures",) if key in values}  # a table, below the single values
     return {**head, **values, "seconds": seconds, **figures}
-
-
-def _match(args: argparse.Namespace, name: str, agents: MatchAgents) -> dict[str, Any]:
-    """Return all that decides the games of the match."""
-    from suphx_pipelines.kept_match import match_of
-
-    options = {option: getattr(args, option) for option in _DECIDING} | {"game": name, "decks": args.decks}
-    module = f"{find_game(name).module.replace('.', '/')}.py"
-    return match_of({**options, "rules": agents.rules_values}, agents.files, (module, *_CODE))
 
 
 def _length(args: argparse.Namespace, has_sides: bool) -> int:
@@ -347,7 +266,13 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Te
         check_hanchans(args.hanchans)
         points_measure(_points(args))
     if args.deals is not None:
-        _check_deals(args)
+        for option in _changed(args, _DEAL_OPTIONS):
+            raise ValueError(f"{option} is for whole games, and --deals plays single deals: use --hanchans")
+        if args.deals < MIN_DEALS:
+            raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
+        for agent in (args.candidate, args.opponent):
+            if follows_whole_games(agent):
+                raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
     given = {option: getattr(args, option) for option in _OF_SEQUENTIAL if getattr(args, option) is not None}
     if args.sequential is None:
         for option in given:
@@ -361,17 +286,6 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Te
         raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
     check_deals(number, _FRESH_DECKS, "deck")
     return SideTestConfig(difference=args.sequential, **given)
-
-
-def _check_deals(args: argparse.Namespace) -> None:
-    """Raise ValueError for what single deals cannot have."""
-    for option in _changed(args, _DEAL_OPTIONS):
-        raise ValueError(f"{option} is for whole games, and --deals plays single deals: use --hanchans")
-    if args.deals < MIN_DEALS:
-        raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
-    for agent in (args.candidate, args.opponent):
-        if follows_whole_games(agent):
-            raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
 
 
 def _changed(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
@@ -431,17 +345,10 @@ def _shown(report: Report) -> dict[str, Any]:
             "interval": report.difference.interval.ends,
             **_widened(interval=report.difference.interval),
         }
-    if isinstance(report, SequentialReport):
-        return _shown_sequential(report)
     if isinstance(report, SideReport):
         return {"figures": _side_figures(report)}
-    first, *others = report.matches
-    return _shown_match(first) | _other_seatings(others)
-
-
-def _shown_sequential(report: SequentialReport) -> dict[str, object]:
-    from suphx.evaluation.match import SideReport
-
+    if not isinstance(report, SequentialReport):
+        return _shown_matches(*report.matches)
     outcome, values = report.outcome, report.to_json()
     unit, shown = ("hanchans", report.games) if "hanchans" in values else ("decks", "decks")
     rows: dict[str, object] = {
@@ -457,7 +364,7 @@ def _shown_sequential(report: SequentialReport) -> dict[str, object]:
     if isinstance(report.fresh, SideReport):
         return rows | {"new_decks": report.fresh.deals, "figures": _side_figures(report.fresh)}
     rows["fresh_match"] = "the figures below are those of new walls"
-    return rows | _shown_match(report.fresh) | _other_seatings(report.other_seatings)
+    return rows | _shown_matches(report.fresh, *report.other_seatings)
 
 
 def _widened(**intervals: Interval) -> dict[str, object]:
@@ -466,33 +373,27 @@ def _widened(**intervals: Interval) -> dict[str, object]:
     return {"widened_to_include_0": names} if names else {}
 
 
-def _differences(match: MatchReport) -> dict[str, object]:
-    places, points = match.difference, match.points_difference
-    return {
-        "average_placement_difference": places.mean,
-        "interval": places.interval.ends,
-        "points_difference": points.mean,
-        "points_interval": points.interval.ends,
-        **_widened(interval=places.interval, points_interval=points.interval),
-    }
-
-
-def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
-    """Return what people see of the matches in the other seatings, if there are any."""
-    rows = [{"seating": match.seating, **_differences(match)} for match in matches]
-    return {"other_seatings": rows} if rows else {}
-
-
-def _shown_match(report: MatchReport) -> dict[str, object]:
-    """Return what people see of a match: the figures of both sides as the columns of one table."""
+def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, object]:
+    """Return what people see of a match: the figures of both sides as the columns of one table; and other seatings."""
     candidate, opponent = report.statistics.to_json(), report.opponent_statistics.to_json()
     intervals = candidate["intervals"]
     assert isinstance(intervals, dict)
-    return {
+
+    def differences(match: MatchReport) -> dict[str, object]:
+        places, points = match.difference, match.points_difference
+        return {
+            "average_placement_difference": places.mean,
+            "interval": places.interval.ends,
+            "points_difference": points.mean,
+            "points_interval": points.interval.ends,
+            **_widened(interval=places.interval, points_interval=points.interval),
+        }
+
+    rows = {
         report.games: report.hanchans,
         "walls": report.walls,
         "seed": report.seed,
-        **_differences(report),
+        **differences(report),
         "figures": [
             {
                 "": label(key),
@@ -504,6 +405,8 @@ def _shown_match(report: MatchReport) -> dict[str, object]:
             if (candidate[key], opponent[key]) != (None, None)  # a game counts what it has
         ],
     }
+    other_rows = [{"seating": match.seating, **differences(match)} for match in others]
+    return rows | ({"other_seatings": other_rows} if other_rows else {})
 
 
 def _side_figures(report: SideReport) -> list[dict[str, str]]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from suphx_cli.arguments import UsageError, add_runs, check_source_of_runs, examples
+from suphx_cli.arguments import UsageError, add_command, check_source_of_runs
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
@@ -23,52 +21,38 @@ TOKEN_VARIABLE = "SUPHX_MJAI_TOKEN"
 _DEFAULT_PORT = 11600
 _DEFAULT_ROOM = "default"
 _DEFAULT_NAME = "suphx"
+_PAGE = f"""
+mjai: let other programs seat an agent: speak the mjai protocol
+
+Play in another program's games. The command reads events of the mjai protocol from standard input, one JSON object or a
+list of them per line, and answers every line with one JSON object on standard output: a legal move, or
+{{"type":"none"}}. With --tcp or --websocket it connects to a server instead. {AGENT_HELP}
+
+--agent AGENT             the agent that plays; not mjai:
+[SEAT]                    the agent's seat, 0 to 3, for arenas whose start_game has no id and that show all hands
+| --tcp HOST[:PORT][/ROOM]  play on an mjai server (default: port {_DEFAULT_PORT}, room {_DEFAULT_ROOM})
+| --websocket URL         play on a WebSocket server as of RiichiLab (riichi.dev), which asks with request_action; the
+                          token is read from ${TOKEN_VARIABLE}
+| --pack FILE             play nothing; write a zip with bot.py, the code and the nets, for arenas that run submitted
+                          bots
+--name NAME               the agent's name, for servers that ask for it (default: {_DEFAULT_NAME})
+--meta                    add the probability of every legal move to each answer; only with nets
+--runs
+
+examples:
+  suphx mjai --agent runs/RUN/supervised 2
+  suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire
+  suphx mjai --agent runs/RUN/supervised --websocket wss://game.riichi.dev/ws/ranked
+  suphx mjai --agent runs/RUN/supervised --pack bot.zip
+"""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``mjai``."""
-    parser = commands.add_parser(
-        "mjai",
-        parents=[options],
-        help="let other programs seat an agent: speak the mjai protocol",
-        description="Play in another program's games. The command reads events of the mjai protocol from standard "
-        "input, one JSON object or a list of them per line, and answers every line with one JSON object on standard "
-        'output: a legal move, or {"type":"none"}. With --tcp or --websocket it connects to a server instead. '
-        + AGENT_HELP,
-        epilog=examples(
-            "suphx mjai --agent runs/RUN/supervised 2",
-            "suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire",
-            "suphx mjai --agent runs/RUN/supervised --websocket wss://game.riichi.dev/ws/ranked",
-            "suphx mjai --agent runs/RUN/supervised --pack bot.zip",
-        ),
+    types = {"seat": {"type": int, "choices": (0, 1, 2, 3)}, "tcp": {"type": tcp_address}}
+    add_command(
+        commands, options, _PAGE, execute, agent={"required": True}, websocket={"type": websocket_address}, **types
     )
-    parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent that plays; not mjai:")
-    parser.add_argument(
-        "seat", nargs="?", type=int, choices=(0, 1, 2, 3), metavar="SEAT",
-        help="the agent's seat, 0 to 3, for arenas whose start_game has no id and that show all hands",
-    )  # fmt: skip
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        "--tcp", type=tcp_address, metavar="HOST[:PORT][/ROOM]",
-        help=f"play on an mjai server (default: port {_DEFAULT_PORT}, room {_DEFAULT_ROOM})",
-    )  # fmt: skip
-    place.add_argument(
-        "--websocket", type=websocket_address, metavar="URL",
-        help="play on a WebSocket server as of RiichiLab (riichi.dev), which asks with request_action; the token is "
-        f"read from ${TOKEN_VARIABLE}",
-    )  # fmt: skip
-    place.add_argument(
-        "--pack", type=Path, metavar="FILE",
-        help="play nothing; write a zip with bot.py, the code and the nets, for arenas that run submitted bots",
-    )  # fmt: skip
-    parser.add_argument(
-        "--name", metavar="NAME", help=f"the agent's name, for servers that ask for it (default: {_DEFAULT_NAME})"
-    )
-    parser.add_argument(
-        "--meta", action="store_true", help="add the probability of every legal move to each answer; only with nets"
-    )
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
 
 
 def tcp_address(text: str) -> tuple[str, int, str]:
@@ -105,12 +89,22 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
     check_agent(args.agent)
     check_source_of_runs(args.runs)
-    if args.pack is not None and args.pack.suffix != ".zip":
-        raise UsageError(f"--pack is {args.pack}: name a file that ends in .zip")
-    if args.pack is not None and args.seat is not None:
-        raise UsageError(f"SEAT is {args.seat}, and --pack plays nothing: leave it out, the arena seats the bot")
-    _check_effects(args)
-    with _fetched(args, console) as address:
+    if args.pack is not None:
+        if args.pack.suffix != ".zip":
+            raise UsageError(f"--pack is {args.pack}: name a file that ends in .zip")
+        if args.seat is not None:
+            raise UsageError(f"SEAT is {args.seat}, and --pack plays nothing: leave it out, the arena seats the bot")
+        for name in ("meta", "name"):
+            if getattr(args, name):
+                raise UsageError(f"--{name} has no effect on --pack, which plays nothing: leave it out")
+    if args.name is not None and args.websocket is not None:
+        raise UsageError("--name has no effect on --websocket, where the token names the agent: leave it out")
+    with console.activity("importing"):
+        from suphx_platform.agents.agent_source import AgentSource
+        from suphx_platform.tracking.mlflow_store import MlflowStore
+
+    with TemporaryDirectory(prefix="suphx-agent-") as space:  # nets that are elsewhere are copied here first
+        address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
         if args.pack is not None:
             from suphx_platform.agents.bot_archive import write_bot
 
@@ -120,48 +114,22 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     return None
 
 
-def _check_effects(args: argparse.Namespace) -> None:
-    """Raise UsageError for an option that has no effect."""
-    if args.pack is not None and args.meta:
-        raise UsageError("--meta has no effect on --pack, which plays nothing: leave it out")
-    if args.name is not None and args.pack is not None:
-        raise UsageError("--name has no effect on --pack, which plays nothing: leave it out")
-    if args.name is not None and args.websocket is not None:
-        raise UsageError("--name has no effect on --websocket, where the token names the agent: leave it out")
-
-
-@contextmanager
-def _fetched(args: argparse.Namespace, console: Console) -> Iterator[str]:
-    """Yield the address of the agent; nets that are elsewhere are copied here first."""
-    with console.activity("importing"):
-        from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.tracking.mlflow_store import MlflowStore
-
-    with TemporaryDirectory(prefix="suphx-agent-") as space:
-        yield AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
-
-
 def _play(args: argparse.Namespace, address: str, console: Console) -> None:
     with console.activity("loading the agent"):
         from suphx_platform.agents.agent_loading import load_any_agent
-        from suphx_platform.agents.mjai.mjai_arena import (
-            MjaiPlayer,
-            play_lines,
-            play_on_tcp,
-            play_on_websocket,
-            read_lines,
-        )
+        from suphx_platform.agents.mjai import mjai_arena
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-        player = MjaiPlayer(load_any_agent(address), args.seat, has_meta=args.meta)
+        player = mjai_arena.MjaiPlayer(load_any_agent(address), args.seat, has_meta=args.meta)
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     name = _DEFAULT_NAME if args.name is None else args.name
     if args.tcp is not None:
         host, port, room = args.tcp
-        play_on_tcp(player, host, port, name=name, room=room)
+        mjai_arena.play_on_tcp(player, host, port, name=name, room=room)
     elif args.websocket is not None:
-        play_on_websocket(player, args.websocket, os.environ.get(TOKEN_VARIABLE, ""))
+        mjai_arena.play_on_websocket(player, args.websocket, os.environ.get(TOKEN_VARIABLE, ""))
     else:
         if sys.stdin is None or sys.__stdout__ is None:  # sys.stdout is for messages while a command runs
             raise ValueError("events come from the standard input and answers go to the standard output: one is closed")
-        play_lines(player, read_lines(sys.stdin.buffer), sys.__stdout__, name=name, room=_DEFAULT_ROOM)
+        lines = mjai_arena.read_lines(sys.stdin.buffer)
+        mjai_arena.play_lines(player, lines, sys.__stdout__, name=name, room=_DEFAULT_ROOM)

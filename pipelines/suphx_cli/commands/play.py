@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 from suphx.games.registry import GAMES, candidate_game, find_game, game_of_agents, has_candidates, load_game
 from suphx_cli.arguments import (
     UsageError,
-    add_runs,
+    add_command,
     any_port,
     check_output_folder,
     check_port,
     check_source_of_runs,
-    examples,
-    seed,
     show_page,
 )
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
@@ -40,99 +38,56 @@ _MAX_SEED = 2**61
 """Deals in the terminal have seeds below 2**62; those after the first one follow it."""
 
 
+_PAGE = f"""
+play: play against agents, in the browser or the terminal
+
+Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its page in the browser, and
+serves it until Ctrl-C. Each browser window has its own table. The records of finished games are saved, and unfinished
+games resume at the next start with the same agent, seat and length. {AGENT_HELP} A game of two sides, such as doudizhu,
+is played in the terminal, deal after deal, against random, rule, a folder of nets such as runs/RUN/learning, or an
+address s3://… or models:/….
+
+--agent AGENT  agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)
+--game         the game (default: that of the nets in the agent's folder or of the model with its name, else riichi)
+--length       riichi: hanchan, East and South (default), or tonpuu, East only
+--seat         your seat; 1 is the first dealer, or the landlord; with --bidding 1 bids first (default: 1)
+--bidding      doudizhu: bid before each deal; the highest bidder is the landlord, and the bid is the stake
+--name NAME    your name (default: Player)
+--seed S       seed of the walls, to play the same walls again (default: random)
+--out DIR      folder of the game records (default: {_RECORDS}; for doudizhu {_RECORDS}/doudizhu)
+--new          riichi: begin a new game even if one of these settings is not finished
+--terminal     play one game in the terminal, without a browser
+--port N       riichi: port on 127.0.0.1; 0 is any free port (default: 0)
+--no-browser   riichi: print the link of the page and do not open it
+--language     riichi: language of tiles, moves and results (default: that of the browser; in the terminal English)
+--runs
+
+examples:
+  suphx play
+  suphx play --agent runs/RUN/supervised --length tonpuu
+  suphx play --seat 3 --seed 7 --no-browser
+  suphx play --terminal
+  suphx play --game doudizhu
+  suphx play --game doudizhu --bidding
+  suphx play --agent runs/RUN/learning --seat 2
+"""
+
+
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``play``."""
-    parser = commands.add_parser(
-        "play",
-        parents=[options],
-        help="play against agents, in the browser or the terminal",
-        description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
-        "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
-        "finished games are saved, and unfinished games resume at the next start with the same agent, seat "
-        f"and length. {AGENT_HELP} A game of two sides, such as doudizhu, is played in the terminal, deal after deal, "
-        "against random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
-        epilog=examples(
-            "suphx play",
-            "suphx play --agent runs/RUN/supervised --length tonpuu",
-            "suphx play --seat 3 --seed 7 --no-browser",
-            "suphx play --terminal",
-            "suphx play --game doudizhu",
-            "suphx play --game doudizhu --bidding",
-            "suphx play --agent runs/RUN/learning --seat 2",
-        ),
+    parser = add_command(
+        commands,
+        options,
+        _PAGE,
+        execute,
+        game={"choices": GAMES},
+        length={"choices": ("hanchan", "tonpuu"), "default": "hanchan"},
+        seat={"type": int, "choices": (1, 2, 3, 4), "default": 1},
+        name="Player",
+        port={"type": any_port, "default": 0},
+        language={"choices": ("en", "de", "ja")},
     )
-    _add_game(parser)
-    _add_page(parser)
-    add_runs(parser)
-    parser.set_defaults(execute=execute, table_options={name: parser.get_default(name) for name in _TABLE_OPTIONS})
-
-
-def _add_game(parser: argparse.ArgumentParser) -> None:
-    """Add who plays what."""
-    parser.add_argument(
-        "--agent",
-        metavar="AGENT",
-        help=f"agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)",
-    )
-    parser.add_argument(
-        "--game",
-        choices=GAMES,
-        help="the game (default: that of the nets in the agent's folder or of the model with its name, else riichi)",
-    )
-    parser.add_argument(
-        "--length",
-        choices=("hanchan", "tonpuu"),
-        default="hanchan",
-        help="riichi: hanchan, East and South (default), or tonpuu, East only",
-    )
-    parser.add_argument(
-        "--seat",
-        type=int,
-        choices=(1, 2, 3, 4),
-        default=1,
-        help="your seat; 1 is the first dealer, or the landlord; with --bidding 1 bids first (default: 1)",
-    )
-    parser.add_argument(
-        "--bidding",
-        action="store_true",
-        help="doudizhu: bid before each deal; the highest bidder is the landlord, and the bid is the stake",
-    )
-    parser.add_argument("--name", default="Player", metavar="NAME", help="your name (default: Player)")
-    parser.add_argument(
-        "--seed",
-        type=seed,
-        metavar="S",
-        help="seed of the walls, to play the same walls again (default: random)",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help=f"folder of the game records (default: {_RECORDS}; for doudizhu {_RECORDS}/doudizhu)",
-    )
-    parser.add_argument(
-        "--new", action="store_true", help="riichi: begin a new game even if one of these settings is not finished"
-    )
-
-
-def _add_page(parser: argparse.ArgumentParser) -> None:
-    """Add how the game is shown."""
-    parser.add_argument("--terminal", action="store_true", help="play one game in the terminal, without a browser")
-    parser.add_argument(
-        "--port",
-        type=any_port,
-        default=0,
-        metavar="N",
-        help="riichi: port on 127.0.0.1; 0 is any free port (default: 0)",
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="riichi: print the link of the page and do not open it"
-    )
-    parser.add_argument(
-        "--language",
-        choices=("en", "de", "ja"),
-        help="riichi: language of tiles, moves and results (default: that of the browser; in the terminal English)",
-    )
+    parser.set_defaults(table_options={name: parser.get_default(name) for name in _TABLE_OPTIONS})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -213,12 +168,14 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     check_output_folder(folder)
     with console.activity("importing"):
         from suphx_pipelines.play.text_play import CandidateTextPlay, TextPlay, TextPlaySetup
-        from suphx_platform.agents.agent_loading import common_rules, load_side_agent
+        from suphx_platform.agents.agent_loading import common_rules, load_any_agent, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.console.console import typed_line
         from suphx_platform.tracking.mlflow_store import MlflowStore
     folder.mkdir(parents=True, exist_ok=True)
-    file = _new_file(folder, game_name, game.record_suffix.removesuffix(".part"))
+    stamp, suffix = datetime.now().strftime("%Y%m%d-%H%M%S"), game.record_suffix.removesuffix(".part")
+    files = (folder / f"play-{game_name}-{stamp}-{number}{suffix}" for number in count(1))
+    file = next(path for path in files if not path.exists())
     seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
     address = game.agents[-1] if args.agent is None else args.agent
     who = {"seat": args.seat - 1, "name": args.name, "records": file}
@@ -227,8 +184,10 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
         print(line, file=sys.stderr)
 
     if not has_candidates(game_name):
-        plain, rules = game.scripted_agent(address), game.new_rules({})
-        setup = TextPlaySetup(game=game, rules=rules, player=plain, agent=plain.name, **who)
+        with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
+            place = AgentSource(MlflowStore(args.runs)).fetch(address, Path(space) / "agent", game_name)
+            player = load_any_agent(place, game_name)
+        setup = TextPlaySetup(game=game, rules=game.new_rules({}), player=player, agent=address, **who)
         result = TextPlay(setup, show, typed_line).play(seed)
     else:
         own = candidate_game(game_name)
@@ -241,10 +200,3 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")
     return {"game": game_name, "deals": result.deals, "won": result.won, "records": records}
-
-
-def _new_file(folder: Path, game_name: str, suffix: str) -> Path:
-    """Return a file that does not exist yet."""
-    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    names = (folder / f"play-{game_name}-{stamp}-{number}{suffix}" for number in count(1))
-    return next(path for path in names if not path.exists())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING
 
 from suphx.games.registry import agent_names
 from suphx.selfplay.agents.checkpoint_folder import split_address
-from suphx_cli.arguments import UsageError, add_runs, check_output_folder, examples, positive
-from suphx_cli.commands.view import (
-    add_cost,
-    check_cost,
-    check_record_agent,
-    cost_judge,
-    loaded_agent,
-)
+from suphx_cli.arguments import UsageError, add_command, check_output_folder, positive
+from suphx_cli.commands.view import COST, check_cost, check_record_agent, cost_judge, loaded_agent
 from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
-    from suphx.evaluation.review import ReviewedDecision, ReviewedGame
+    from suphx.evaluation.review import ReviewedGame
     from suphx.games.game import Agent
     from suphx.games.riichi.records.game_log import GameLog
     from suphx.games.riichi.records.quarantine import Quarantine
@@ -67,21 +61,6 @@ class HeldOut:
         return {"run": self.run, "games": self.held_out, "test_games": self.from_test}
 
 
-def add_held_out(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument(
-        "--held-out",
-        action="store_true",
-        help="take only games that the run of the nets has not learned from: its test games, and games that were not "
-        "among its records. A game is recognised by its id",
-    )
-    parser.add_argument(
-        "--trained-in",
-        metavar="RUN",
-        help="the run that trained the nets, an id or a folder (default: the run whose folder has them)",
-    )
-
-
 def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames | None]:
     """Return the run of the agent, and which games it learned from; (None, None) if that is not known.
 
@@ -113,14 +92,6 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
     return None, None
 
 
-def count_held_out(logs: Sequence[GameLog], run: str | None, games: TrainingGames | None) -> HeldOut:
-    """Return how many of the games are held out."""
-    if games is None:
-        return HeldOut(len(logs), None, None)
-    held_out = [log.id for log in logs if games.is_held_out(log.id)]
-    return HeldOut(len(logs), run, len(held_out), sum(each in games.test for each in held_out))
-
-
 _NUM_PAGES = 10
 """Games with a page of their own."""
 _NUM_DIFFERENCES = 50
@@ -128,34 +99,35 @@ _HOW_TO_HOLD_OUT = ("To review other games, add --held-out.", "Name the run that
 """If it is known which games are held out, and if it is not."""
 
 
+_PAGE = f"""
+review: compare the decisions of recorded games with those of an agent
+
+Ask an agent at each decision of recorded games, and write where it differs from what was played. FOLDER gets
+review.html, review.json with the probabilities of all legal moves, and the viewer's pages of the first {_NUM_PAGES}
+games. {AGENT_HELP} Not adapt: and mjai:, which must follow whole games.
+
+RECORD            a record file, an archive or a folder of records
+--agent AGENT     the agent to ask; not mjai: or adapt:
+--player NAME     review one player only: a name, or a seat from 1 to 4 (default: all)
+--games N         number of games at most (default: 20)
+--out FOLDER      folder to write (default: review)
+--held-out        take only games that the run of the nets has not learned from: its test games, and games that were not
+                  among its records. A game is recognised by its id
+--trained-in RUN  the run that trained the nets, an id or a folder (default: the run whose folder has them)
+{COST}
+--runs
+
+examples:
+  suphx review game.mjlog --agent runs/RUN/supervised --player Anna
+  suphx review records --agent runs/RUN/supervised --held-out --games 200 --out review-of-records
+  suphx review game.mjlog --agent runs/RUN/supervised --player Anna --cost 64
+"""
+
+
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``review``."""
-    parser = commands.add_parser(
-        "review",
-        parents=[options],
-        help="compare the decisions of recorded games with those of an agent",
-        description="Ask an agent at each decision of recorded games, and write where it differs from what was played. "
-        "FOLDER gets review.html, review.json with the probabilities of all legal moves, and the viewer's pages of the "
-        f"first {_NUM_PAGES} games. {AGENT_HELP} Not adapt: and mjai:, which must follow whole games.",
-        epilog=examples(
-            "suphx review game.mjlog --agent runs/RUN/supervised --player Anna",
-            "suphx review records --agent runs/RUN/supervised --held-out --games 200 --out review-of-records",
-            "suphx review game.mjlog --agent runs/RUN/supervised --player Anna --cost 64",
-        ),
-    )
-    parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
-    parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent to ask; not mjai: or adapt:")
-    parser.add_argument(
-        "--player", metavar="NAME", help="review one player only: a name, or a seat from 1 to 4 (default: all)"
-    )
-    parser.add_argument("--games", type=positive, default=20, metavar="N", help="number of games at most (default: 20)")
-    parser.add_argument(
-        "--out", type=Path, default=Path("review"), metavar="FOLDER", help="folder to write (default: review)"
-    )
-    add_held_out(parser)
-    add_cost(parser)
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
+    defaults = {"games": 20, "out": Path("review")}
+    add_command(commands, options, _PAGE, execute, agent={"required": True}, cost={"type": positive}, **defaults)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -166,13 +138,24 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     check_output_folder(args.out)
-    from suphx_cli.commands.riichi_records import check_games, quarantine_sentence
+    from suphx_cli.commands.riichi_records import check_games
 
     check_games([args.record])
     with console.activity("importing"):
-        from suphx.evaluation.review import agreement_table, cost_summary, review_game
+        from suphx.atomic_file import many_files, write_atomically
+        from suphx.evaluation.review import (
+            agreement_table,
+            cost_summary,
+            dearest_differences,
+            largest_differences,
+            review_game,
+        )
         from suphx.games.riichi.archive.archive import iter_records
         from suphx.games.riichi.records.quarantine import Quarantine
+        from suphx_pipelines.json_file import write_json
+        from suphx_pipelines.review import review_page
+        from suphx_pipelines.viewer.viewer_page import viewer_page
+        from suphx_platform.console.table_text import count_text
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     run, learned = training_games(args)
@@ -185,37 +168,62 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if args.player is not None:
         records = (log for log in records if _seats(log, args.player))
     logs = list(islice(_allowed(records, quarantine), args.games))
-    if (warning := quarantine_sentence(quarantine)) is not None:
-        console.warn(warning)
-    seated = [(log, _seats(log, args.player)) for log in logs]
-    if not seated:
+    if quarantine.count:
+        aside = count_text(quarantine.count, "record was", "records were")
+        console.warn(f"{aside} set aside; the first: {quarantine.entries[0]}")
+    if not logs:
         who = "" if args.player is None else f" of {args.player!r}"
         which = f" that {run or args.agent} has not learned from" if args.held_out else ""
         raise ValueError(f"{args.record} has no game{who}{which}: see suphx records verify")
-    held_out = count_held_out([log for log, _ in seated], run, learned)
+    held_out = HeldOut(len(logs), None, None)
+    if learned is not None:
+        ids = [log.id for log in logs if learned.is_held_out(log.id)]
+        held_out = HeldOut(len(logs), run, len(ids), sum(each in learned.test for each in ids))
     if not held_out.is_clean:
         console.warn(f"{held_out.sentence()} {_HOW_TO_HOLD_OUT[held_out.held_out is None]}")
     judge = cost_judge(args, agent)
     reviewed: list[ReviewedGame] = []
     used: set[str] = set()
-    with console.progress("games", len(seated)) as progress:
-        for log, seats in seated:
-            own = replace(log, id=_own_id(log.id, used))
-            reviewed.append(review_game(own, agent, seats, judge, progress.advance))
+    files: dict[str, str] = {}
+    pages: dict[str, str] = {}
+    with console.progress("games", len(logs)) as progress:
+        for number, log in enumerate(logs, 1):
+            # files of the same name in different folders have the same id: the others get a number behind it
+            numbered = chain((log.id,), (f"{log.id} [{again}]" for again in count(2)))
+            title = next(each for each in numbered if each not in used)
+            used.add(title)
+            seats = _seats(log, args.player)
+            game = review_game(replace(log, id=title), agent, seats, judge, progress.advance)
+            reviewed.append(game)
+            if number <= _NUM_PAGES:
+                name = re.sub(r"[^\w.-]+", "-", title)
+                pages[title] = f"{number}-{name}.html"
+                values = {**game.values, "agent": args.agent}
+                files[pages[title]] = viewer_page(values, title=title, seat=seats[0] if seats else 0)
     decisions = [decision for game in reviewed for decision in game.decisions]
-    unit = None if judge is None else judge.unit
-    _write(args, reviewed, [seats for _, seats in seated], decisions, unit, held_out)
     table = agreement_table(decisions)
-    set_aside = quarantine.to_json() if console.is_json else {}  # the warning says it to a person
+    cost = None if judge is None else cost_summary(decisions, judge.unit, args.cost)
+    choose = largest_differences if cost is None else dearest_differences
+    shown = choose(decisions, _NUM_DIFFERENCES)
+    files["review.html"] = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
+    rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
+    head = {"agent": args.agent, "held_out": held_out.to_json(), "groups": table, "cost": cost}
+    args.out.mkdir(parents=True, exist_ok=True)
+    with many_files(args.out) as written:
+        write_json(args.out / "review.json", head | {"decisions": rows})
+        written.append(args.out / "review.json")
+        for name, page in files.items():
+            write_atomically(args.out / name, [page.encode()])
+            written.append(args.out / name)
     return {
         "games": len(reviewed),
         "decisions": len(decisions),
         "held_out": held_out.to_json(),
         "agreement": table[0]["agreement"] if table else None,
         "groups": table,
-        "cost": None if unit is None else cost_summary(decisions, unit, args.cost),
+        "cost": cost,
         "page": str(args.out / "review.html"),
-        **set_aside,
+        **(quarantine.to_json() if console.is_json else {}),  # the warning says it to a person
     }
 
 
@@ -237,48 +245,3 @@ def _seats(log: GameLog, player: str | None) -> tuple[int, ...]:
     """Return the seats of the player, of whom a match of agents may have several; none if they are not in this game."""
     named = tuple(seat for seat, name in enumerate(log.names) if name == player)
     return named or ((int(player) - 1,) if player in ("1", "2", "3", "4") else ())
-
-
-def _own_id(game: str, used: set[str]) -> str:
-    """Return the id, with a number behind it if another game has it (files of the same name in different folders)."""
-    numbered = (f"{game} [{number}]" for number in count(2))
-    own = next(each for each in chain((game,), numbered) if each not in used)
-    used.add(own)
-    return own
-
-
-def _write(
-    args: argparse.Namespace,
-    games: list[ReviewedGame],
-    seats: list[tuple[int, ...]],
-    decisions: list[ReviewedDecision],
-    cost_unit: str | None,
-    held_out: HeldOut,
-) -> None:
-    """Write the pages and the JSON."""
-    from suphx.atomic_file import many_files, write_atomically
-    from suphx.evaluation.review import agreement_table, cost_summary, dearest_differences, largest_differences
-    from suphx_pipelines.json_file import write_json
-    from suphx_pipelines.review import review_page
-    from suphx_pipelines.viewer.viewer_page import viewer_page
-
-    files = {}
-    pages: dict[str, str] = {}
-    for number, (game, own) in enumerate(zip(games[:_NUM_PAGES], seats, strict=False), 1):
-        title = str(game.values["id"])
-        name = re.sub(r"[^\w.-]+", "-", title)
-        pages[title] = f"{number}-{name}.html"
-        files[pages[title]] = viewer_page({**game.values, "agent": args.agent}, title=title, seat=own[0] if own else 0)
-    cost = None if cost_unit is None else cost_summary(decisions, cost_unit, args.cost)
-    values = {"agent": args.agent, "held_out": held_out.to_json(), "groups": agreement_table(decisions), "cost": cost}
-    rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
-    choose = largest_differences if cost is None else dearest_differences
-    shown = choose(decisions, _NUM_DIFFERENCES)
-    files["review.html"] = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
-    args.out.mkdir(parents=True, exist_ok=True)
-    with many_files(args.out) as written:
-        write_json(args.out / "review.json", values | {"decisions": rows})
-        written.append(args.out / "review.json")
-        for name, page in files.items():
-            write_atomically(args.out / name, [page.encode()])
-            written.append(args.out / name)

@@ -10,75 +10,54 @@ from typing import TYPE_CHECKING
 
 from suphx.games.riichi.records.quarantine import MAX_SHOWN, RECORD_REMEDIES, Quarantine
 from suphx.printable_text import printable
-from suphx_cli.arguments import add_workers, check_no_source, check_output_file, check_records, positive
-from suphx_platform.console.table_text import count_text, text_table
+from suphx_cli.arguments import add_command, add_group, check_output_file, check_records
+from suphx_platform.console.table_text import count_text, result_lines, text_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from suphx.games.riichi.archive.archive import VerifyReport
     from suphx.games.riichi.archive.record_stream import ReadShare
-    from suphx.games.riichi.archive.record_writer import RecordForm
     from suphx.games.riichi.records.game_log import GameLog
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
+_VERIFY = """
+verify: replay records with the rules engine and count the differences
 
-PATH_HELP = "a record file or a folder of records"
-OUT_HELP = (
-    "a folder, for one file per game; or a file: .mjson, .mjai or .jsonl (mjai), .json or .tenhou6 (tenhou6), .tsv (a "
-    "table of mjlog), .mjlog or .xml (one game); each but .mjlog may end in .gz or .xz"
-)
+Replay records with the rules engine. Exit code 0: no difference; records that cannot be read are set aside and counted.
+Exit code 1: there are differences, or no record could be read.
+
+PATH…      a record file or a folder of records
+--workers
+"""
+_STATISTICS = """
+statistics: show the results and rates of one player
+
+PATH           a record file or a folder of records
+--player NAME  name of the player, as written in the records
+--luck         also show placement and points without the luck of dealt hands and draws (docs/evaluation.md), learned
+               from all games in PATH, 40 or more
+--workers
+"""
+_CONVERT = """
+convert: convert records to mjlog, mjai or tenhou6
+
+Convert records to mjlog, mjai or tenhou6 (JSON of tenhou.net/6). Exit code 1: no record could be converted.
+
+IN           a record file or a folder of records
+OUT          a folder, for one file per game; or a file: .mjson, .mjai or .jsonl (mjai), .json or .tenhou6 (tenhou6),
+             .tsv (a table of mjlog), .mjlog or .xml (one game); each but .mjlog may end in .gz or .xz
+--to         the format to write; from OUT if that is a file
+--list FILE  write a list of the records that were not converted to FILE
+--workers
+"""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``records`` with its three sub-commands."""
-    parser = commands.add_parser("records", help="verify, summarize or convert game records")
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    verify = verbs.add_parser(
-        "verify",
-        parents=[options],
-        help="replay records with the rules engine and count the differences",
-        description="Replay records with the rules engine. Exit code 0: no difference; records that cannot be read "
-        "are set aside and counted. Exit code 1: there are differences, or no record could be read.",
-    )
-    verify.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=PATH_HELP)
-    verify.add_argument("--limit", type=positive, metavar="N", help="stop after N records")
-    add_workers(verify)
-    verify.set_defaults(execute=execute_verify)
-
-    statistics = verbs.add_parser("statistics", parents=[options], help="show the results and rates of one player")
-    statistics.add_argument("path", type=Path, metavar="PATH", help=PATH_HELP)
-    statistics.add_argument(
-        "--player", required=True, metavar="NAME", help="name of the player, as written in the records"
-    )
-    statistics.add_argument(
-        "--luck",
-        action="store_true",
-        help="also show placement and points without the luck of dealt hands and draws (docs/evaluation.md), learned "
-        "from all games in PATH, 40 or more",
-    )
-    add_workers(statistics)
-    statistics.set_defaults(execute=execute_statistics)
-
-    convert = verbs.add_parser(
-        "convert",
-        parents=[options],
-        help="convert records to mjlog, mjai or tenhou6",
-        description="Convert records to mjlog, mjai or tenhou6 (JSON of tenhou.net/6). Exit code 1: no record could be "
-        "converted.",
-    )
-    convert.add_argument("source", type=Path, metavar="IN", help=PATH_HELP)
-    convert.add_argument("target", type=Path, metavar="OUT", help=OUT_HELP)
-    convert.add_argument(
-        "--to", choices=("mjlog", "mjai", "tenhou6"), help="the format to write; from OUT if that is a file"
-    )
-    convert.add_argument(
-        "--list", type=Path, metavar="FILE", help="write a list of the records that were not converted to FILE"
-    )
-    add_workers(convert)
-    convert.set_defaults(execute=execute_convert)
+    verbs = add_group(commands, "records: verify, summarize or convert game records")
+    add_command(verbs, options, _VERIFY, execute_verify, path={"dest": "paths"})
+    add_command(verbs, options, _STATISTICS, execute_statistics, player={"required": True})
+    places = {"in": {"dest": "source"}, "out": {"dest": "target"}}
+    add_command(verbs, options, _CONVERT, execute_convert, to={"choices": ("mjlog", "mjai", "tenhou6")}, **places)
 
 
 def execute_verify(args: argparse.Namespace, console: Console) -> None:
@@ -91,13 +70,25 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     if has_games(args.paths, Quarantine()):
         compile_kernels(console, "engine", "hands", "replay")
 
-    with _reading(console, args.limit) as (count, read):
-        report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=count, read=read)
-    _show(console, report.to_json(), _verify_rows(report), report.quarantine)
-    for difference in report.first_differences if not console.is_json else ():
-        console.line(
-            f"  {printable(difference.id)}, deal {difference.kyoku + 1}, step {difference.step}: {difference.what}"
-        )
+    with _reading(console) as (count, read):
+        report = verify_records(args.paths, workers=args.workers, progress=count, read=read)
+    rows = {
+        "games": report.games,
+        "kyoku": report.kyoku,
+        "decisions": report.decisions,
+        "differences": report.differences,
+        "draws compared with the shuffle seed": report.draws_checked,
+        "seconds": report.seconds,
+        "draws that could not be compared": [
+            {"reason": reason, "draws": number} for reason, number in report.draws_unchecked.most_common()
+        ],
+        "ignored, because no game needs it": [
+            {"what": what, "times": number} for what, number in report.ignored.most_common()
+        ],
+    }
+    _show(console, report.to_json(), rows, report.quarantine)
+    for each in report.first_differences if not console.is_json else ():
+        console.line(f"  {printable(each.id)}, deal {each.kyoku + 1}, step {each.step}: {each.what}")
     if not report.games:
         raise ValueError(nothing_read(report.quarantine))
     if report.differences:
@@ -132,23 +123,38 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 def execute_convert(args: argparse.Namespace, console: Console) -> None:
     """Convert every readable record; ValueError if IN is missing or is OUT, or if nothing could be written.
 
-    Also for a list that would replace a record, or that cannot be written, before any record is converted.
+    Also if neither the name of OUT nor ``--to`` tells the format, or they disagree, and for a list that would replace a
+    record or cannot be written, before any record is converted.
     """
     check_records(args.source, "IN")
     from suphx.games.riichi.archive.archive import iter_records
     from suphx.games.riichi.archive.raw_record import record_files
-    from suphx.games.riichi.archive.record_writer import write_records
+    from suphx.games.riichi.archive.record_writer import file_forms, write_records
+    from suphx.games.riichi.records.replay import is_result_whole
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    form = _form_to_write(args.target, args.to)
+    forms, form = file_forms(args.target), args.to
+    if form is None and not forms:
+        target = args.target
+        raise ValueError(f"{target} is a folder, or a name without a known ending: add --to mjlog, mjai or tenhou6")
+    if form is not None and forms and form not in forms:
+        raise ValueError(
+            f"{args.target.name} is the name of a file of {' or '.join(forms)}, not {form}: choose another OUT or --to"
+        )
+    form = form or forms[0]
     target = args.target.resolve()
     is_source = target == args.source.resolve()
     sources = set() if is_source else {file.resolve() for file in record_files([args.source])}
     if is_source or target in sources:
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
     if args.list is not None:
-        _check_list(args.list, sources, args.target)
+        check_output_file(args.list, sources, "--list")
+        if target in (args.list.resolve(), *args.list.resolve().parents):
+            raise ValueError(f"--list is {args.list}, which is OUT, or in that folder: name another file")
     if form != "mjai":
-        _compile_for_results([args.source], console)
+        first = next(iter_records([args.source], quarantine=Quarantine()), None)
+        if first is not None and not all(map(is_result_whole, first.kyokus)):  # han, fu and yaku are computed
+            compile_kernels(console, "engine", "hands", "replay")
     quarantine = Quarantine()
     with _reading(console) as (count, read):
         logs = _counted(iter_records([args.source], workers=args.workers, quarantine=quarantine, read=read), count)
@@ -156,62 +162,24 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     if args.list is not None:
         quarantine.write(args.list)
     counts = {"games": written + quarantine.count, "written": written}
-    rows = {"games": counts["games"], "written": written, "to": str(args.target)}
-    _show(console, {**counts, **quarantine.to_json()}, rows, quarantine, args.list)
+    rows = {**counts, "to": str(args.target)}
+    _show(console, {**counts, **quarantine.to_json()}, rows, quarantine, written_to=args.list)
     if not written:
         raise ValueError(f"nothing was written to {args.target}: {nothing_read(quarantine)}")
 
 
-def _form_to_write(target: Path, form: RecordForm | None) -> RecordForm:
-    """Return the format of OUT; ValueError if neither its name nor ``--to`` tells it, or if they disagree."""
-    from suphx.games.riichi.archive.record_writer import file_forms
-
-    forms = file_forms(target)
-    if form is None and not forms:
-        raise ValueError(f"{target} is a folder, or a name without a known ending: add --to mjlog, mjai or tenhou6")
-    if form is not None and forms and form not in forms:
-        raise ValueError(
-            f"{target.name} is the name of a file of {' or '.join(forms)}, not {form}: choose another OUT or --to"
-        )
-    return form or forms[0]
-
-
-def _compile_for_results(paths: Sequence[Path], console: Console) -> None:
-    """Compile what computes han, fu and yaku, if the first game that can be read is without them (mjai, tenhou6)."""
-    from suphx.games.riichi.archive.archive import iter_records
-    from suphx.games.riichi.records.replay import is_result_whole
-    from suphx_platform.kernels.kernel_warmup import compile_kernels
-
-    first = next(iter_records(paths, quarantine=Quarantine()), None)
-    if first is not None and not all(map(is_result_whole, first.kyokus)):
-        compile_kernels(console, "engine", "hands", "replay")
-
-
-def _check_list(path: Path, sources: Iterable[Path], target: Path) -> None:
-    """Raise ValueError if the list cannot be written, or would replace a record that is read or written."""
-    check_output_file(path, "--list")
-    check_no_source(path, sources, "--list")
-    if target.resolve() in (path.resolve(), *path.resolve().parents):
-        raise ValueError(f"--list is {path}, which is OUT, or in that folder: name another file")
-
-
 @contextmanager
-def _reading(console: Console, limit: int | None = None) -> Iterator[tuple[Callable[[int], None], ReadShare]]:
-    """Show how far the files are read, or how many of ``limit`` games; yield what counts games and bytes."""
+def _reading(console: Console) -> Iterator[tuple[Callable[[int], None], ReadShare]]:
+    """Show how far the files are read; yield what counts games and bytes."""
     from suphx.games.riichi.archive.record_stream import ReadShare
-    from suphx_platform.console.table_text import count_text
 
     read, games = ReadShare(), 0
-    unit, total = ("%", 100.0) if limit is None else ("games", float(limit))
-    with console.progress(unit, total, note="reading the first records") as progress:
+    with console.progress("%", 100.0, note="reading the first records") as progress:
 
         def count(number: int) -> None:
             nonlocal games
             games += number
-            if limit is None:
-                progress.reach(100 * read.share, count_text(games, "game"))
-            else:
-                progress.reach(games)
+            progress.reach(100 * read.share, count_text(games, "game"))
 
         yield count, read
 
@@ -229,29 +197,26 @@ def _show(
     quarantine: Quarantine,
     written_to: Path | None = None,
 ) -> None:
-    """Print ``values`` as JSON, or ``rows`` and what was set aside for a person."""
-    from suphx_platform.console.table_text import result_lines
+    """Print ``values`` as JSON, or for a person ``rows`` and tables of what was set aside.
 
+    ``written_to``: the file that has the complete list of it.
+    """
     if console.is_json:
         console.result(values)
         return
-    for line in [*result_lines(rows), *quarantine_lines(quarantine, written_to)]:
+    lines = result_lines(rows)
+    if quarantine.count:
+        table = [[why, f"{number:,}", RECORD_REMEDIES.get(why, "")] for why, number in quarantine.by_reason.items()]
+        lines += ["", f"{count_text(quarantine.count, 'record was', 'records were')} set aside:"]
+        lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), table)]
+        is_long = quarantine.count > MAX_SHOWN
+        shown = {entry.kind if is_long else entry: entry for entry in reversed(quarantine.entries)}
+        lines += ["", "The first of each reason:" if is_long else "They are:"]
+        lines += [f"  {entry.place}: {entry.reason}" for entry in reversed(shown.values())]
+        if written_to is not None:
+            lines.append(f"All are listed in {written_to}")
+    for line in lines:
         console.line(line)
-
-
-def _verify_rows(report: VerifyReport) -> dict[str, object]:
-    unchecked = [{"reason": reason, "draws": count} for reason, count in report.draws_unchecked.most_common()]
-    ignored = [{"what": what, "times": count} for what, count in report.ignored.most_common()]
-    return {
-        "games": report.games,
-        "kyoku": report.kyoku,
-        "decisions": report.decisions,
-        "differences": report.differences,
-        "draws compared with the shuffle seed": report.draws_checked,
-        "seconds": report.seconds,
-        "draws that could not be compared": unchecked,
-        "ignored, because no game needs it": ignored,
-    }
 
 
 def check_games(paths: Sequence[Path]) -> None:
@@ -273,30 +238,3 @@ def nothing_read(quarantine: Quarantine) -> str:
     if not quarantine.entries:
         return "the files are empty"
     return f"none of {quarantine.count:,} records can be used; the first: {quarantine.entries[0]}"
-
-
-def quarantine_sentence(quarantine: Quarantine) -> str | None:
-    """Return how many records were set aside, and why the first one; None if none was."""
-    if not quarantine.count:
-        return None
-    records = count_text(quarantine.count, "record was", "records were")
-    return f"{records} set aside; the first: {quarantine.entries[0]}"
-
-
-def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> list[str]:
-    """Return the lines of a table of reasons and of the first records; none if nothing was set aside.
-
-    ``written_to``: the file that has the complete list.
-    """
-    if not quarantine.count:
-        return []
-    records = count_text(quarantine.count, "record was", "records were")
-    rows = [[reason, f"{count:,}", RECORD_REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
-    lines = ["", f"{records} set aside:"]
-    lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
-    shown = {entry.kind if quarantine.count > MAX_SHOWN else entry: entry for entry in reversed(quarantine.entries)}
-    lines += ["", "The first of each reason:" if quarantine.count > MAX_SHOWN else "They are:"]
-    lines += [f"  {entry.place}: {entry.reason}" for entry in reversed(shown.values())]
-    if written_to is not None:
-        lines.append(f"All are listed in {written_to}")
-    return lines

@@ -7,79 +7,67 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments import (
-    add_code_change,
-    add_dry_run,
-    add_recipe,
-    add_runs,
-    add_wait,
-    check_records,
-    check_runs,
-    examples,
-    resumable,
-    run_id,
-)
+from suphx_cli.arguments import DEFAULT_RUNS, add_command, check_output_folder, check_records, resumable
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
     from suphx_pipelines.pipeline import PipelineResult
     from suphx_pipelines.recipe.recipe_kind import RunRecipe
     from suphx_platform.console.console import Console
-    from suphx_platform.kernels.kernel_warmup import RunKernels
 
+_RUN = """
+run: run a recipe from data to report
+
+Run all stages of a recipe. Finished stages are not repeated: the same command resumes a run that was stopped.
+
+RECIPE
+--set
+--records DIR    riichi: game records to learn from (default: games that the agent `records.player` plays)
+--runs
+--run-id RUN_ID  name of the run (default: derived from its settings); an existing run must have the same settings
+--on-code-change
+--wait-hours
+--dry-run
+
+examples:
+  suphx run laptop
+  suphx run rl_1 --records DIR
+  suphx run doudizhu
+  suphx run laptop --set net.size=small --set supervised.max_minutes=10 --run-id small
+"""
+_RECIPES = """
+recipes: list the shipped recipes
+
+List the shipped recipes: what each does, whether it is meant for game records (--records DIR), and about how long it
+takes on two cores.
+
+--schema  print the JSON schema of recipes instead, by which editors complete them
+
+examples:
+  suphx recipes
+  suphx run laptop
+  suphx run paper/rl_1 --records DIR
+"""
 _MINUTES_PER_HOUR = 60
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``run`` and ``recipes``."""
-    parser = commands.add_parser(
-        "run",
-        parents=[options],
-        help="run a recipe from data to report",
-        description="Run all stages of a recipe. Finished stages are not repeated: the same command resumes a "
-        "run that was stopped.",
-        epilog=examples(
-            "suphx run laptop",
-            "suphx run rl_1 --records DIR",
-            "suphx run doudizhu",
-            "suphx run laptop --set net.size=small --set supervised.max_minutes=10 --run-id small",
-        ),
-    )
-    add_recipe(parser)
-    parser.add_argument(
-        "--records",
-        type=Path,
-        metavar="DIR",
-        help="riichi: game records to learn from (default: games that the agent `records.player` plays)",
-    )
-    add_runs(parser)
-    parser.add_argument(
-        "--run-id",
-        type=run_id,
-        metavar="RUN_ID",
-        help="name of the run (default: derived from its settings); an existing run must have the same settings",
-    )
-    add_code_change(parser)
-    add_wait(parser)
-    add_dry_run(parser)
-    parser.set_defaults(execute=execute)
-    recipes = commands.add_parser(
-        "recipes",
-        parents=[options],
-        help="list the shipped recipes",
-        description="List the shipped recipes: what each does, whether it is meant for game records (--records DIR), "
-        "and about how long it takes on two cores.",
-        epilog=examples("suphx recipes", "suphx run laptop", "suphx run paper/rl_1 --records DIR"),
-    )
-    recipes.add_argument(
-        "--schema", action="store_true", help="print the JSON schema of recipes instead, by which editors complete them"
-    )
-    recipes.set_defaults(execute=execute_recipes)
+    add_command(commands, options, _RUN, execute, run_id={"type": _run_id})
+    add_command(commands, options, _RECIPES, execute_recipes)
+
+
+def _run_id(text: str) -> str:
+    """Return a name that can be a folder and an object of a cluster."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a run id: use lower-case letters, digits, - and _")
+    return text
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -119,25 +107,38 @@ def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:
         return
     if not isinstance(recipe, Recipe):
         raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
+    from suphx.games.registry import find_learning
     from suphx_cli.commands.riichi_records import check_games
 
     check_records(records)
-    check_games([records])
+    if "archive" in find_learning(recipe.game_name).options:
+        check_games([records])
 
 
 def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    from suphx.games.registry import load_game
     from suphx_pipelines.recipe.recipe import Recipe
     from suphx_pipelines.recipe.recipe_kind import check_memory, load_run_recipe
     from suphx_platform.kernels.kernel_warmup import RunKernels
 
     recipe = load_run_recipe(args.recipe, args.overrides)
     check_memory(recipe)
-    check_runs(args.runs)
+    check_output_folder(args.runs, "--runs")
     _check_given_records(args.records, recipe)
     kernels = None
-    if isinstance(recipe, Recipe):
+    if isinstance(recipe, Recipe) and load_game(recipe.game_name).kernel_groups:
         kernels = RunKernels(console, plays_itself=recipe.has_self_play, has_records=args.records is not None)
-    with resumable(console, lambda error: _saved(error, kernels)), kernels or nullcontext():
+
+    def saved(error: KeyboardInterrupt) -> str:
+        from suphx_pipelines.runs.stage import Interrupted
+
+        if isinstance(error, Interrupted):
+            return f"Saved at {error}."
+        if kernels is not None and not kernels.is_ready:
+            return "Stopped before the first stage; the kernels compiled so far are kept."
+        return "Finished stages, and finished games of a match, are saved."
+
+    with resumable(console, saved), kernels or nullcontext():
         with console.activity("importing"):  # kernels are compiled at the same time
             from suphx_pipelines.pipeline import run_recipe
         result = run_recipe(
@@ -153,34 +154,21 @@ def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | 
     return show(result, args.runs, console)
 
 
-def _saved(error: KeyboardInterrupt, kernels: RunKernels | None) -> str:
-    """Return what is saved of a run that was stopped."""
-    from suphx_pipelines.runs.stage import Interrupted
-
-    if isinstance(error, Interrupted):
-        return f"Saved at {error}."
-    if kernels is not None and not kernels.is_ready:
-        return "Stopped before the first stage; the kernels compiled so far are kept."
-    return "Finished stages, and finished games of a match, are saved."
-
-
 def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
     """Print what a person wants to know last; return the JSON object if that is wanted instead."""
-    from suphx_platform.console.table_text import result_lines
+    from suphx_platform.console.table_text import count_text, result_lines
 
     values = result.to_json()
     for line in result_lines(values):
         console.detail(line)
     if console.is_json:
         return values
-    _show_warnings(result, console)
-    if result.run.verdict is not None:
-        console.line(result.run.verdict.sentence)
-    for line in report_lines(result):
+    warnings = result.run.warnings  # those of a long run may have left the screen
+    lines = [f"{count_text(len(warnings), 'warning')}:", *(f"  {each}" for each in warnings)] if warnings else []
+    lines += [result.run.verdict.sentence] if result.run.verdict is not None else []
+    lines += report_lines(result)
+    for line in lines if console.verbosity == "quiet" else [*lines, *next_commands(result, runs)]:
         console.line(line)
-    if console.verbosity != "quiet":
-        for line in next_commands(result, runs):
-            console.line(line)
     return None
 
 
@@ -192,15 +180,6 @@ def report_lines(result: PipelineResult) -> list[str]:
     return place_lines(run.run_id, storage=run.storage, page=run.page) if rayjob() else [f"Report: {result.report}"]
 
 
-def _show_warnings(result: PipelineResult, console: Console) -> None:
-    """Repeat the warnings of a long run, which may have left the screen."""
-    count = len(result.run.warnings)
-    if count:
-        console.line(f"{count} {'warning' if count == 1 else 'warnings'}:")
-        for warning in result.run.warnings:
-            console.line(f"  {warning}")
-
-
 def next_commands(result: PipelineResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
     from suphx_pipelines.runs.run_commands import agent_commands, program_name, rayjob
@@ -208,7 +187,7 @@ def next_commands(result: PipelineResult, runs: Path) -> list[str]:
     run = result.run
     lines = []
     if not rayjob() or run.page:
-        place = [] if runs == Path("runs") or rayjob() else ["--runs", str(runs)]
+        place = [] if runs == DEFAULT_RUNS or rayjob() else ["--runs", str(runs)]
         server = f" (with MLFLOW_TRACKING_URI={run.tracking_uri}, or the address that your machine has for it)"
         metrics = shlex.join([program_name(), "ui", run.run_id, *place])
         lines.append(f"All metrics and curves: {metrics}{server if rayjob() else ''}")

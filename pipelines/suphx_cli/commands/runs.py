@@ -12,120 +12,104 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments import DEFAULT_RUNS, UsageError, add_runs, examples, positive, seconds
+from suphx_cli.arguments import DEFAULT_RUNS, UsageError, add_command, add_group
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from suphx_cli.arguments import Subparsers
     from suphx_pipelines.runs.run_list import RunEntry
     from suphx_platform.cluster.run_attempts import StopOutcome
     from suphx_platform.console.console import Console
 
-_RUN_HELP = "id of a run, or its folder"
-_STOP_SECONDS = 600.0
+_RUNS = """
+runs: list, show, compare, stop or delete runs on this machine, or replay games of a tournament
+
+Work with the folders of runs on this machine, which `suphx run` and `suphx tournament` write. For runs that `suphx
+launch` started on a cluster: `suphx jobs`, status, logs, stop, resume, delete.
+
+examples:
+  suphx runs list
+  suphx runs show laptop-1f2e3d4c5b
+  suphx runs compare laptop-1f2e3d4c5b laptop-6a7b8c9d0e
+  suphx runs replay nightly-4a5b6c7d8e --wall 3 --to games
+  suphx runs replay doudizhu_tournament-9e8d7c6b5a --deck 3 --to games
+  suphx runs stop laptop-1f2e3d4c5b
+  suphx runs send laptop-1f2e3d4c5b
+  suphx runs delete laptop-1f2e3d4c5b
+"""
+_LIST = """
+list: list the runs on this machine, newest first
+
+List the runs in the folder of runs on this machine, newest first. For runs on a cluster: `suphx jobs`.
+
+--runs
+"""
+_SHOW = """
+show: show one run: stages, metrics, report, next command
+
+RUN  id of a run, or its folder
+--runs
+"""
+_COMPARE = """
+compare: show the settings that differ between runs, and their metrics
+
+RUN…  id of a run, or its folder; two or more
+--runs
+"""
+_REPLAY = """
+replay: play games of a finished tournament again and keep their records
+
+Play the games on a wall (in a game of two sides: a deck) of a finished tournament again, with the nets of that night,
+and write their records. Exit code 1: a game ended differently.
+
+RUN               id of a run, or its folder, of a tournament
+--wall, --deck N  number of the wall or deck in that night, from 1 on; may be repeated
+--to FOLDER       folder for the records, one file a wall or deck
+--runs
+"""
+_STOP = """
+stop: save a run on this machine and stop it
+
+Ask the process on this machine that works on a run to save and end (SIGTERM), and wait for that. The command that
+started the run continues it. For a run on a cluster: `suphx stop`.
+
+RUN             id of a run, or its folder
+--wait SECONDS  maximum time to wait (default: 600)
+--runs
+"""
+_SEND = """
+send: send to MLflow what waits for it, or what it has refused
+
+Send to MLflow what it has not got of a run: messages that wait since an outage, and those that it has refused, for
+example because of a fault of the server that is fixed now. Exit code 1: it does not take all.
+
+RUN  id of a run, or its folder
+--runs
+"""
+_DELETE = """
+delete: delete runs on this machine: their folders and their metrics in MLflow
+
+Delete the folders of runs and their metrics in the MLflow store of --runs. Stages that other runs reuse are kept there.
+Checkpoints in a bucket and metrics on an MLflow server are not deleted. For a run on a cluster: `suphx delete`.
+
+RUN…       id of a run, or its folder
+-y, --yes  delete without asking
+--runs
+"""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``runs`` with its sub-commands."""
-    parser = commands.add_parser(
-        "runs",
-        help="list, show, compare, stop or delete runs on this machine, or replay games of a tournament",
-        description="Work with the folders of runs on this machine, which `suphx run` and `suphx tournament` write. "
-        "For runs that `suphx launch` started on a cluster: `suphx jobs`, status, logs, stop, resume, delete.",
-        epilog=examples(
-            "suphx runs list",
-            "suphx runs show laptop-1f2e3d4c5b",
-            "suphx runs compare laptop-1f2e3d4c5b laptop-6a7b8c9d0e",
-            "suphx runs replay nightly-4a5b6c7d8e --wall 3 --to games",
-            "suphx runs replay doudizhu_tournament-9e8d7c6b5a --deck 3 --to games",
-            "suphx runs stop laptop-1f2e3d4c5b",
-            "suphx runs send laptop-1f2e3d4c5b",
-            "suphx runs delete laptop-1f2e3d4c5b",
-        ),
-    )
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    listing = verbs.add_parser(
-        "list",
-        parents=[options],
-        help="list the runs on this machine, newest first",
-        description="List the runs in the folder of runs on this machine, newest first. For runs on a cluster: "
-        "`suphx jobs`.",
-    )
-    listing.set_defaults(execute=execute_list)
-
-    show = verbs.add_parser("show", parents=[options], help="show one run: stages, metrics, report, next command")
-    show.add_argument("run", metavar="RUN", help=_RUN_HELP)
-    show.set_defaults(execute=execute_show)
-
-    compare = verbs.add_parser(
-        "compare", parents=[options], help="show the settings that differ between runs, and their metrics"
-    )
-    compare.add_argument("runs_compared", nargs="+", metavar="RUN", help=f"{_RUN_HELP}; two or more")
-    compare.set_defaults(execute=execute_compare)
-
-    replay, stop = _add_replay(verbs, options), _add_stop(verbs, options)
-    send = verbs.add_parser(
-        "send",
-        parents=[options],
-        help="send to MLflow what waits for it, or what it has refused",
-        description="Send to MLflow what it has not got of a run: messages that wait since an outage, and those that "
-        "it has refused, for example because of a fault of the server that is fixed now. Exit code 1: it does not take "
-        "all.",
-    )
-    send.add_argument("run", metavar="RUN", help=_RUN_HELP)
-    send.set_defaults(execute=execute_send)
-    delete = verbs.add_parser(
-        "delete",
-        parents=[options],
-        help="delete runs on this machine: their folders and their metrics in MLflow",
-        description="Delete the folders of runs and their metrics in the MLflow store of --runs. Stages that other "
-        "runs reuse are kept there. Checkpoints in a bucket and metrics on an MLflow server are not deleted. For a run "
-        "on a cluster: `suphx delete`.",
-    )
-    delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
-    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
-    delete.set_defaults(execute=execute_delete)
-    for each in (listing, show, compare, replay, stop, send, delete):
-        add_runs(each)
-
-
-def _add_replay(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    replay = verbs.add_parser(
-        "replay",
-        parents=[options],
-        help="play games of a finished tournament again and keep their records",
-        description="Play the games on a wall (in a game of two sides: a deck) of a finished tournament again, with "
-        "the nets of that night, and write their records. Exit code 1: a game ended differently.",
-    )
-    replay.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, of a tournament")
-    replay.add_argument(
-        "--wall", "--deck", type=positive, action="append", required=True, metavar="N",
-        help="number of the wall or deck in that night, from 1 on; may be repeated",
-    )  # fmt: skip
-    replay.add_argument(
-        "--to", type=Path, required=True, metavar="FOLDER", help="folder for the records, one file a wall or deck"
-    )
-    replay.set_defaults(execute=execute_replay)
-    return replay
-
-
-def _add_stop(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    stop = verbs.add_parser(
-        "stop",
-        parents=[options],
-        help="save a run on this machine and stop it",
-        description="Ask the process on this machine that works on a run to save and end (SIGTERM), and wait for that. "
-        "The command that started the run continues it. For a run on a cluster: `suphx stop`.",
-    )
-    stop.add_argument("run", metavar="RUN", help=_RUN_HELP)
-    stop.add_argument(
-        "--wait", type=seconds, default=_STOP_SECONDS, metavar="SECONDS",
-        help=f"maximum time to wait (default: {_STOP_SECONDS:.0f})",
-    )  # fmt: skip
-    stop.set_defaults(execute=execute_stop)
-    return stop
+    verbs = add_group(commands, _RUNS)
+    add_command(verbs, options, _LIST, execute_list)
+    add_command(verbs, options, _SHOW, execute_show)
+    add_command(verbs, options, _COMPARE, execute_compare, run={"dest": "runs_compared"})
+    wall = {"action": "append", "required": True}
+    add_command(verbs, options, _REPLAY, execute_replay, wall=wall, to={"required": True})
+    add_command(verbs, options, _STOP, execute_stop, wait=600.0)
+    add_command(verbs, options, _SEND, execute_send)
+    add_command(verbs, options, _DELETE, execute_delete, run={"dest": "runs_deleted"})
 
 
 def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -139,16 +123,12 @@ def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object
     if not entries:
         console.line(f"no runs in {args.runs} yet: `suphx run laptop` starts one")
         return None
-    rows = [
-        (
-            entry.run_id,
-            entry.state,
-            _local(entry.summary.started),
-            duration_text(entry.summary.seconds),
-            _outcome(entry),
-        )
-        for entry in entries
-    ]
+    rows = []
+    for entry in entries:
+        run = entry.summary
+        has_error = run.error and entry.state in ("failed", "damaged")
+        outcome = run.verdict or (f"{entry.state}: {run.error}" if has_error else "")
+        rows.append((entry.run_id, entry.state, _local(run.started), duration_text(run.seconds), outcome))
     for line in wrapped_table(("run", "state", "started", "time", "verdict"), rows):
         console.line(line)
     return None
@@ -158,25 +138,40 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     """Print all about one run; ValueError if there is no such run."""
     from suphx_pipelines.runs.run_list import find_run
     from suphx_pipelines.runs.run_summary import headlines
+    from suphx_platform.console.table_text import duration_text, result_lines, value_text, wrapped_table
 
     entry = find_run(args.runs, args.run)
-    metrics = entry.metrics()
-    stages: dict[str, dict[str, object]] = {
-        name: {
-            "status": entry.state if stage.status == "running" else stage.status,  # none runs in a run that does not
-            "seconds": stage.seconds,
-            "metrics": metrics.get(name, {}),
-        }
-        for name, stage in entry.summary.stages.items()
-    }
+    run, metrics = entry.summary, entry.metrics()
     report = None if entry.report is None else str(entry.report)
     next_commands = _next_commands(entry, args.runs)
+    # none runs in a run that does not
+    states = {name: entry.state if each.status == "running" else each.status for name, each in run.stages.items()}
     if console.is_json:
+        stages = {
+            name: {"status": states[name], "seconds": stage.seconds, "metrics": metrics.get(name, {})}
+            for name, stage in run.stages.items()
+        }
         return {**entry.to_json(), "stages": stages, "report": report, "next": next_commands}
-    _print_facts(entry, report, console)
-    _print_stages({name: (stage, headlines(name, metrics.get(name, {}))) for name, stage in stages.items()}, console)
-    for command in next_commands:
-        console.line(f"Next: {command}")
+    facts = {
+        "run_id": entry.run_id,
+        "recipe": run.recipe,
+        "state": entry.state,
+        "started": _local(run.started),
+        "time": duration_text(run.seconds),
+        "machine": run.machine or None,
+        "command": shlex.join(run.command) or None,
+        "verdict": run.verdict,
+        "error": run.error,
+        "report": report,
+    }
+    rows = []
+    for name, stage in run.stages.items():
+        figures = value_text("figures", headlines(name, metrics.get(name, {})))
+        rows.append((name, str(states[name]), value_text("seconds", stage.seconds), figures))
+    table = wrapped_table(("stage", "status", "time", "metrics"), rows)
+    warnings = [f"warning: {warning}" for warning in run.warnings]
+    for line in [*result_lines(facts), *warnings, "", *table, "", *(f"Next: {each}" for each in next_commands)]:
+        console.line(line)
     return None
 
 
@@ -215,31 +210,39 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
     entries = _different([find_run(args.runs, name) for name in args.runs_compared])
     if len(entries) < 2:
         raise UsageError("one run cannot be compared: name two or more different runs")
-    settings = _side_by_side([entry.settings() for entry in entries], keeps_equal=False)
+    settings = _side_by_side([entry.settings() for entry in entries])
+    settings = {key: values for key, values in settings.items() if any(each != values[0] for each in values)}
     measured = [entry.metrics() for entry in entries]
     names = [entry.run_id for entry in entries]
     if console.is_json:
-        metrics = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
-        return {"runs": names, "settings": settings, "metrics": metrics}
-    if console.verbosity != "verbose":
+        return {"runs": names, "settings": settings, "metrics": _side_by_side(map(_flat, measured))}
+    has_all = console.verbosity == "verbose"
+    if not has_all:
         measured = [{name: headlines(name, figures) for name, figures in stages.items()} for stages in measured]
-    shown = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
     facts: dict[str, list[object]] = {
         "state": [entry.state for entry in entries],
         "seconds": [entry.summary.seconds for entry in entries],
     }
-    for title, table in (("run", facts), ("setting", settings), ("figure", shown)):
-        common, single = (table, []) if console.verbosity == "verbose" else _in_several(table, names, f"{title}s")
+    for title, table in (("run", facts), ("setting", settings), ("figure", _side_by_side(map(_flat, measured)))):
+        common, single = (table, []) if has_all else _in_several(table, names, f"{title}s")
         rows = [
             ("time" if key == "seconds" else key, *(_compared_text(title, key, value) for value in values))
             for key, values in common.items()
         ]
-        for line in [*text_table((title, *names), rows), *single]:
+        nothing = [] if rows or single else [f"  no {title} differs"]
+        for line in [*text_table((title, *names), rows), *single, *nothing, ""]:
             console.line(line)
-        if not rows and not single:
-            console.line(f"  no {title} differs")
-        console.line("")
     return None
+
+
+def _side_by_side(tables: Iterable[Mapping[str, object]]) -> dict[str, list[object]]:
+    """Return key -> its value in each table, None where it has none."""
+    kept = list(tables)
+    return {key: [table.get(key) for table in kept] for key in dict.fromkeys(key for table in kept for key in table)}
+
+
+def _flat(metrics: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {f"{stage}.{name}": value for stage, figures in metrics.items() for name, value in figures.items()}
 
 
 def _compared_text(title: str, key: str, value: object) -> str:
@@ -273,6 +276,14 @@ def _in_several(
     return common, [*lines, *(["--verbose shows them"] if lines else [])]
 
 
+_NOT_SAVED: Mapping[StopOutcome | None, str] = {
+    "failed": "ended with an error: see suphx runs show {run}",
+    "killed": "was killed before it had saved: it continues from its last save",
+    "unsaved": "is still saving: repeat the command to wait longer, or end it with kill -9, without saving",
+}
+"""How a request to stop can end without what was asked for; {run}: the id of the run."""
+
+
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Stop a run; ValueError if its process did not save: it failed, was killed, or takes longer than ``--wait``."""
     from suphx_pipelines.runs.run_list import find_run, stop_run
@@ -292,14 +303,6 @@ def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object
     for line in _next_commands(entry, args.runs):
         console.line(line)
     return None
-
-
-_NOT_SAVED: Mapping[StopOutcome | None, str] = {
-    "failed": "ended with an error: see suphx runs show {run}",
-    "killed": "was killed before it had saved: it continues from its last save",
-    "unsaved": "is still saving: repeat the command to wait longer, or end it with kill -9, without saving",
-}
-"""How a request to stop can end without what was asked for; {run}: the id of the run."""
 
 
 def execute_send(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -340,13 +343,20 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     sizes = [freed_bytes(entry.folder) for entry in entries]
     for entry, size in zip(entries, sizes, strict=True):
         console.say(f"{entry.folder}: {entry.state}, started {_local(entry.summary.started)}, {bytes_text(size)}")
-    if not args.yes and not _is_confirmed(len(entries)):
-        raise ValueError("nothing was deleted")
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise ValueError("cannot ask for confirmation without a terminal: add --yes; nothing was deleted")
+        which = "this run" if len(entries) == 1 else f"these {len(entries)} runs"
+        print(f"Delete {which}? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise ValueError("nothing was deleted")
     own: list[str] = []
     deleted_ids: list[str] = []
     try:
         for entry in entries:
-            called = _names_in(runs, entry.folder)
+            target = entry.folder.resolve()  # the folder may be a link; its names in ``runs``
+            places = [(target.parent, target.name), (entry.folder.parent.resolve(), entry.folder.name)]
+            called = [name for parent, name in places if parent == runs][:1]
             delete_run(entry.folder)
             own += called
             deleted_ids.append(entry.run_id)
@@ -364,13 +374,6 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     deleted = count_text(len(entries), "run was", "runs were")
     console.line(f"{deleted} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
     return None
-
-
-def _names_in(runs: Path, folder: Path) -> list[str]:
-    """Return what the run in ``folder``, which may be a link, is called in ``runs``; nothing if it is elsewhere."""
-    target = folder.resolve()
-    places = [(target.parent, target.name), (folder.parent.resolve(), folder.name)]
-    return [name for parent, name in places if parent == runs][:1]
 
 
 def _different(entries: Sequence[RunEntry]) -> list[RunEntry]:
@@ -399,50 +402,6 @@ def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tup
     return deleted, "The metrics in MLflow were deleted too." if deleted else ""
 
 
-def _is_confirmed(count: int) -> bool:
-    """Ask on the terminal; ValueError if there is none."""
-    if not sys.stdin.isatty():
-        raise ValueError("cannot ask for confirmation without a terminal: add --yes; nothing was deleted")
-    sys.stderr.write(f"Delete {'this run' if count == 1 else f'these {count} runs'}? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _print_facts(entry: RunEntry, report: str | None, console: Console) -> None:
-    from suphx_platform.console.table_text import duration_text, result_lines
-
-    run = entry.summary
-    facts = {
-        "run_id": entry.run_id,
-        "recipe": run.recipe,
-        "state": entry.state,
-        "started": _local(run.started),
-        "time": duration_text(run.seconds),
-        "machine": run.machine or None,
-        "command": shlex.join(run.command) or None,
-        "verdict": run.verdict,
-        "error": run.error,
-        "report": report,
-    }
-    for line in result_lines(facts):
-        console.line(line)
-    for warning in run.warnings:
-        console.line(f"warning: {warning}")
-    console.line("")
-
-
-def _print_stages(stages: Mapping[str, tuple[dict[str, object], Mapping[str, float]]], console: Console) -> None:
-    from suphx_platform.console.table_text import value_text, wrapped_table
-
-    rows = [
-        (name, str(stage["status"]), value_text("seconds", stage["seconds"]), value_text("figures", figures))
-        for name, (stage, figures) in stages.items()
-    ]
-    for line in wrapped_table(("stage", "status", "time", "metrics"), rows):
-        console.line(line)
-    console.line("")
-
-
 def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     """Return what one wants to do next: continue a run that is not finished, look at one that is."""
     if entry.folder.parent.resolve() != runs.resolve():  # RUN is a folder
@@ -457,22 +416,6 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     if entry.state == "finished":
         commands += agent_commands(entry.folder).values()
     return [shlex.join(command) for command in commands]
-
-
-def _outcome(entry: RunEntry) -> str:
-    has_error = entry.summary.error and entry.state in ("failed", "damaged")
-    return entry.summary.verdict or (f"{entry.state}: {entry.summary.error}" if has_error else "")
-
-
-def _side_by_side(tables: Sequence[Mapping[str, object]], *, keeps_equal: bool) -> dict[str, list[object]]:
-    """Return key -> its value in each table, None where it has none; equal ones only if ``keeps_equal``."""
-    keys = dict.fromkeys(key for table in tables for key in table)
-    rows = {key: [table.get(key) for table in tables] for key in keys}
-    return {key: values for key, values in rows.items() if keeps_equal or any(each != values[0] for each in values)}
-
-
-def _flat(metrics: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    return {f"{stage}.{name}": value for stage, figures in metrics.items() for name, value in figures.items()}
 
 
 def _local(started: str) -> str:

@@ -6,47 +6,40 @@ Like ``suphx run`` it starts a pipeline: the command line is where everything is
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.arguments import (
-    add_code_change,
-    add_dry_run,
-    add_recipe,
-    add_runs,
-    add_wait,
-    check_newest_from,
-    check_runs,
-    examples,
-    resumable,
-)
+from suphx_cli.arguments import add_command, check_output_folder, resumable
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
+_PAGE = """
+tournament: rate many agents and promote a clear winner to champion
+
+Play the tournament of a recipe: the newest checkpoints, the champion and the recipe's agents. One tournament is played
+per night: repeating the command resumes it, or prints its result if it has finished. Games of two sides, such as
+doudizhu, have tournaments of the same kind.
+
+RECIPE
+--set
+--runs
+--on-code-change
+--wait-hours
+--dry-run
+
+examples:
+  suphx tournament nightly
+  suphx tournament nightly --set night=second --set pool.newest=5
+  suphx tournament doudizhu_tournament
+"""
+
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``tournament``."""
-    parser = commands.add_parser(
-        "tournament",
-        parents=[options],
-        help="rate many agents and promote a clear winner to champion",
-        description="Play the tournament of a recipe: the newest checkpoints, the champion and the recipe's agents. "
-        "One tournament is played per night: repeating the command resumes it, or prints its result if it has "
-        "finished. Games of two sides, such as doudizhu, have tournaments of the same kind.",
-        epilog=examples(
-            "suphx tournament nightly",
-            "suphx tournament nightly --set night=second --set pool.newest=5",
-            "suphx tournament doudizhu_tournament",
-        ),
-    )
-    add_recipe(parser)
-    add_runs(parser)
-    add_code_change(parser)
-    add_wait(parser)
-    add_dry_run(parser)
-    parser.set_defaults(execute=execute)
+    add_command(commands, options, _PAGE, execute)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -57,14 +50,19 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
     recipe: Any = load_tournament_recipe(args.recipe, args.overrides)
     if isinstance(recipe, TournamentRecipe):
-        scripted = agent_names(recipe.game or DEFAULT_GAME)
+        game = recipe.game or DEFAULT_GAME
+        scripted = agent_names(game)
         for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
             if agent not in scripted:
-                check_agent(agent)
+                check_agent(agent, game)
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}
-    check_runs(args.runs)
-    check_newest_from(recipe.pool.newest_from if recipe.pool.newest else "")
+    check_output_folder(args.runs, "--runs")
+    place = recipe.pool.newest_from if recipe.pool.newest else ""
+    if place and not place.startswith("s3://") and not Path(place).is_dir():
+        raise ValueError(
+            f"pool.newest_from is {place}, which is no folder: name a folder of runs, or s3://bucket/prefix"
+        )
     with console.activity("importing"):
         from suphx_pipelines.tournament.tournament import run_tournament
     with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):

@@ -5,28 +5,27 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments import add_runs, any_port, check_port, free_port
+from suphx_cli.arguments import add_command, any_port, check_port, free_port
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
+_PAGE = """
+ui: show runs, figures and models in MLflow
+
+Start the MLflow UI on 127.0.0.1, print its link, and serve it until Ctrl-C. If MLFLOW_TRACKING_URI names a server
+(http:// or https://), print the link to it and exit.
+
+[RUN_ID]  the run to open (default: the list of runs)
+--port N  port on 127.0.0.1; 0 is any free port (default: 0)
+--runs
+"""
+
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``ui``."""
-    parser = commands.add_parser(
-        "ui",
-        parents=[options],
-        help="show runs, figures and models in MLflow",
-        description="Start the MLflow UI on 127.0.0.1, print its link, and serve it until Ctrl-C. "
-        "If MLFLOW_TRACKING_URI names a server (http:// or https://), print the link to it and exit.",
-    )
-    parser.add_argument("run_id", nargs="?", metavar="RUN_ID", help="the run to open (default: the list of runs)")
-    parser.add_argument(
-        "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
-    )
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
+    add_command(commands, options, _PAGE, execute, port={"type": any_port, "default": 0})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

@@ -15,13 +15,11 @@ from suphx.games.registry import candidate_game, find_game, game_of_records, has
 from suphx.printable_text import printable
 from suphx_cli.arguments import (
     UsageError,
-    add_runs,
-    check_no_source,
+    add_command,
     check_output_file,
     check_output_folder,
     check_records,
     check_source_of_runs,
-    examples,
     positive,
     show_page,
 )
@@ -39,46 +37,43 @@ _PAGES = (".html", ".htm")
 _MIN_SAMPLES = 2
 
 
+COST = """\
+--cost SAMPLES           estimate what each difference cost: deal the hidden tiles again at random SAMPLES times (such
+                         as 64) and let the agent play on to the end of the deal, after the played move and after its
+                         own. It takes much longer
+--reward-predictor FILE  with --cost: the checkpoint of a reward predictor, for costs in points for places; default:
+                         reward_predictor/reward_predictor.safetensors of the agent's run if it has one, otherwise costs
+                         are in points of the deal"""
+"""How the costs of differences are estimated."""
+_PAGE = f"""
+view: show a game record in the browser
+
+Write one HTML page that shows a game step by step, and open it in the browser. The page needs no network. With --agent
+it also shows what the agent would do at each decision. {AGENT_HELP} Not adapt: and mjai:, which must follow whole
+games. Records of doudizhu are recognized by their content; AGENT is then random, rule, a folder of nets such as
+runs/RUN/learning, or an address s3://… or models:/….
+
+RECORD         a record file, an archive or a folder of records
+--game ID      id of the game in RECORD, or its number from 1 on (default: the first game; of doudizhu, the first 20)
+--agent AGENT  agent whose choices are compared with those of the players; not mjai: or adapt:
+--player NAME  player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer; of doudizhu,
+               the landlord)
+--out FILE     the page to write (default: the game's id and .html)
+--no-browser   write the page and do not open it
+{COST}
+--runs
+
+examples:
+  suphx view game.mjlog
+  suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised
+  suphx view game.mjai --player Anna --out anna.html --no-browser
+  suphx view games/games.jsonl --game 3 --agent runs/RUN/learning
+"""
+
+
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``view``."""
-    parser = commands.add_parser(
-        "view",
-        parents=[options],
-        help="show a game record in the browser",
-        description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
-        f"network. With --agent it also shows what the agent would do at each decision. {AGENT_HELP} "
-        "Not adapt: and mjai:, which must follow whole games. Records of doudizhu are recognized by their content; "
-        "AGENT is then random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
-        epilog=examples(
-            "suphx view game.mjlog",
-            "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",
-            "suphx view game.mjai --player Anna --out anna.html --no-browser",
-            "suphx view games/games.jsonl --game 3 --agent runs/RUN/learning",
-        ),
-    )
-    parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
-    parser.add_argument(
-        "--game",
-        default="",
-        metavar="ID",
-        help="id of the game in RECORD, or its number from 1 on (default: the first game; of doudizhu, the first 20)",
-    )
-    parser.add_argument(
-        "--agent",
-        metavar="AGENT",
-        help="agent whose choices are compared with those of the players; not mjai: or adapt:",
-    )
-    parser.add_argument(
-        "--player",
-        metavar="NAME",
-        help="player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer; of doudizhu, "
-        "the landlord)",
-    )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="the page to write (default: the game's id and .html)")
-    parser.add_argument("--no-browser", action="store_true", help="write the page and do not open it")
-    add_cost(parser)
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
+    add_command(commands, options, _PAGE, execute, game="", cost={"type": positive})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -90,25 +85,16 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if args.out is None:
         check_output_folder(Path())
     else:
-        check_output_file(args.out)
         beside = files_below(args.record) if args.record.is_dir() else [args.record]
-        check_no_source(args.out, [file for file in beside if file.suffix.lower() not in _PAGES])
+        check_output_file(args.out, [file for file in beside if file.suffix.lower() not in _PAGES])
     game = game_of_records(args.record)
-    from suphx_pipelines.viewer.viewer_page import VIEWS
+    from suphx.atomic_file import write_atomically
+    from suphx_pipelines.viewer.viewer_page import VIEWS, viewer_page
 
     if game in VIEWS and VIEWS[game].has_ids:
         title, values, seat = _game_with_id(args, console)
     else:
         title, values, seat = _numbered_games(args, console, game)
-    path = _write(args, console, title, values, seat)
-    return {"game": printable(title), "deals": len(values["deals"]), **_agreement(args, values), "page": str(path)}
-
-
-def _write(args: argparse.Namespace, console: Console, title: str, values: dict[str, Any], seat: int) -> Path:
-    """Write the page, open it in the browser and return its file."""
-    from suphx.atomic_file import write_atomically
-    from suphx_pipelines.viewer.viewer_page import viewer_page
-
     name = re.sub(r"[^\w.-]+", "-", title).lstrip("-.") or "game"  # neither an option nor hidden
     path: Path = args.out or Path(f"{name}.html")
     with console.activity("writing the page"):
@@ -116,15 +102,10 @@ def _write(args: argparse.Namespace, console: Console, title: str, values: dict[
         write_atomically(path, [viewer_page(values, title=title, seat=seat).encode()])
     if not args.no_browser:
         show_page(path.resolve().as_uri(), console)
-    return path
-
-
-def _agreement(args: argparse.Namespace, values: dict[str, Any]) -> dict[str, object]:
-    """Return how often the agent agrees; None for both without an agent."""
-    if args.agent is None:
-        return {"decisions": None, "agreement": None}
-    decisions, differences = values["num_decisions"], values["num_differences"]
-    return {"decisions": decisions, "agreement": 1 - differences / decisions if decisions else None}
+    decisions = None if args.agent is None else values["num_decisions"]
+    agreement = 1 - values["num_differences"] / decisions if decisions else None
+    shown = {"decisions": decisions, "agreement": agreement}
+    return {"game": printable(title), "deals": len(values["deals"]), **shown, "page": str(path)}
 
 
 def _game_with_id(args: argparse.Namespace, console: Console) -> tuple[str, dict[str, Any], int]:
@@ -255,26 +236,6 @@ def loaded_agent(address: str, runs: Path, console: Console) -> Agent:
 
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
         return load_agent(AgentSource(MlflowStore(runs)).fetch(address, Path(space) / "agent"))
-
-
-def add_cost(parser: argparse.ArgumentParser) -> None:
-    """Add how the costs of differences are estimated."""
-    parser.add_argument(
-        "--cost",
-        type=positive,
-        metavar="SAMPLES",
-        help="estimate what each difference cost: deal the hidden tiles again at random SAMPLES times (such as 64) "
-        "and let the agent play on to the end of the deal, after the played move and after its own. It takes much "
-        "longer",
-    )
-    parser.add_argument(
-        "--reward-predictor",
-        type=Path,
-        metavar="FILE",
-        help="with --cost: the checkpoint of a reward predictor, for costs in points for places; default: "
-        "reward_predictor/reward_predictor.safetensors of the agent's run if it has one, otherwise costs are in points "
-        "of the deal",
-    )
 
 
 def check_cost(args: argparse.Namespace) -> None:
