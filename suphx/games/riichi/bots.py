@@ -21,6 +21,7 @@ import numpy as np
 
 from suphx.games.mahjong.shanten import Suits, count_kinds, load_suits
 from suphx.games.mahjong.tile import CHI_MELD, is_simple
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import count_dora, count_red, is_game_over, start_game
 from suphx.games.riichi.features.encoder import encode_decision, encode_observation
 from suphx.games.riichi.features.samples import list_own_kans
@@ -31,31 +32,7 @@ from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import OPEN_TANYAO, Rules, apply_rules
 from suphx.games.riichi.shanten import improving_kinds, shanten
 from suphx.games.riichi.simulator import MAX_SEED, deal_next, finish_kyoku
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    CLAIM,
-    GAME_END,
-    KAKAN,
-    KYOKU_END,
-    NINE_TERMINALS,
-    NUM_ACTIONS,
-    OWN_TURN,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    ROB_KAN,
-    RON,
-    TABLE,
-    TSUMO,
-    TSUMOGIRI,
-    Table,
-    dora_kind,
-    fill_unseen,
-    place_of,
-)
+from suphx.games.riichi.table import TABLE, Table, dora_kind, fill_unseen, place_of
 from suphx.games.riichi.tile import is_red, kind_of_face
 from suphx.games.riichi.yaku import STICK, base_points, pay_honba, pay_win
 from suphx.kernel.jit import jit, map_on_threads
@@ -113,25 +90,18 @@ def should_win(t: Table) -> bool:
     if t.kyoku < 4 * t.num_winds - 1:
         return True
     seat = t.actor
-    scores = np.zeros(4, np.int32)
-    _scores_after(t, seat, scores)
-    return place_of(scores, seat) < 4 or seat == dealer_of(t) or not is_game_over(t, scores, False)
-
-
-@jit
-def _scores_after(t: Table, seat: int, scores: I32) -> None:
-    """Fill int32 (4,) with the scores after the win, as far as the actor can know them."""
-    is_tsumo = t.phase == OWN_TURN
+    is_tsumo = t.phase == codes.OWN_TURN
     face = t.drawn if is_tsumo else t.claimed_face
-    kind = kind_of_face(face)
-    dora = count_dora(t, seat, kind) + count_red(t, seat, face)
-    _, han, fu, yakuman = score_win(t, seat, kind, dora)
     loser = seat if is_tsumo else t.turn
+    dora = count_dora(t, seat, kind_of_face(face)) + count_red(t, seat, face)
+    _, han, fu, yakuman = score_win(t, seat, kind_of_face(face), dora)
+    scores = np.zeros(4, np.int32)  # after the win
     pay_win(seat, loser, dealer_of(t), base_points(han, fu, yakuman, t.rule_flags), scores)
     pay_honba(seat, loser, -1, t.honba, scores)
     for other in range(4):
         scores[other] += t.scores[other]
     scores[seat] += STICK * t.kyotaku
+    return place_of(scores, seat) < 4 or seat == dealer_of(t) or not is_game_over(t, scores, False)
 
 
 _BLOCK = 24  # actions that choose_random counts at once; divides NUM_ACTIONS
@@ -142,7 +112,7 @@ def choose_random(t: Table, number: int) -> int:
     """Return the legal action that ``number`` (any non-negative integer) falls on."""
     rest = number % t.num_legal
     first = 0
-    for _ in range(NUM_ACTIONS // _BLOCK):
+    for _ in range(codes.NUM_ACTIONS // _BLOCK):
         count = 0
         for action in range(first, first + _BLOCK):
             count += t.legal[action]
@@ -177,33 +147,33 @@ def choose_tsumogiri(t: Table) -> int:
 
     After a claim, which another agent has made for this seat, nothing was drawn: the first legal discard.
     """
-    if t.legal[TSUMO]:
-        return TSUMO
-    if t.legal[RON]:
-        return RON
-    if t.legal[TSUMOGIRI]:
-        return TSUMOGIRI
-    return PASS if t.legal[PASS] else choose_random(t, 0)
+    if t.legal[codes.TSUMO]:
+        return codes.TSUMO
+    if t.legal[codes.RON]:
+        return codes.RON
+    if t.legal[codes.TSUMOGIRI]:
+        return codes.TSUMOGIRI
+    return codes.PASS if t.legal[codes.PASS] else choose_random(t, 0)
 
 
 @jit
 def choose_ukeire(t: Table, suits: Suits) -> int:
     """Go for the least shanten and then for the most tiles that help; fold far hands when somebody is in riichi."""
-    if t.legal[TSUMO] or t.legal[RON]:
+    if t.legal[codes.TSUMO] or t.legal[codes.RON]:
         if should_win(t):
-            return TSUMO if t.legal[TSUMO] else RON
-        if t.legal[PASS]:
-            return PASS
-    if t.phase == CLAIM or t.phase == ROB_KAN:
+            return codes.TSUMO if t.legal[codes.TSUMO] else codes.RON
+        if t.legal[codes.PASS]:
+            return codes.PASS
+    if t.phase == codes.CLAIM or t.phase == codes.ROB_KAN:
         return _choose_claim(t, suits)
-    if t.legal[NINE_TERMINALS]:
-        return NINE_TERMINALS
+    if t.legal[codes.NINE_TERMINALS]:
+        return codes.NINE_TERMINALS
     seat = t.actor
     now = shanten(suits, t.hand[seat], t.num_melds[seat])
     dangers = np.zeros(34, np.int64)
     is_threatened = fill_dangers(t, seat, dangers)
-    if t.legal[RIICHI]:
-        return RIICHI
+    if t.legal[codes.RIICHI]:
+        return codes.RIICHI
     if not (is_threatened and now > 0):
         kan = _choose_kan(t, suits, now)
         if kan >= 0:
@@ -217,10 +187,10 @@ def _choose_kan(t: Table, suits: Suits, now: int) -> int:
     candidates = np.zeros(40, np.int64)
     hand = t.hand[t.actor]
     for i in range(list_own_kans(t, candidates)):
-        kind = (candidates[i] - ANKAN) % 34
+        kind = (candidates[i] - codes.ANKAN) % 34
         count = hand[kind]
-        hand[kind] = 0 if candidates[i] < KAKAN else count - 1
-        melds = t.num_melds[t.actor] + (candidates[i] < KAKAN)
+        hand[kind] = 0 if candidates[i] < codes.KAKAN else count - 1
+        melds = t.num_melds[t.actor] + (candidates[i] < codes.KAKAN)
         after = shanten(suits, hand, melds)
         hand[kind] = count
         # Before the kan the hand has one tile more to discard: equal shanten loses nothing.
@@ -236,31 +206,25 @@ def _choose_discard(t: Table, suits: Suits, dangers: I64, folds: bool) -> int:
     hand = t.hand[seat]
     unseen = np.zeros(34, np.int8)
     fill_unseen(t, seat, unseen)
-    best = TSUMOGIRI
+    best = codes.TSUMOGIRI
     best_value = -(1 << 60)
-    for action in range(TSUMOGIRI + 1):
+    for action in range(codes.TSUMOGIRI + 1):
         if t.legal[action]:
-            kind = kind_of_face(t.drawn if action == TSUMOGIRI else action)
-            has_red = is_red(action) if action < TSUMOGIRI else is_red(t.drawn)
+            kind = kind_of_face(t.drawn if action == codes.TSUMOGIRI else action)
+            has_red = is_red(action) if action < codes.TSUMOGIRI else is_red(t.drawn)
             value = -_keep_value(t, seat, kind) - (50 if has_red else 0)
             if folds:
                 value -= 1000 * dangers[kind]
             else:
-                value += _progress(suits, hand, t.num_melds[seat], kind, unseen) - 20 * dangers[kind]
+                hand[kind] -= 1
+                after = shanten(suits, hand, t.num_melds[seat])
+                ukeire = count_kinds(improving_kinds(suits, hand, t.num_melds[seat], after), unseen)
+                hand[kind] += 1
+                value += -1_000_000 * after + 100 * ukeire - 20 * dangers[kind]
             if value > best_value:
                 best = action
                 best_value = value
     return best
-
-
-@jit
-def _progress(suits: Suits, hand: I8, num_melds: int, kind: int, unseen: I8) -> int:
-    """Return how good the hand is after discarding ``kind``: first by shanten, then by unseen helping tiles."""
-    hand[kind] -= 1
-    after = shanten(suits, hand, num_melds)
-    ukeire = count_kinds(improving_kinds(suits, hand, num_melds, after), unseen)
-    hand[kind] += 1
-    return -1_000_000 * after + 100 * ukeire
 
 
 @jit
@@ -286,8 +250,8 @@ def is_yakuhai(t: Table, seat: int, kind: int) -> bool:
 @jit
 def _choose_claim(t: Table, suits: Suits) -> int:
     """Claim what lowers the shanten of a hand that then has a yaku: a yakuhai set, or all simples."""
-    if t.phase == ROB_KAN or not t.legal[PASS]:
-        return PASS
+    if t.phase == codes.ROB_KAN or not t.legal[codes.PASS]:
+        return codes.PASS
     seat = t.actor
     dangers = np.zeros(34, np.int64)
     is_threatened = fill_dangers(t, seat, dangers)
@@ -295,18 +259,18 @@ def _choose_claim(t: Table, suits: Suits) -> int:
     hand = t.hand[seat]
     now = shanten(suits, hand, t.num_melds[seat])
     if is_threatened and now >= 2:
-        return PASS
-    best = PASS
+        return codes.PASS
+    best = codes.PASS
     best_after = now
-    if (t.legal[PON] or t.legal[PON_RED]) and (
+    if (t.legal[codes.PON] or t.legal[codes.PON_RED]) and (
         is_yakuhai(t, seat, kind) or _has_yaku(t, seat) or _is_all_simple(t, seat, kind, kind)
     ):
         after = _after_claim(suits, hand, t.num_melds[seat], kind, kind, pon_forbidden(kind, t.rule_flags))
         if after < best_after:
             best_after = after
-            best = PON_RED if t.legal[PON_RED] else PON
+            best = codes.PON_RED if t.legal[codes.PON_RED] else codes.PON
     for position in range(3):
-        if not (t.legal[CHI + position] or t.legal[CHI_RED + position]):
+        if not (t.legal[codes.CHI + position] or t.legal[codes.CHI_RED + position]):
             continue
         lowest = kind - position
         if not (_has_yaku(t, seat) or _is_all_simple(t, seat, lowest, lowest + 2)):
@@ -317,7 +281,7 @@ def _choose_claim(t: Table, suits: Suits) -> int:
         after = _after_claim(suits, hand, t.num_melds[seat], first, second, forbidden)
         if after < best_after:
             best_after = after
-            best = CHI_RED + position if t.legal[CHI_RED + position] else CHI + position
+            best = codes.CHI_RED + position if t.legal[codes.CHI_RED + position] else codes.CHI + position
     return best
 
 
@@ -410,18 +374,14 @@ def _play(tables: Records, suits: Suits, start_points: int, first_seed: int, dec
         t.wall_seed = first_seed + i
         start_game(t, start_points)
         deal_next(t, suits)
-        while t.phase != GAME_END:
-            step(t, suits, choose_random(t, _number(t)))
-            if t.phase == KYOKU_END:
+        while t.phase != codes.GAME_END:
+            # The same game in whatever batch.
+            number = mix((int(t.wall_seed) * 0x9E3779B1 + int(t.num_decisions) * 0x85EBCA6B) & _MASK32)
+            step(t, suits, choose_random(t, number))
+            if t.phase == codes.KYOKU_END:
                 finish_kyoku(t, suits)
         decisions[i] = t.num_decisions
         kyokus[i] = t.num_kyoku
-
-
-@jit
-def _number(t: Table) -> int:
-    """Return 32 mixed bits of the game's seed and the number of the decision: the same game in whatever batch."""
-    return mix((int(t.wall_seed) * 0x9E3779B1 + int(t.num_decisions) * 0x85EBCA6B) & _MASK32)
 
 
 EVERY_SEAT = -1
@@ -454,7 +414,7 @@ def play_to_seats(
         index = indices[i]
         t = tables[index]
         seat = seats[index]
-        while seat != EVERY_SEAT and t.phase != GAME_END and t.actor != seat:
+        while seat != EVERY_SEAT and t.phase != codes.GAME_END and t.actor != seat:
             script = scripts[(t.actor - seat) % 4]
             if script == NO_SCRIPT:
                 break
@@ -464,7 +424,7 @@ def play_to_seats(
 @jit
 def _advance(t: Table, suits: Suits, action: int, settled: I32) -> None:
     step(t, suits, action)
-    if t.phase == KYOKU_END:
+    if t.phase == codes.KYOKU_END:
         finish_kyoku(t, suits)
         settled[:] = t.scores
 
@@ -487,7 +447,7 @@ def see_tables(
         seat = t.actor if seats[index] == EVERY_SEAT else seats[index]
         encode_observation(encoder_id, lookup, t, seat, DISCARD_HEAD, -1, rows[index])
         encode_decision(t, seat, num_planes, rows[index])
-        if seat == t.actor and t.phase != GAME_END:
+        if seat == t.actor and t.phase != codes.GAME_END:
             masks[index, :] = t.legal
 
 

@@ -3,37 +3,11 @@
 from __future__ import annotations
 
 from suphx.games.mahjong.tile import count_in_meld, is_simple
+from suphx.games.riichi import rules as rule
+from suphx.games.riichi import table as codes
 from suphx.games.riichi import yaku_number
 from suphx.games.riichi.legal import dealer_of, score_win
-from suphx.games.riichi.rules import (
-    BUST_AT_ZERO,
-    BUST_BELOW_ZERO,
-    DEALER_WIN_ENDS_GAME,
-    DOUBLE_DAISUUSHII,
-    EXTRA_WIND,
-    KAN_URA_DORA,
-    LEFTOVER_STICKS_TO_FIRST,
-    NAGASHI_RULE,
-    PAO,
-    PAO_FOR_WHOLE_HAND,
-    TENPAI_ENDS_GAME,
-    TENPAI_KEEPS_DEALER,
-    URA_DORA,
-)
-from suphx.games.riichi.table import (
-    CALLED_FLAG,
-    EXHAUSTIVE_DRAW,
-    GAME_END,
-    KYOKU_END,
-    KYOKU_START,
-    NAGASHI_MANGAN,
-    OWN_TURN,
-    WIN_RESULT,
-    Table,
-    dora_kind,
-    place_of,
-    ura_kind,
-)
+from suphx.games.riichi.table import Table, dora_kind, place_of, ura_kind
 from suphx.games.riichi.tile import is_red, kind_of_face
 from suphx.games.riichi.yaku import STICK, base_points, pay_honba, pay_liable, pay_win
 from suphx.kernel.jit import jit
@@ -53,7 +27,7 @@ def count_dora(t: Table, seat: int, win_kind: int) -> int:
 def count_ura(t: Table, seat: int, win_kind: int) -> int:
     """Return the dora of a winning hand, melds included, by the ura indicators that the rules turn over."""
     total = 0
-    for i in range(t.num_dora if t.rule_flags & KAN_URA_DORA else 1):
+    for i in range(t.num_dora if t.rule_flags & rule.KAN_URA_DORA else 1):
         total += _count_kind(t, seat, win_kind, ura_kind(t.wall, i))
     return total
 
@@ -61,7 +35,7 @@ def count_ura(t: Table, seat: int, win_kind: int) -> int:
 @jit
 def _count_kind(t: Table, seat: int, win_kind: int, kind: int) -> int:
     """Return how many tiles of ``kind`` a winning hand has, with its melds and the winning tile."""
-    count = t.hand[seat, kind] + (t.phase != OWN_TURN and kind == win_kind)
+    count = t.hand[seat, kind] + (t.phase != codes.OWN_TURN and kind == win_kind)
     for m in range(t.num_melds[seat]):
         count += count_in_meld(t.meld_type[seat, m], t.meld_kind[seat, m], kind)
     return count
@@ -70,7 +44,7 @@ def _count_kind(t: Table, seat: int, win_kind: int, kind: int) -> int:
 @jit
 def count_red(t: Table, seat: int, win_face: int) -> int:
     """Return the red fives of a winning hand, its melds and the winning tile."""
-    total = int(t.phase != OWN_TURN and is_red(win_face))
+    total = int(t.phase != codes.OWN_TURN and is_red(win_face))
     for suit in range(3):
         total += t.red[seat] >> suit & 1
     for m in range(t.num_melds[seat]):
@@ -87,13 +61,13 @@ def end_by_wins(t: Table, winners: int) -> None:
             _add_win(t, seat, t.num_wins)
             t.num_wins += 1
     t.kyotaku = 0
-    t.result = WIN_RESULT
+    t.result = codes.WIN_RESULT
     _finish(t)
 
 
 @jit
 def _add_win(t: Table, seat: int, w: int) -> None:
-    is_tsumo = t.phase == OWN_TURN
+    is_tsumo = t.phase == codes.OWN_TURN
     face = t.drawn if is_tsumo else t.claimed_face
     kind = kind_of_face(face)
     t.win_seat[w] = seat
@@ -101,7 +75,7 @@ def _add_win(t: Table, seat: int, w: int) -> None:
     t.win_face[w] = face
     t.win_dora[w] = count_dora(t, seat, kind)
     t.win_red[w] = count_red(t, seat, face)
-    if t.riichi[seat] and t.rule_flags & URA_DORA:
+    if t.riichi[seat] and t.rule_flags & rule.URA_DORA:
         t.win_ura[w] = count_ura(t, seat, kind)
     yaku, han, fu, yakuman = score_win(t, seat, kind, t.win_dora[w] + t.win_red[w] + t.win_ura[w])
     if yakuman:
@@ -120,8 +94,12 @@ def _pay(t: Table, seat: int, w: int, base: int) -> None:
     deltas = t.win_deltas[w]
     liable = _liable_seat(t, seat, t.win_yaku[w])
     if liable >= 0 and liable != loser:
+        liable_base = base
+        if not t.rule_flags & rule.PAO_FOR_WHOLE_HAND:
+            is_double = t.win_yaku[w] >> yaku_number.DAISUUSHII & 1 and t.rule_flags & rule.DOUBLE_DAISUUSHII
+            liable_base = min(base, 16000 if is_double else 8000)
         t.win_liable[w] = liable
-        t.win_points[w] = pay_liable(seat, loser, liable, dealer, base, _liable_base(t, base, t.win_yaku[w]), deltas)
+        t.win_points[w] = pay_liable(seat, loser, liable, dealer, base, liable_base, deltas)
     else:
         liable = -1
         t.win_points[w] = pay_win(seat, loser, dealer, base, deltas)
@@ -135,22 +113,13 @@ def _pay(t: Table, seat: int, w: int, base: int) -> None:
 @jit
 def _liable_seat(t: Table, seat: int, yaku: int) -> int:
     """Return the seat that fed the last set of the yakuman, or -1 (rule: pao for big dragons and big winds)."""
-    if not t.rule_flags & PAO:
+    if not t.rule_flags & rule.PAO:
         return -1
     if yaku >> yaku_number.DAISANGEN & 1 and t.pao_dragons[seat] >= 0:
         return t.pao_dragons[seat]
     if yaku >> yaku_number.DAISUUSHII & 1 and t.pao_winds[seat] >= 0:
         return t.pao_winds[seat]
     return -1
-
-
-@jit
-def _liable_base(t: Table, base: int, yaku: int) -> int:
-    """Return the base points that the liable seat answers for: all, or those of its yakuman."""
-    if t.rule_flags & PAO_FOR_WHOLE_HAND:
-        return base
-    is_double = yaku >> yaku_number.DAISUUSHII & 1 and t.rule_flags & DOUBLE_DAISUUSHII
-    return min(base, 16000 if is_double else 8000)
 
 
 @jit
@@ -170,9 +139,9 @@ def end_exhaustive(t: Table) -> None:
                 t.deltas[other] += deltas[other]
             deltas[:] = 0
     if num_nagashi > 0:
-        t.result = NAGASHI_MANGAN
+        t.result = codes.NAGASHI_MANGAN
     else:
-        t.result = EXHAUSTIVE_DRAW
+        t.result = codes.EXHAUSTIVE_DRAW
         if 0 < num_tenpai < 4:
             for seat in range(4):
                 t.deltas[seat] = (
@@ -184,10 +153,10 @@ def end_exhaustive(t: Table) -> None:
 @jit
 def _has_nagashi(t: Table, seat: int) -> bool:
     """Tell whether all discards are terminals and honours and none was called."""
-    if not t.rule_flags & NAGASHI_RULE:
+    if not t.rule_flags & rule.NAGASHI_RULE:
         return False
     for i in range(t.river_length[seat]):
-        if is_simple(kind_of_face(t.river[seat, i])) or t.river_flags[seat, i] & CALLED_FLAG:
+        if is_simple(kind_of_face(t.river[seat, i])) or t.river_flags[seat, i] & codes.CALLED_FLAG:
             return False
     return True
 
@@ -203,7 +172,7 @@ def end_by_draw(t: Table, result: int) -> None:
 def _finish(t: Table) -> None:
     for seat in range(4):
         t.scores[seat] += t.deltas[seat]
-    t.phase = KYOKU_END
+    t.phase = codes.KYOKU_END
     t.legal[:] = 0
     t.num_legal = 0
 
@@ -215,20 +184,20 @@ def start_game(t: Table, start_points: int) -> None:
     t.kyoku = t.honba = t.kyotaku = 0
     t.num_kyoku = t.num_decisions = 0
     t.placement[:] = 0
-    t.phase = KYOKU_START
+    t.phase = codes.KYOKU_START
 
 
 @jit
 def dealer_stays(t: Table) -> bool:
     """Tell whether the dealer deals again: after its win, tenpai at a draw, or an abortive draw."""
     dealer = dealer_of(t)
-    if t.result == WIN_RESULT:
+    if t.result == codes.WIN_RESULT:
         stays = False
         for w in range(t.num_wins):
             stays |= t.win_seat[w] == dealer
         return stays
-    if t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN:
-        return t.tenpai[dealer] != 0 and t.rule_flags & TENPAI_KEEPS_DEALER != 0
+    if t.result == codes.EXHAUSTIVE_DRAW or t.result == codes.NAGASHI_MANGAN:
+        return t.tenpai[dealer] != 0 and t.rule_flags & rule.TENPAI_KEEPS_DEALER != 0
     return True
 
 
@@ -239,13 +208,13 @@ def end_kyoku(t: Table) -> None:
     if is_game_over(t, t.scores, stays):
         end_game(t)
         return
-    if t.result == WIN_RESULT and not stays:
+    if t.result == codes.WIN_RESULT and not stays:
         t.honba = 0
     else:
         t.honba += 1
     if not stays:
         t.kyoku += 1
-    t.phase = KYOKU_START
+    t.phase = codes.KYOKU_START
 
 
 @jit
@@ -263,9 +232,14 @@ def is_game_over(t: Table, scores: I32, stays: bool) -> bool:
     last = 4 * t.num_winds - 1
     if t.kyoku < last:
         return False
-    is_decided = scores[best] >= t.target_points or not t.rule_flags & EXTRA_WIND
+    is_decided = scores[best] >= t.target_points or not t.rule_flags & rule.EXTRA_WIND
     if stays:
-        return is_decided and best == dealer_of(t) and _may_stop(t)
+        if t.result == codes.WIN_RESULT:
+            ends = t.rule_flags & rule.DEALER_WIN_ENDS_GAME != 0
+        else:
+            is_exhausted = t.result == codes.EXHAUSTIVE_DRAW or t.result == codes.NAGASHI_MANGAN
+            ends = is_exhausted and t.rule_flags & rule.TENPAI_ENDS_GAME != 0
+        return is_decided and best == dealer_of(t) and ends
     return is_decided or t.kyoku >= last + 4
 
 
@@ -273,17 +247,8 @@ def is_game_over(t: Table, scores: I32, stays: bool) -> bool:
 def is_bust(t: Table, points: int) -> bool:
     """Tell whether a seat with ``points`` ends the game at once."""
     if points < 0:
-        return t.rule_flags & BUST_BELOW_ZERO != 0
-    return points == 0 and t.rule_flags & BUST_AT_ZERO != 0
-
-
-@jit
-def _may_stop(t: Table) -> bool:
-    """Tell whether the last dealer, ahead, ends the game by how the deal ended."""
-    if t.result == WIN_RESULT:
-        return t.rule_flags & DEALER_WIN_ENDS_GAME != 0
-    is_exhausted = t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN
-    return is_exhausted and t.rule_flags & TENPAI_ENDS_GAME != 0
+        return t.rule_flags & rule.BUST_BELOW_ZERO != 0
+    return points == 0 and t.rule_flags & rule.BUST_AT_ZERO != 0
 
 
 @jit
@@ -292,7 +257,7 @@ def end_game(t: Table) -> None:
     for seat in range(4):
         t.placement[seat] = place_of(t.scores, seat)
     for seat in range(4):
-        if t.placement[seat] == 1 and t.rule_flags & LEFTOVER_STICKS_TO_FIRST:
+        if t.placement[seat] == 1 and t.rule_flags & rule.LEFTOVER_STICKS_TO_FIRST:
             t.scores[seat] += STICK * t.kyotaku
     t.kyotaku = 0
-    t.phase = GAME_END
+    t.phase = codes.GAME_END

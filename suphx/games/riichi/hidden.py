@@ -24,27 +24,16 @@ from numpy.typing import ArrayLike
 from suphx.games.mahjong.ready_hands import TenpaiTable, load_tenpai_table
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.mahjong.tile import CHI_MELD, meld_size
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.legal import fill_own_turn
 from suphx.games.riichi.ready_hands import TENPAI_DEAL, TenpaiDeal, deal_tenpai
 from suphx.games.riichi.shanten import waiting_kinds
 from suphx.games.riichi.simulator import MAX_SEED
-from suphx.games.riichi.table import (
-    CALLED_FLAG,
-    CLAIM,
-    DORA_POSITIONS,
-    OWN_TURN,
-    RIICHI_FLAG,
-    RINSHAN,
-    TABLE,
-    URA_POSITIONS,
-    Table,
-    add_to_hand,
-    dora_indicator,
-)
+from suphx.games.riichi.table import TABLE, Table, add_to_hand, dora_indicator
 from suphx.games.riichi.tile import NUM_TILES, face_of_id, is_five, kind_of_face, num_red, red_face
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
-from suphx.kernel.record import I8, I64, Records
+from suphx.kernel.record import I64, Records
 
 _HIDDEN, _VISIBLE = 0, 1
 
@@ -63,7 +52,7 @@ def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
         raise ValueError(f"seats must be 0-3, not {all_seats.min()} … {all_seats.max()}")
     if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
         raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
-    is_ready = (copies["num_legal"] > 0) & ((copies["actor"] == all_seats) | (copies["phase"] == OWN_TURN))
+    is_ready = (copies["num_legal"] > 0) & ((copies["actor"] == all_seats) | (copies["phase"] == codes.OWN_TURN))
     for i in np.flatnonzero(~is_ready)[:1]:
         raise ValueError(
             f"table {i} is in phase {copies['phase'][i]} and waits for seat {copies['actor'][i]}: deal again for seat "
@@ -105,10 +94,17 @@ def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
         ids[dora_indicator(t.wall, i)] = _VISIBLE
     for other in range(4):
         for i in range(t.river_length[other]):
-            if not t.river_flags[other, i] & CALLED_FLAG:
+            if not t.river_flags[other, i] & codes.CALLED_FLAG:
                 _show(ids, t.river[other, i], t.red_fives)
         for i in range(t.num_melds[other]):
-            _show_meld(t, other, i, ids)
+            kind, red = t.meld_kind[other, i], t.meld_red[other, i]
+            if t.meld_type[other, i] == CHI_MELD:
+                for step in range(3):
+                    is_red_one = red != 0 and is_five(kind + step)
+                    _show(ids, red_face(kind) if is_red_one else kind + step, t.red_fives)
+            else:
+                for n in range(meld_size(t.meld_type[other, i])):
+                    _show(ids, red_face(kind) if n < red else kind, t.red_fives)
     for kind in range(34):
         red = num_red(t.red[seat], kind)
         for _ in range(t.hand[seat, kind] - red):
@@ -126,19 +122,6 @@ def _show(ids: I64, face: int, red_fives: int) -> None:
         if ids[tile] == _HIDDEN and face_of_id(tile, red_fives) == face:
             ids[tile] = _VISIBLE
             return
-
-
-@jit
-def _show_meld(t: Table, seat: int, i: int, ids: I64) -> None:
-    kind = t.meld_kind[seat, i]
-    red = t.meld_red[seat, i]
-    if t.meld_type[seat, i] == CHI_MELD:
-        for step in range(3):
-            is_red_one = red != 0 and is_five(kind + step)
-            _show(ids, red_face(kind) if is_red_one else kind + step, t.red_fives)
-    else:
-        for n in range(meld_size(t.meld_type[seat, i])):
-            _show(ids, red_face(kind) if n < red else kind, t.red_fives)
 
 
 @jit
@@ -182,11 +165,11 @@ def _needs_tenpai(t: Table, seat: int, other: int) -> bool:
 def _let_pass_since_riichi(t: Table, seat: int) -> int:
     """Return the bit set of kinds that a seat in riichi did not win on, its own discards from riichi on included."""
     kinds = t.passed_kinds[seat]
-    if t.phase == CLAIM and (seat - t.turn) % 4 < (t.actor - t.turn) % 4 and seat != t.turn:
+    if t.phase == codes.CLAIM and (seat - t.turn) % 4 < (t.actor - t.turn) % 4 and seat != t.turn:
         kinds |= 1 << kind_of_face(t.claimed_face)  # it was asked before the actor, and has passed
     is_in_riichi = False
     for i in range(t.river_length[seat]):
-        is_in_riichi |= t.river_flags[seat, i] & RIICHI_FLAG != 0
+        is_in_riichi |= t.river_flags[seat, i] & codes.RIICHI_FLAG != 0
         if is_in_riichi:
             kinds |= 1 << kind_of_face(t.river[seat, i])
     return kinds
@@ -198,7 +181,13 @@ def _deal_hands(t: Table, deal: TenpaiDeal, seat: int, ids: I64, num_hidden: int
     used = 0
     for other in range(4):
         if _needs_tenpai(t, seat, other):
-            _bring_forward(ids[used:num_hidden], deal.hand[other])
+            front = used  # the ids of the hand come first
+            for n in range(used, num_hidden):
+                kind = ids[n] >> 2
+                if deal.hand[other, kind] > 0:
+                    deal.hand[other, kind] -= 1
+                    ids[front], ids[n] = ids[n], ids[front]
+                    front += 1
             used += _fill_hand(t, other, ids[used:])
     if used > 0:
         # Of a kind that a tenpai hand has, those left over were the last ones in order.
@@ -206,7 +195,7 @@ def _deal_hands(t: Table, deal: TenpaiDeal, seat: int, ids: I64, num_hidden: int
     for other in range(4):
         if other != seat and not _needs_tenpai(t, seat, other):
             used += _fill_hand(t, other, ids[used:])
-    if t.phase == OWN_TURN and t.actor != seat:
+    if t.phase == codes.OWN_TURN and t.actor != seat:
         t.drawn = face_of_id(ids[used], t.red_fives)
         add_to_hand(t, t.actor, t.drawn)
         used += 1
@@ -228,12 +217,15 @@ def _fill_hand(t: Table, seat: int, ids: I64) -> int:
 def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
     """Lay the rest of the hidden tiles where nobody has drawn, and all other tiles where it was drawn."""
     next_id = used
-    for position in range(t.next_draw, URA_POSITIONS[0] + 1):
-        if not _is_shown(t, position):
+    for position in range(t.next_draw, codes.URA_POSITIONS[0] + 1):
+        is_indicator = False
+        for i in range(t.num_dora):
+            is_indicator |= position == codes.DORA_POSITIONS[i]
+        if not is_indicator:
             t.wall[position] = ids[next_id]
             next_id += 1
     for i in range(t.num_kans, 4):
-        t.wall[RINSHAN[i]] = ids[next_id]
+        t.wall[codes.RINSHAN[i]] = ids[next_id]
         next_id += 1
     # Of the visible tiles the turned indicators lie in the wall already; the others fill the positions drawn from.
     position = 0
@@ -242,29 +234,8 @@ def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
         for i in range(t.num_dora):
             is_over &= dora_indicator(t.wall, i) != ids[n]
         if is_over:
-            t.wall[position if position < t.next_draw else RINSHAN[position - t.next_draw]] = ids[n]
+            t.wall[position if position < t.next_draw else codes.RINSHAN[position - t.next_draw]] = ids[n]
             position += 1
-
-
-@jit
-def _is_shown(t: Table, position: int) -> bool:
-    """Tell whether a position of the wall is a turned indicator."""
-    is_shown = False
-    for i in range(t.num_dora):
-        is_shown |= position == DORA_POSITIONS[i]
-    return is_shown
-
-
-@jit
-def _bring_forward(ids: I64, hand: I8) -> None:
-    """Reorder ``ids`` so that those of a hand (34,), which becomes empty, come first."""
-    front = 0
-    for n in range(len(ids)):
-        kind = ids[n] >> 2
-        if hand[kind] > 0:
-            hand[kind] -= 1
-            ids[front], ids[n] = ids[n], ids[front]
-            front += 1
 
 
 @jit
@@ -274,7 +245,7 @@ def _know_again(t: Table, suits: Suits, seat: int) -> None:
         if other == seat:
             continue
         hand = t.hand[other]
-        drawn = kind_of_face(t.drawn) if t.phase == OWN_TURN and t.actor == other else -1
+        drawn = kind_of_face(t.drawn) if t.phase == codes.OWN_TURN and t.actor == other else -1
         if drawn >= 0:
             hand[drawn] -= 1
         t.waits[other] = waiting_kinds(suits, hand, t.num_melds[other])
@@ -283,5 +254,5 @@ def _know_again(t: Table, suits: Suits, seat: int) -> None:
         is_furiten = t.waits[other] & t.passed_kinds[other] != 0
         t.missed_win[other] = (2 if t.riichi[other] else 1) if is_furiten else 0
         t.claim_actions[other] = -1
-    if t.phase == OWN_TURN and t.actor != seat:
+    if t.phase == codes.OWN_TURN and t.actor != seat:
         fill_own_turn(t, suits)

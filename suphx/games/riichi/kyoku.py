@@ -23,6 +23,8 @@ import numpy as np
 
 from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi import rules as rule
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import end_by_draw, end_by_wins, end_exhaustive
 from suphx.games.riichi.legal import (
     chi_forbidden,
@@ -35,52 +37,11 @@ from suphx.games.riichi.legal import (
     pon_forbidden,
     tiles_left,
 )
-from suphx.games.riichi.rules import (
-    DRAW_BY_FOUR_RIICHI,
-    DRAW_BY_FOUR_WINDS,
-    IPPATSU,
-    KAN_DORA,
-    KAN_DORA_AT_ONCE,
-    KOKUSHI_ROBS_CLOSED_KAN,
-)
 from suphx.games.riichi.shanten import tenpai_discards, waiting_kinds
-from suphx.games.riichi.table import (
-    ANKAN,
-    CALL_DISCARD,
-    CALLED_FLAG,
-    CHI,
-    CHI_RED,
-    CLAIM,
-    DEALT,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    KAKAN,
-    MINKAN,
-    NINE_TERMINALS,
-    NINE_TERMINALS_DRAW,
-    NUM_DRAWS,
-    OWN_TURN,
-    PON,
-    PON_RED,
-    RIICHI,
-    RIICHI_DISCARD,
-    RIICHI_FLAG,
-    RINSHAN,
-    ROB_KAN,
-    RON,
-    TRIPLE_RON_DRAW,
-    TSUMO,
-    TSUMOGIRI,
-    TSUMOGIRI_FLAG,
-    Table,
-    add_to_hand,
-    chi_position,
-    remove_from_hand,
-)
+from suphx.games.riichi.table import Table, add_to_hand, chi_position, remove_from_hand
 from suphx.games.riichi.tile import face_of_id, is_red, kind_of_face, num_red, red_bit, red_face
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I16, I64
+from suphx.kernel.record import I16
 
 _DRAWN = -1
 
@@ -88,12 +49,21 @@ _DRAWN = -1
 @jit
 def reorder_draws(t: Table) -> None:
     """Bring the undrawn tiles into drawing order after a call or a kan of ``t.turn``; the next seat draws next."""
-    first = t.next_draw - DEALT
-    tiles = np.full(NUM_DRAWS, _DRAWN, np.int16)  # by position
-    for i in range(first, NUM_DRAWS):
-        tiles[t.draw_places[i]] = t.wall[DEALT + i]
-    end = _end_of_live_wall(tiles, t.num_kans)
-    draws = _count_draws(t)
+    first = t.next_draw - codes.DEALT
+    tiles = np.full(codes.NUM_DRAWS, _DRAWN, np.int16)  # by position
+    for i in range(first, codes.NUM_DRAWS):
+        tiles[t.draw_places[i]] = t.wall[codes.DEALT + i]
+    end, num_dead = codes.NUM_DRAWS, t.num_kans  # the last undrawn tiles belong to the dead wall, one for each kan
+    while num_dead > 0:
+        end -= 1
+        num_dead -= tiles[end] != _DRAWN
+    # A turn begins with a draw from the live wall or with a meld of another seat's tile, and all turns but the running
+    # one have ended with a discard.
+    draws = np.zeros(4, np.int64)
+    for seat in range(4):
+        draws[seat] = t.river_length[seat] + (seat == t.turn)
+        for i in range(t.num_melds[seat]):
+            draws[seat] -= t.meld_type[seat, i] != ANKAN_MELD
     seat = t.turn
     for i in range(first, first + tiles_left(t)):
         seat = (seat + 1) % 4
@@ -103,7 +73,7 @@ def reorder_draws(t: Table) -> None:
         _put(t, i, tiles, position)
         draws[seat] += 1
     position = end
-    for i in range(first + tiles_left(t), NUM_DRAWS):
+    for i in range(first + tiles_left(t), codes.NUM_DRAWS):
         while tiles[position] == _DRAWN:
             position += 1
         _put(t, i, tiles, position)
@@ -111,34 +81,9 @@ def reorder_draws(t: Table) -> None:
 
 @jit
 def _put(t: Table, i: int, tiles: I16, position: int) -> None:
-    t.wall[DEALT + i] = tiles[position]
+    t.wall[codes.DEALT + i] = tiles[position]
     t.draw_places[i] = position
     tiles[position] = _DRAWN
-
-
-@jit
-def _end_of_live_wall(tiles: I16, num_kans: int) -> int:
-    """Return the position behind the live wall: the last ``num_kans`` undrawn tiles belong to the dead wall."""
-    end = NUM_DRAWS
-    while num_kans > 0:
-        end -= 1
-        num_kans -= tiles[end] != _DRAWN
-    return end
-
-
-@jit
-def _count_draws(t: Table) -> I64:
-    """Return how often each seat has drawn from the live wall, int64 (4,), while it is the turn of ``t.turn``.
-
-    A turn begins with such a draw or with a meld of another seat's tile, and all turns but the running one have ended
-    with a discard.
-    """
-    draws = np.zeros(4, np.int64)
-    for seat in range(4):
-        draws[seat] = t.river_length[seat] + (seat == t.turn)
-        for i in range(t.num_melds[seat]):
-            draws[seat] -= t.meld_type[seat, i] != ANKAN_MELD
-    return draws
 
 
 _ALL_KINDS = (1 << 34) - 1
@@ -154,7 +99,7 @@ def start_kyoku(t: Table, suits: Suits) -> None:
         place = i // 4 % 4 if i < 48 else i % 4
         add_to_hand(t, (dealer + place) % 4, face_of_id(t.wall[i], t.red_fives))
     t.next_draw = 52
-    for i in range(NUM_DRAWS):
+    for i in range(codes.NUM_DRAWS):
         t.draw_places[i] = i
     t.num_dora = 1
     for seat in range(4):
@@ -221,7 +166,7 @@ def _draw(t: Table, seat: int) -> None:
 @jit
 def _draw_rinshan(t: Table, seat: int) -> None:
     """Draw the tile of the kan just made."""
-    face = face_of_id(t.wall[RINSHAN[t.num_kans - 1]], t.red_fives)
+    face = face_of_id(t.wall[codes.RINSHAN[t.num_kans - 1]], t.red_fives)
     t.is_rinshan = 1
     _begin_turn(t, seat, face)
     if t.has_draw_lanes:
@@ -233,7 +178,7 @@ def _begin_turn(t: Table, seat: int, face: int) -> None:
     add_to_hand(t, seat, face)
     t.drawn = face
     t.turn = t.actor = seat
-    t.phase = OWN_TURN
+    t.phase = codes.OWN_TURN
     t.forbidden = 0
 
 
@@ -241,48 +186,45 @@ def _begin_turn(t: Table, seat: int, face: int) -> None:
 def step(t: Table, suits: Suits, action: int) -> None:
     """Apply a legal ``action`` of ``t.actor``; afterwards the table waits again, or ``phase`` is KYOKU_END."""
     t.num_decisions += 1
-    if t.phase == CLAIM or t.phase == ROB_KAN:
+    if t.phase == codes.CLAIM or t.phase == codes.ROB_KAN:
         t.claim_actions[t.actor] = action
-    elif action <= TSUMOGIRI:
+    elif action <= codes.TSUMOGIRI:
         _discard(t, suits, action)
-    elif action == RIICHI:
-        _declare_riichi(t, suits)
-    elif action == TSUMO:
+    elif action == codes.RIICHI:
+        seat = t.actor
+        t.riichi[seat] = 2 if t.is_first_turn[seat] else 1
+        t.is_stick_due = 1
+        t.phase = codes.RIICHI_DISCARD
+        t.forbidden = _ALL_KINDS & ~tenpai_discards(suits, t.hand[seat], t.num_melds[seat])
+    elif action == codes.TSUMO:
         end_by_wins(t, 1 << t.actor)
-    elif action == NINE_TERMINALS:
-        end_by_draw(t, NINE_TERMINALS_DRAW)
+    elif action == codes.NINE_TERMINALS:
+        end_by_draw(t, codes.NINE_TERMINALS_DRAW)
     else:
         _declare_kan(t, suits, action)
-    if (t.phase == CLAIM or t.phase == ROB_KAN) and not _next_claimer_decides(t):
+    if (t.phase == codes.CLAIM or t.phase == codes.ROB_KAN) and not _next_claimer_decides(t):
         _close_window(t, suits)
-    if t.phase == OWN_TURN or t.phase == RIICHI_DISCARD or t.phase == CALL_DISCARD:
+    if t.phase == codes.OWN_TURN or t.phase == codes.RIICHI_DISCARD or t.phase == codes.CALL_DISCARD:
         fill_own_turn(t, suits)
-
-
-@jit
-def _declare_riichi(t: Table, suits: Suits) -> None:
-    seat = t.actor
-    t.riichi[seat] = 2 if t.is_first_turn[seat] else 1
-    t.is_stick_due = 1
-    t.phase = RIICHI_DISCARD
-    t.forbidden = _ALL_KINDS & ~tenpai_discards(suits, t.hand[seat], t.num_melds[seat])
 
 
 @jit
 def _discard(t: Table, suits: Suits, action: int) -> None:
     seat = t.actor
-    is_tsumogiri = action == TSUMOGIRI
+    is_tsumogiri = action == codes.TSUMOGIRI
     face = t.drawn if is_tsumogiri else action
     remove_from_hand(t, seat, face)
     t.num_dora += t.pending_dora
     t.pending_dora = 0
     place = t.river_length[seat]
     t.river[seat, place] = face
-    t.river_flags[seat, place] = (TSUMOGIRI_FLAG if is_tsumogiri else 0) | (RIICHI_FLAG if t.is_stick_due else 0)
+    t.river_flags[seat, place] = (codes.TSUMOGIRI_FLAG if is_tsumogiri else 0) | (
+        codes.RIICHI_FLAG if t.is_stick_due else 0
+    )
     t.river_length[seat] = place + 1
     t.river_kinds[seat] |= 1 << kind_of_face(face)
     t.is_first_turn[seat] = 0
-    t.ippatsu[seat] = 1 if t.is_stick_due and t.rule_flags & IPPATSU else 0
+    t.ippatsu[seat] = 1 if t.is_stick_due and t.rule_flags & rule.IPPATSU else 0
     if t.missed_win[seat] == 1:
         t.missed_win[seat] = 0
     t.drawn = -1
@@ -291,7 +233,7 @@ def _discard(t: Table, suits: Suits, action: int) -> None:
     if t.riichi[seat] == 0 or t.is_stick_due:
         t.passed_kinds[seat] = 0
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
-    _open_window(t, CLAIM, face)
+    _open_window(t, codes.CLAIM, face)
 
 
 @jit
@@ -320,7 +262,7 @@ def _close_window(t: Table, suits: Suits) -> None:
     rons = 0
     num_rons = 0
     for seat in range(4):
-        if t.claim_actions[seat] == RON:
+        if t.claim_actions[seat] == codes.RON:
             rons |= 1 << seat
             num_rons += 1
         elif seat != t.turn:
@@ -329,10 +271,10 @@ def _close_window(t: Table, suits: Suits) -> None:
             if t.waits[seat] >> kind & 1 and may_rob(t, seat):
                 t.missed_win[seat] = 2 if t.riichi[seat] else max(1, t.missed_win[seat])
     if num_rons == 3 and t.max_rons == 2:
-        end_by_draw(t, TRIPLE_RON_DRAW)
+        end_by_draw(t, codes.TRIPLE_RON_DRAW)
     elif num_rons > 0:
         end_by_wins(t, rons)
-    elif t.phase == ROB_KAN:
+    elif t.phase == codes.ROB_KAN:
         _complete_kan(t, is_closed_kan)
     else:
         _after_discard(t, suits)
@@ -352,7 +294,7 @@ def _after_discard(t: Table, suits: Suits) -> None:
     claimer = -1
     for seat in range(4):
         action = t.claim_actions[seat]
-        if PON <= action <= MINKAN or (CHI <= action < CHI_RED + 3 and claimer < 0):
+        if codes.PON <= action <= codes.MINKAN or (codes.CHI <= action < codes.CHI_RED + 3 and claimer < 0):
             claimer = seat
     if claimer >= 0:
         _claim(t, suits, claimer, t.claim_actions[claimer])
@@ -372,12 +314,12 @@ def _abortive_draw(t: Table) -> int:
         num_riichi += t.riichi[seat] != 0
         has_four_winds &= t.river_length[seat] == 1 and t.river[seat, 0] == first
     rules = t.rule_flags
-    if num_riichi == 4 and rules & DRAW_BY_FOUR_RIICHI:
-        return FOUR_RIICHI_DRAW
-    if has_four_winds and 27 <= first < 31 and rules & DRAW_BY_FOUR_WINDS:
-        return FOUR_WINDS_DRAW
+    if num_riichi == 4 and rules & rule.DRAW_BY_FOUR_RIICHI:
+        return codes.FOUR_RIICHI_DRAW
+    if has_four_winds and 27 <= first < 31 and rules & rule.DRAW_BY_FOUR_WINDS:
+        return codes.FOUR_WINDS_DRAW
     if has_four_kans_draw(t):
-        return FOUR_KANS_DRAW
+        return codes.FOUR_KANS_DRAW
     return 0
 
 
@@ -386,15 +328,15 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
     """Give the discard to ``seat``: pon, open kan or chi."""
     face = t.claimed_face
     kind = kind_of_face(face)
-    t.river_flags[t.turn, t.river_length[t.turn] - 1] |= CALLED_FLAG
+    t.river_flags[t.turn, t.river_length[t.turn] - 1] |= codes.CALLED_FLAG
     t.forbidden = pon_forbidden(kind, t.rule_flags)
     lowest = kind
-    if action == MINKAN:
+    if action == codes.MINKAN:
         meld_type = MINKAN_MELD
         has_red = _use(t, seat, kind, 3, True)
-    elif PON <= action <= PON_RED:
+    elif codes.PON <= action <= codes.PON_RED:
         meld_type = PON_MELD
-        has_red = _use(t, seat, kind, 2, action == PON_RED)
+        has_red = _use(t, seat, kind, 2, action == codes.PON_RED)
     else:
         meld_type = CHI_MELD
         position = chi_position(action)
@@ -403,16 +345,18 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
         has_red = 0
         for other in range(lowest, lowest + 3):
             if other != kind:
-                has_red += _use(t, seat, other, 1, action >= CHI_RED)
+                has_red += _use(t, seat, other, 1, action >= codes.CHI_RED)
     _add_meld(t, seat, meld_type, lowest, face, t.turn, has_red + is_red(face))
-    _mark_call(t)
-    if action == MINKAN:
+    t.num_calls += 1
+    t.is_first_turn[:] = 0
+    t.ippatsu[:] = 0
+    if action == codes.MINKAN:
         _add_kan(t, False)
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
         _draw_rinshan(t, seat)
         return
     t.turn = t.actor = seat
-    t.phase = CALL_DISCARD
+    t.phase = codes.CALL_DISCARD
     if t.has_draw_lanes:
         reorder_draws(t)
 
@@ -455,21 +399,13 @@ def _note_liability(t: Table, seat: int, kind: int, source: int) -> None:
 
 
 @jit
-def _mark_call(t: Table) -> None:
-    """Count a meld, which ends the first turn and ippatsu of all seats."""
-    t.num_calls += 1
-    t.is_first_turn[:] = 0
-    t.ippatsu[:] = 0
-
-
-@jit
 def _add_kan(t: Table, is_closed: bool) -> None:
     """Count a kan; turn over the dora of the one before and, at once or with the next discard, its own."""
     t.num_dora += t.pending_dora
     t.pending_dora = 0
     t.num_kans += 1
-    if t.rule_flags & KAN_DORA:
-        if is_closed or t.rule_flags & KAN_DORA_AT_ONCE:
+    if t.rule_flags & rule.KAN_DORA:
+        if is_closed or t.rule_flags & rule.KAN_DORA_AT_ONCE:
             t.num_dora += 1
         else:
             t.pending_dora = 1
@@ -479,35 +415,24 @@ def _add_kan(t: Table, is_closed: bool) -> None:
 def _declare_kan(t: Table, suits: Suits, action: int) -> None:
     """Declare an own kan: others may rob an added one, and by some rules a closed one, before it is completed."""
     seat = t.actor
-    is_closed = action < KAKAN
-    face = _make_closed_kan(t, seat, action - ANKAN) if is_closed else _add_to_pon(t, seat, action - KAKAN)
+    is_closed = action < codes.KAKAN
+    if is_closed:
+        face = action - codes.ANKAN
+        _add_meld(t, seat, ANKAN_MELD, face, -1, seat, _use(t, seat, face, 4, True))
+    else:
+        kind = action - codes.KAKAN
+        face = red_face(kind) if num_red(t.red[seat], kind) else kind
+        remove_from_hand(t, seat, face)
+        for i in range(t.num_melds[seat]):
+            if t.meld_type[seat, i] == PON_MELD and t.meld_kind[seat, i] == kind:
+                t.meld_type[seat, i] = KAKAN_MELD
+                t.meld_red[seat, i] += is_red(face)
     t.drawn = -1
     t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
-    if is_closed and not t.rule_flags & KOKUSHI_ROBS_CLOSED_KAN:
+    if is_closed and not t.rule_flags & rule.KOKUSHI_ROBS_CLOSED_KAN:
         _complete_kan(t, True)
     else:
-        _open_window(t, ROB_KAN, face)
-
-
-@jit
-def _make_closed_kan(t: Table, seat: int, kind: int) -> int:
-    """Lay down four tiles of the hand; return the kind."""
-    _add_meld(t, seat, ANKAN_MELD, kind, -1, seat, _use(t, seat, kind, 4, True))
-    return kind
-
-
-@jit
-def _add_to_pon(t: Table, seat: int, kind: int) -> int:
-    """Lay the fourth tile to a pon; return its face."""
-    face = kind
-    if num_red(t.red[seat], kind):
-        face = red_face(kind)
-    remove_from_hand(t, seat, face)
-    for i in range(t.num_melds[seat]):
-        if t.meld_type[seat, i] == PON_MELD and t.meld_kind[seat, i] == kind:
-            t.meld_type[seat, i] = KAKAN_MELD
-            t.meld_red[seat, i] += is_red(face)
-    return face
+        _open_window(t, codes.ROB_KAN, face)
 
 
 @jit

@@ -9,56 +9,20 @@ from __future__ import annotations
 
 from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import ANKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
-from suphx.games.riichi.rules import (
-    ANKAN_AFTER_RIICHI,
-    DRAW_BY_FOUR_KANS,
-    DRAW_BY_NINE_TERMINALS,
-    NO_KUIKAE_ENDS,
-    NO_KUIKAE_SAME,
-    RIICHI_NEEDS_POINTS,
-)
+from suphx.games.riichi import rules as rule
+from suphx.games.riichi import table as codes
+from suphx.games.riichi import yaku
 from suphx.games.riichi.shanten import shanten, waiting_kinds
-from suphx.games.riichi.table import (
-    ANKAN,
-    CALL_DISCARD,
-    CHI,
-    CHI_RED,
-    KAKAN,
-    LAST_DRAW,
-    MINKAN,
-    NINE_TERMINALS,
-    OWN_TURN,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    RIICHI_DISCARD,
-    ROB_KAN,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    Table,
-)
+from suphx.games.riichi.table import Table
 from suphx.games.riichi.tile import is_red, kind_of_face, num_red, red_face
-from suphx.games.riichi.yaku import (
-    IS_CHANKAN,
-    IS_DOUBLE_RIICHI,
-    IS_FIRST_TURN,
-    IS_IPPATSU,
-    IS_LAST_TILE,
-    IS_RIICHI,
-    IS_RINSHAN,
-    IS_TSUMO,
-    STICK,
-    score_hand,
-)
+from suphx.games.riichi.yaku import score_hand
 from suphx.kernel.jit import jit
 
 
 @jit
 def tiles_left(t: Table) -> int:
     """Return how many tiles can still be drawn from the live wall."""
-    return LAST_DRAW - t.next_draw - t.num_kans
+    return codes.LAST_DRAW - t.next_draw - t.num_kans
 
 
 @jit
@@ -80,22 +44,22 @@ def dealer_of(t: Table) -> int:
 def circumstances_of(t: Table, seat: int) -> int:
     """Return the circumstances (yaku.py) under which ``seat`` would win now."""
     flags = 0
-    if t.phase == OWN_TURN:
-        flags |= IS_TSUMO
+    if t.phase == codes.OWN_TURN:
+        flags |= yaku.IS_TSUMO
         if t.is_rinshan:
-            flags |= IS_RINSHAN
+            flags |= yaku.IS_RINSHAN
         if t.is_first_turn[seat]:
-            flags |= IS_FIRST_TURN
-    elif t.phase == ROB_KAN:
-        flags |= IS_CHANKAN
+            flags |= yaku.IS_FIRST_TURN
+    elif t.phase == codes.ROB_KAN:
+        flags |= yaku.IS_CHANKAN
     if t.riichi[seat] == 1:
-        flags |= IS_RIICHI
+        flags |= yaku.IS_RIICHI
     elif t.riichi[seat] == 2:
-        flags |= IS_DOUBLE_RIICHI
+        flags |= yaku.IS_DOUBLE_RIICHI
     if t.ippatsu[seat]:
-        flags |= IS_IPPATSU
-    if tiles_left(t) == 0 and t.phase != ROB_KAN:
-        flags |= IS_LAST_TILE
+        flags |= yaku.IS_IPPATSU
+    if tiles_left(t) == 0 and t.phase != codes.ROB_KAN:
+        flags |= yaku.IS_LAST_TILE
     return flags
 
 
@@ -103,7 +67,7 @@ def circumstances_of(t: Table, seat: int) -> int:
 def score_win(t: Table, seat: int, win_kind: int, dora: int) -> tuple[int, int, int, int]:
     """Return ``score_hand`` of ``seat`` winning on ``win_kind``: its drawn tile, or the claimed one."""
     hand = t.hand[seat]
-    is_ron = t.phase != OWN_TURN
+    is_ron = t.phase != codes.OWN_TURN
     if is_ron:
         hand[win_kind] += 1
     score = score_hand(
@@ -121,16 +85,20 @@ def fill_own_turn(t: Table, suits: Suits) -> None:
     seat = t.actor
     t.legal[:] = 0
     t.num_legal = 0
-    if t.phase == OWN_TURN:
-        _fill_tsumo(t, seat)
+    if t.phase == codes.OWN_TURN:
+        kind = kind_of_face(t.drawn)
+        if t.waits[seat] >> kind & 1 and (is_closed(t, seat) or score_win(t, seat, kind, 0)[0] != 0):
+            _allow(t, codes.TSUMO)
         _fill_own_kans(t, suits, seat)
         if t.riichi[seat] == 0:
             _fill_riichi(t, suits, seat)
-            _fill_nine_terminals(t, seat)
-    if t.riichi[seat] == 0 or t.phase == RIICHI_DISCARD:
+            may_declare = t.is_first_turn[seat] and t.rule_flags & rule.DRAW_BY_NINE_TERMINALS
+            if may_declare and _count_orphans(t, seat) >= 9:
+                _allow(t, codes.NINE_TERMINALS)
+    if t.riichi[seat] == 0 or t.phase == codes.RIICHI_DISCARD:
         _fill_discards(t, seat)
     else:
-        _allow(t, TSUMOGIRI)
+        _allow(t, codes.TSUMOGIRI)
 
 
 @jit
@@ -153,14 +121,14 @@ def _fill_discards(t: Table, seat: int) -> None:
         if not is_red(drawn):
             # The drawn tile itself leaves as TSUMOGIRI.
             t.legal[drawn] = t.hand[seat, drawn] - num_red(t.red[seat], drawn) > 1
-        t.legal[TSUMOGIRI] = 1
+        t.legal[codes.TSUMOGIRI] = 1
     if t.forbidden != 0:
-        for action in range(TSUMOGIRI + (drawn >= 0)):
-            kind = kind_of_face(drawn if action == TSUMOGIRI else action)
+        for action in range(codes.TSUMOGIRI + (drawn >= 0)):
+            kind = kind_of_face(drawn if action == codes.TSUMOGIRI else action)
             if t.forbidden >> kind & 1:
                 t.legal[action] = 0
     num_discards = 0
-    for action in range(TSUMOGIRI + 1):
+    for action in range(codes.TSUMOGIRI + 1):
         num_discards += t.legal[action]
     t.num_legal += num_discards
 
@@ -172,47 +140,31 @@ def discardable_kinds(t: Table, seat: int, held: int) -> int:
     ``held``: bits of the kinds in its hand. They are those of the discards in ``t.legal``, which knows more: red fives
     and the drawn tile are actions of their own.
     """
-    if t.actor != seat or not OWN_TURN <= t.phase <= CALL_DISCARD:
+    if t.actor != seat or not codes.OWN_TURN <= t.phase <= codes.CALL_DISCARD:
         return 0
-    if t.phase == OWN_TURN and t.riichi[seat]:
+    if t.phase == codes.OWN_TURN and t.riichi[seat]:
         return 1 << int(kind_of_face(t.drawn))
     return held & ~int(t.forbidden)
-
-
-@jit
-def _fill_tsumo(t: Table, seat: int) -> None:
-    kind = kind_of_face(t.drawn)
-    if t.waits[seat] >> kind & 1 and (is_closed(t, seat) or score_win(t, seat, kind, 0)[0] != 0):
-        _allow(t, TSUMO)
 
 
 @jit
 def _fill_own_kans(t: Table, suits: Suits, seat: int) -> None:
     if tiles_left(t) == 0 or t.num_kans == 4:
         return
-    num_fours = 0
-    for kind in range(34):
-        num_fours += t.hand[seat, kind] == 4
-    if num_fours > 0:
-        _fill_closed_kans(t, suits, seat)
-    for i in range(t.num_melds[seat]):
-        kind = t.meld_kind[seat, i]
-        if t.meld_type[seat, i] == PON_MELD and t.hand[seat, kind] > 0:
-            _allow(t, KAKAN + kind)
-
-
-@jit
-def _fill_closed_kans(t: Table, suits: Suits, seat: int) -> None:
     drawn = kind_of_face(t.drawn)
     for kind in range(34):
         if t.hand[seat, kind] == 4 and (t.riichi[seat] == 0 or (kind == drawn and _keeps_waits(t, suits, seat, kind))):
-            _allow(t, ANKAN + kind)
+            _allow(t, codes.ANKAN + kind)
+    for i in range(t.num_melds[seat]):
+        kind = t.meld_kind[seat, i]
+        if t.meld_type[seat, i] == PON_MELD and t.hand[seat, kind] > 0:
+            _allow(t, codes.KAKAN + kind)
 
 
 @jit
 def _keeps_waits(t: Table, suits: Suits, seat: int, kind: int) -> bool:
     """Tell whether a closed kan after riichi is allowed: it leaves the waits as they were."""
-    if not t.rule_flags & ANKAN_AFTER_RIICHI:
+    if not t.rule_flags & rule.ANKAN_AFTER_RIICHI:
         return False
     t.hand[seat, kind] = 0
     after = waiting_kinds(suits, t.hand[seat], t.num_melds[seat] + 1)
@@ -222,22 +174,21 @@ def _keeps_waits(t: Table, suits: Suits, seat: int, kind: int) -> bool:
 
 @jit
 def _fill_riichi(t: Table, suits: Suits, seat: int) -> None:
-    if t.scores[seat] < STICK and t.rule_flags & RIICHI_NEEDS_POINTS:
+    if t.scores[seat] < yaku.STICK and t.rule_flags & rule.RIICHI_NEEDS_POINTS:
         return
     if tiles_left(t) < t.riichi_min_tiles or not is_closed(t, seat):
         return
     if shanten(suits, t.hand[seat], t.num_melds[seat]) <= 0:
-        _allow(t, RIICHI)
+        _allow(t, codes.RIICHI)
 
 
 @jit
-def _fill_nine_terminals(t: Table, seat: int) -> None:
-    if t.is_first_turn[seat] and t.rule_flags & DRAW_BY_NINE_TERMINALS:
-        kinds = 0
-        for kind in TERMINALS_AND_HONOURS:
-            kinds += t.hand[seat, kind] > 0
-        if kinds >= 9:
-            _allow(t, NINE_TERMINALS)
+def _count_orphans(t: Table, seat: int) -> int:
+    """Return how many kinds of terminals and honours a hand has."""
+    kinds = 0
+    for kind in TERMINALS_AND_HONOURS:
+        kinds += t.hand[seat, kind] > 0
+    return kinds
 
 
 @jit
@@ -248,22 +199,22 @@ def fill_claim(t: Table, seat: int) -> bool:
     kind = kind_of_face(t.claimed_face)
     can_win = t.waits[seat] >> kind & 1 != 0 and may_rob(t, seat) and not is_furiten(t, seat)
     if can_win and score_win(t, seat, kind, 0)[0] != 0:
-        _allow(t, RON)
-    if t.phase != ROB_KAN and t.riichi[seat] == 0 and tiles_left(t) > 0 and not has_four_kans_draw(t):
+        _allow(t, codes.RON)
+    if t.phase != codes.ROB_KAN and t.riichi[seat] == 0 and tiles_left(t) > 0 and not has_four_kans_draw(t):
         _fill_pon(t, seat, kind)
         if seat == (t.turn + 1) % 4 and kind < 27:
             for position in range(3):
                 _fill_chi(t, seat, kind, position)
     if t.num_legal == 0:
         return False
-    _allow(t, PASS)
+    _allow(t, codes.PASS)
     return True
 
 
 @jit
 def is_closed_kan_robbed(t: Table) -> bool:
     """Tell whether the claimed tile is one of a closed kan."""
-    if t.phase != ROB_KAN:
+    if t.phase != codes.ROB_KAN:
         return False
     is_closed_kan = False
     for i in range(t.num_melds[t.turn]):
@@ -276,16 +227,13 @@ def may_rob(t: Table, seat: int) -> bool:
     """Tell whether ``seat``, waiting for the claimed tile, may win on it: only thirteen orphans rob a closed kan."""
     if not is_closed_kan_robbed(t):
         return True
-    num_kinds = 0
-    for kind in TERMINALS_AND_HONOURS:
-        num_kinds += t.hand[seat, kind] > 0
-    return t.num_melds[seat] == 0 and num_kinds >= 12
+    return t.num_melds[seat] == 0 and _count_orphans(t, seat) >= 12
 
 
 @jit
 def has_four_kans_draw(t: Table) -> bool:
     """Tell whether four kans of two or more seats call off the deal after this discard: it can be won, not called."""
-    if t.num_kans < 4 or not t.rule_flags & DRAW_BY_FOUR_KANS:
+    if t.num_kans < 4 or not t.rule_flags & rule.DRAW_BY_FOUR_KANS:
         return False
     owners = 0
     for seat in range(4):
@@ -308,11 +256,11 @@ def _fill_pon(t: Table, seat: int, kind: int) -> None:
         return
     red = num_red(t.red[seat], kind)
     if count - red >= 2:
-        _allow(t, PON)
+        _allow(t, codes.PON)
     if red:
-        _allow(t, PON_RED)
+        _allow(t, codes.PON_RED)
     if count == 3 and t.num_kans < 4:
-        _allow(t, MINKAN)
+        _allow(t, codes.MINKAN)
 
 
 @jit
@@ -339,15 +287,15 @@ def _fill_chi(t: Table, seat: int, kind: int, position: int) -> None:
     red_first = num_red(t.red[seat], first)
     red_second = num_red(t.red[seat], second)
     if t.hand[seat, first] - red_first > 0 and t.hand[seat, second] - red_second > 0:
-        _allow(t, CHI + position)
+        _allow(t, codes.CHI + position)
     if red_first or red_second:
-        _allow(t, CHI_RED + position)
+        _allow(t, codes.CHI_RED + position)
 
 
 @jit
 def pon_forbidden(kind: int, rules: int) -> int:
     """Return the bit set of kinds that kuikae forbids after a pon: the same tile; ``rules``: rules.py."""
-    return 1 << kind if rules & NO_KUIKAE_SAME else 0
+    return 1 << kind if rules & rule.NO_KUIKAE_SAME else 0
 
 
 @jit
@@ -357,7 +305,7 @@ def chi_forbidden(kind: int, position: int, rules: int) -> int:
     ``rules`` is the bit set of rules.py.
     """
     forbidden = pon_forbidden(kind, rules)
-    if not rules & NO_KUIKAE_ENDS:
+    if not rules & rule.NO_KUIKAE_ENDS:
         return forbidden
     if position == 0 and kind % 9 < 6:
         forbidden |= 1 << (kind + 3)

@@ -7,14 +7,14 @@ import json
 import lzma
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
 from suphx.json_text import parse_json
 
 INDEX_FILE = "index.json"
-MAX_BYTES = 64 * 2**20
-"""Of the tables of a match: about 20,000 hanchans."""
+MAX_BYTES = 64 * 2**20  # of the tables of a match: about 20,000 hanchans
 _TABLES, _WALLS = "*.tsv.xz", "walls-"
 _NUMBER = re.compile(r"^\d+-")
 
@@ -29,7 +29,9 @@ def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
     if not paths:
         return {"games": 0, "bytes": 0}
     tables: list[dict[str, str | int]] = []
-    num_games, num_bytes, left_out, is_full = 0, 0, _left_out(folder), False
+    num_games, num_bytes, left_out, is_full = 0, 0, 0, False
+    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):  # what an earlier attempt has left out
+        left_out = int(parse_json((folder / INDEX_FILE).read_bytes())["left_out"])
     for path in paths:
         size = path.stat().st_size
         is_full = is_full or num_bytes + size > max_bytes
@@ -84,15 +86,6 @@ def remove_after(folder: Path, num_walls: int) -> None:
         last = path.name.partition(".")[0].rpartition("-")[2]
         if last.isdigit() and int(last) > num_walls:
             path.unlink()
-
-
-def _left_out(folder: Path) -> int:
-    """Return how many tables an earlier attempt has left out."""
-    path = folder / INDEX_FILE
-    try:
-        return int(parse_json(path.read_bytes())["left_out"]) if path.is_file() else 0
-    except (ValueError, KeyError, TypeError):
-        return 0
 
 
 def _first_wall(path: Path) -> tuple[int, str]:

@@ -14,6 +14,7 @@ Everything that ``view``, ``play_agent`` and ``move`` return is what the person 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,20 +126,22 @@ class GameSession:
         self.seed = seed
         self.names = names
         self.id = game_id
-        self.actions: list[int] = []
-        """All that were made at the table, of every seat."""
-        self.number = 0
-        """Counts the person's moves: one that was offered before the last of them is refused."""
+        self.actions: list[int] = []  # all that were made at the table, of every seat
+        self.number = 0  # counts the person's moves: one that was offered before the last of them is refused
         self._act = act
         self._rules = rules
         self._simulator = Simulator(1, rules, stops_at_kyoku_end=True)
         self._simulator.reset([seed])
-        self.recorder = GameRecorder(self._simulator)
-        """Agents that follow whole games need it."""
+        self.recorder = GameRecorder(self._simulator)  # agents that follow whole games need it
         self._finished: list[dict[str, Any]] = []
         self._log: GameLog | None = None
         self._begin_deal()
-        self._replay(actions)
+        for number, action in enumerate(actions):
+            if self.is_between_deals:
+                self._next_deal()
+            if action not in legal_actions(self._simulator.tables):
+                raise ValueError(f"action {number} of the game, {action}, is not legal: it was made by other rules")
+            self._apply(action)
 
     @property
     def is_over(self) -> bool:
@@ -153,7 +156,10 @@ class GameSession:
     @property
     def is_persons_turn(self) -> bool:
         """Tell whether the person has to choose a move."""
-        return self._is_waiting and self._table["actor"] == self.seat and not self._is_forced
+        table = self._table
+        # In riichi there may be nothing to choose but the discard of what was drawn.
+        is_forced = table["num_legal"] == 1 and table["legal"][TSUMOGIRI] == 1 and table["riichi"][self.seat]
+        return self._is_waiting and table["actor"] == self.seat and not is_forced
 
     @property
     def is_agents_turn(self) -> bool:
@@ -236,13 +242,6 @@ class GameSession:
     def _is_waiting(self) -> bool:
         return bool(self._table["num_legal"])
 
-    @property
-    def _is_forced(self) -> bool:
-        """Tell whether the actor is in riichi and can only discard what it has drawn."""
-        table = self._table
-        is_single = table["num_legal"] == 1 and table["legal"][TSUMOGIRI] == 1
-        return bool(is_single and table["riichi"][table["actor"]])
-
     def _check_turn(self, number: int, *, is_turn: bool) -> None:
         if number != self.number:
             raise RefusedMoveError("this move belongs to an earlier moment of the game: choose one that is offered now")
@@ -252,15 +251,6 @@ class GameSession:
     def _check_legal(self, tables: Records, action: int) -> None:
         if action not in legal_actions(tables):
             raise RefusedMoveError(f"{action_name(action)} is not legal now: choose one of the moves that are offered")
-
-    def _replay(self, actions: Sequence[int]) -> None:
-        """Make the actions of a session that was broken off."""
-        for number, action in enumerate(actions):
-            if self.is_between_deals:
-                self._next_deal()
-            if action not in legal_actions(self._simulator.tables):
-                raise ValueError(f"action {number} of the game, {action}, is not legal: it was made by other rules")
-            self._apply(action)
 
     def _next_deal(self) -> None:
         self._simulator.next_kyoku(ONLY_TABLE)
@@ -276,10 +266,7 @@ class GameSession:
             "after": None,
             "result": None,
         }
-        self._steps = ViewerSteps(table, self._rules.red_bits, self._see)
-
-    def _see(self, state: State) -> State:
-        return seen_state(state, self.seat)
+        self._steps = ViewerSteps(table, self._rules.red_bits, partial(seen_state, seat=self.seat))
 
     def _apply(self, action: int) -> list[Step]:
         phase = int(self._table["phase"])
@@ -288,20 +275,16 @@ class GameSession:
         self.actions.append(action)
         self._steps.follow(self._table, action, phase)
         if self.is_between_deals:
-            self._end_deal()
+            after = self._simulator.tables.copy()
+            end_kyoku(after[0])
+            result = viewer_result(self._table, self._rules.red_bits)
+            self._deal |= {"result": result, "after": after[0]["scores"].tolist()}
+            self._finished.append(self._deal)
+            self.recorder.take_kyokus(ONLY_TABLE)
+            if after[0]["phase"] == GAME_END:
+                self._simulator.next_kyoku(ONLY_TABLE)
+                self._log = self.recorder.finish(0, self.id, self.names)
         return [{key: step[key] for key in _STEP_KEYS} for step in self._steps.steps[first:]]
-
-    def _end_deal(self) -> None:
-        """Keep the result of the deal; end the game if it was the last one."""
-        after = self._simulator.tables.copy()
-        end_kyoku(after[0])
-        result = viewer_result(self._table, self._rules.red_bits)
-        self._deal |= {"result": result, "after": after[0]["scores"].tolist()}
-        self._finished.append(self._deal)
-        self.recorder.take_kyokus(ONLY_TABLE)
-        if after[0]["phase"] == GAME_END:
-            self._simulator.next_kyoku(ONLY_TABLE)
-            self._log = self.recorder.finish(0, self.id, self.names)
 
 
 _DEAL_COLUMNS = (("kyoku", "kyoku"), ("honba", "honba"), ("sticks", "kyotaku"))

@@ -61,7 +61,12 @@ def deal_tenpai(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) 
     for _ in range(_IN_TURN_TRIES):
         if _draw_in_turn(table, suits, deal, state):
             for _ in range(_SWEEPS):
-                _draw_again(table, suits, deal, state)
+                # Put each hand back and draw it again from what the others leave.
+                for seat in range(4):
+                    if deal.num_melds[seat] >= 0:
+                        for kind in range(34):
+                            deal.rest[kind] += deal.hand[seat, kind]
+                        _draw_from_rest(table, suits, deal, seat, state)
             return True
     return False
 
@@ -69,7 +74,7 @@ def deal_tenpai(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) 
 @jit
 def _draw_apart(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) -> bool:
     """Draw every hand from all tiles; False when two share a tile, or a seat has no tenpai hand at all."""
-    _spread(deal)
+    deal.rest[:] = deal.left
     for seat in range(4):
         if deal.num_melds[seat] >= 0:
             hand = deal.hand[seat]
@@ -89,21 +94,11 @@ def _draw_apart(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) 
 @jit
 def _draw_in_turn(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) -> bool:
     """Draw every hand from what the seats before it left; False when a seat finds no tenpai hand."""
-    _spread(deal)
+    deal.rest[:] = deal.left
     for seat in range(4):
         if deal.num_melds[seat] >= 0 and not _draw_from_rest(table, suits, deal, seat, state):
             return False
     return True
-
-
-@jit
-def _draw_again(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) -> None:
-    """Put each hand back in turn and draw it again from what the others leave."""
-    for seat in range(4):
-        if deal.num_melds[seat] >= 0:
-            for kind in range(34):
-                deal.rest[kind] += deal.hand[seat, kind]
-            _draw_from_rest(table, suits, deal, seat, state)
 
 
 @jit
@@ -127,10 +122,3 @@ def _draw_hand(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, seat: int, st
         if waiting_kinds(suits, hand, num_melds) & deal.let_pass[seat] == 0:
             break
     return True
-
-
-@jit
-def _spread(deal: TenpaiDeal) -> None:
-    """Make all hidden tiles the rest."""
-    for kind in range(34):
-        deal.rest[kind] = deal.left[kind]

@@ -15,19 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import end_kyoku, start_game
 from suphx.games.riichi.kyoku import start_kyoku, step
 from suphx.games.riichi.rules import Rules, apply_rules
-from suphx.games.riichi.table import (
-    GAME_END,
-    KYOKU_END,
-    KYOKU_START,
-    NUM_ACTIONS,
-    TABLE,
-    Table,
-    action_name,
-    shuffle_wall,
-)
+from suphx.games.riichi.table import TABLE, Table, action_name, shuffle_wall
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I32, I64, Records, as_integers, check_in_range, index_fault
 
@@ -77,7 +69,7 @@ class Simulator:
 
     def at_kyoku_end(self) -> I64:
         """Return the indices of the tables whose deal is over and not yet taken away by ``next_kyoku``."""
-        return np.flatnonzero(self.tables["phase"] == KYOKU_END)
+        return np.flatnonzero(self.tables["phase"] == codes.KYOKU_END)
 
     def advance(self, indices: ArrayLike, actions: ArrayLike) -> None:
         """Apply one action for each of the tables ``indices``; both are integers (n,).
@@ -86,7 +78,7 @@ class Simulator:
         """
         places = as_integers(indices, "indices")
         numbers = as_integers(actions, "actions", places.size)
-        chosen = np.clip(numbers, -1, NUM_ACTIONS).astype(np.int16)
+        chosen = np.clip(numbers, -1, codes.NUM_ACTIONS).astype(np.int16)
         bad = _first_illegal(self.tables, places, chosen)
         if bad >= 0:
             if fault := index_fault(places, bad, len(self.tables)):
@@ -128,7 +120,7 @@ def deal_next(t: Table, suits: Suits) -> None:
 def finish_kyoku(t: Table, suits: Suits) -> None:
     """From KYOKU_END: count the deal; go on to the next one unless the game is over."""
     end_kyoku(t)
-    if t.phase != GAME_END:
+    if t.phase != codes.GAME_END:
         deal_next(t, suits)
 
 
@@ -157,14 +149,14 @@ def _advance(tables: Records, suits: Suits, indices: I64, actions: I16, goes_on:
     for i in range(len(indices)):
         t = tables[indices[i]]
         step(t, suits, actions[i])
-        if goes_on and t.phase == KYOKU_END:
+        if goes_on and t.phase == codes.KYOKU_END:
             finish_kyoku(t, suits)
 
 
 @jit
 def _next_kyoku(tables: Records, suits: Suits, indices: I64) -> None:
     for i in range(len(indices)):
-        if tables[indices[i]].phase == KYOKU_END:
+        if tables[indices[i]].phase == codes.KYOKU_END:
             finish_kyoku(tables[indices[i]], suits)
-        elif tables[indices[i]].phase == KYOKU_START:
+        elif tables[indices[i]].phase == codes.KYOKU_START:
             deal_next(tables[indices[i]], suits)

@@ -19,20 +19,8 @@ from suphx.games.mahjong.tile import (
     TERMINAL_AND_HONOUR_BITS,
     is_simple,
 )
+from suphx.games.riichi import rules as rule
 from suphx.games.riichi import yaku_number
-from suphx.games.riichi.rules import (
-    COUNTED_YAKUMAN,
-    DOUBLE_DAISUUSHII,
-    DOUBLE_JUNSEI_CHUUREN,
-    DOUBLE_KOKUSHI_13_WAITS,
-    DOUBLE_SUUANKOU_TANKI,
-    DOUBLE_WIND_PAIR_4,
-    KIRIAGE_MANGAN,
-    OPEN_TANYAO,
-    PINFU_TSUMO,
-    RINSHAN_TSUMO_FU,
-    YAKUMAN_ADD_UP,
-)
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I32
 
@@ -47,7 +35,7 @@ def base_points(han: int, fu: int, yakuman: int, rules: int) -> int:
     """Return the base points of a hand; ``rules``: bit set (rules.py; counted yakuman, rounding up to mangan)."""
     if yakuman > 0:
         return 8000 * yakuman
-    if han >= 13 and rules & COUNTED_YAKUMAN:
+    if han >= 13 and rules & rule.COUNTED_YAKUMAN:
         return 8000
     if han >= 11:
         return 6000
@@ -58,7 +46,7 @@ def base_points(han: int, fu: int, yakuman: int, rules: int) -> int:
     if han >= 5:
         return 2000
     points = fu << (2 + han)
-    if points == _NEARLY_MANGAN and rules & KIRIAGE_MANGAN:
+    if points == _NEARLY_MANGAN and rules & rule.KIRIAGE_MANGAN:
         return 2000
     return min(2000, points)
 
@@ -217,7 +205,7 @@ def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, rules:
         yaku |= 1 << yaku_number.RINSHAN_KAIHOU
     elif circumstances & IS_LAST_TILE:
         yaku |= 1 << yaku_number.HAITEI if circumstances & IS_TSUMO else 1 << yaku_number.HOUTEI
-    if all_kinds & TERMINAL_AND_HONOUR_BITS == 0 and (is_closed or rules & OPEN_TANYAO):
+    if all_kinds & TERMINAL_AND_HONOUR_BITS == 0 and (is_closed or rules & rule.OPEN_TANYAO):
         yaku |= 1 << yaku_number.TANYAO
     if all_kinds & ~TERMINAL_AND_HONOUR_BITS == 0:
         yaku |= 1 << yaku_number.HONROUTOU
@@ -381,7 +369,7 @@ def _reading_total(
         fu += worth
     pair = reading[0]
     fu += 2 * ((pair == seat_wind) + (pair == round_wind) + (pair >= 31))
-    if pair == seat_wind == round_wind and not rules & DOUBLE_WIND_PAIR_4:
+    if pair == seat_wind == round_wind and not rules & rule.DOUBLE_WIND_PAIR_4:
         fu -= 2
     wait = _wait_fu(reading, completed, win_kind)
     yaku = shape
@@ -389,11 +377,11 @@ def _reading_total(
         yaku |= 1 << yaku_number.SANANKOU
     elif concealed_triplets == 4:
         yaku |= 1 << yaku_number.SUUANKOU_TANKI if completed < 0 else 1 << yaku_number.SUUANKOU
-    if is_closed and num_runs == 4 and fu == 20 and wait == 0 and (not is_tsumo or rules & PINFU_TSUMO):
+    if is_closed and num_runs == 4 and fu == 20 and wait == 0 and (not is_tsumo or rules & rule.PINFU_TSUMO):
         return _total(yaku | 1 << yaku_number.PINFU, True, rules, dora, 20 if is_tsumo else 30)
     fu += wait
     if is_tsumo:
-        if rules & RINSHAN_TSUMO_FU or not circumstances & IS_RINSHAN:
+        if rules & rule.RINSHAN_TSUMO_FU or not circumstances & IS_RINSHAN:
             fu += 2
     elif is_closed:
         fu += 10
@@ -440,11 +428,11 @@ def _count_yakuman(yakuman: int, rules: int) -> int:
     count = 0
     for number in range(yaku_number.FIRST_YAKUMAN, 52):
         count += yakuman >> number & 1
-    doubles = yakuman >> yaku_number.SUUANKOU_TANKI & int(rules & DOUBLE_SUUANKOU_TANKI != 0)
-    doubles += yakuman >> yaku_number.JUNSEI_CHUUREN_POUTOU & int(rules & DOUBLE_JUNSEI_CHUUREN != 0)
-    doubles += yakuman >> yaku_number.KOKUSHI_MUSOU_13_WAITS & int(rules & DOUBLE_KOKUSHI_13_WAITS != 0)
-    doubles += yakuman >> yaku_number.DAISUUSHII & int(rules & DOUBLE_DAISUUSHII != 0)
-    if rules & YAKUMAN_ADD_UP:
+    doubles = yakuman >> yaku_number.SUUANKOU_TANKI & int(rules & rule.DOUBLE_SUUANKOU_TANKI != 0)
+    doubles += yakuman >> yaku_number.JUNSEI_CHUUREN_POUTOU & int(rules & rule.DOUBLE_JUNSEI_CHUUREN != 0)
+    doubles += yakuman >> yaku_number.KOKUSHI_MUSOU_13_WAITS & int(rules & rule.DOUBLE_KOKUSHI_13_WAITS != 0)
+    doubles += yakuman >> yaku_number.DAISUUSHII & int(rules & rule.DOUBLE_DAISUUSHII != 0)
+    if rules & rule.YAKUMAN_ADD_UP:
         return count + doubles
     return 2 if doubles else 1
 

@@ -5,20 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.shanten import (
-    CLASS_MASK,
-    HONOUR_BASE,
-    HONOUR_CODES,
-    SUIT_CODES,
-    load_suits,
-)
+from suphx.games.mahjong import shanten
 
 RUN_STARTS = range(7)
 
 
 def lacking(code: int, num_sets: int, has_pair: bool) -> int:
-    row = load_suits().rows[code]
-    return int(load_suits().lacking[row & CLASS_MASK, int(has_pair)] >> 8 * num_sets & 0xFF)
+    row = shanten.load_suits().rows[code]
+    return int(shanten.load_suits().lacking[row & shanten.CLASS_MASK, int(has_pair)] >> 8 * num_sets & 0xFF)
 
 
 def code_of(digits: str) -> int:
@@ -76,15 +70,15 @@ def test_random_honours_lack_what_an_exhaustive_search_finds() -> None:
     rng = np.random.default_rng(1)
     for _ in range(60):
         counts = rng.multinomial(int(rng.integers(0, 15)), np.ones(7) / 7).clip(max=4).tolist()
-        code = HONOUR_BASE + sum(c * 5**i for i, c in enumerate(counts))
+        code = shanten.HONOUR_BASE + sum(c * 5**i for i, c in enumerate(counts))
         for num_sets in range(4):
             for has_pair in (False, True):
                 assert lacking(code, num_sets, has_pair) == least_lacking(counts, num_sets, has_pair, False), counts
 
 
 def test_the_tables_are_read_only() -> None:
-    suits = load_suits()
-    assert suits.rows.shape == (SUIT_CODES + HONOUR_CODES,)
+    suits = shanten.load_suits()
+    assert suits.rows.shape == (shanten.SUIT_CODES + shanten.HONOUR_CODES,)
     for table in (suits.rows, suits.merged, suits.shanten, suits.lacking):
         assert not table.flags.writeable
     with pytest.raises(ValueError, match="read-only"):

@@ -9,29 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, add_meld, is_simple
-from suphx.games.riichi.table import (
-    ANKAN,
-    CALL_DISCARD,
-    CALLED_FLAG,
-    CHI,
-    CLAIM,
-    KAKAN,
-    KYOKU_END,
-    MINKAN,
-    OWN_TURN,
-    PASS,
-    PON,
-    RIICHI_DISCARD,
-    RIICHI_FLAG,
-    RINSHAN,
-    ROB_KAN,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    URA_POSITIONS,
-    Table,
-    lowest_of_chi,
-)
+from suphx.games.riichi import table as codes
+from suphx.games.riichi.table import Table, lowest_of_chi
 from suphx.games.riichi.tile import NUM_FACES, NUM_TILES, face_of_id, is_red, kind_of_face, num_red, red_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records
@@ -95,11 +74,11 @@ def _violation(t: Table, total_points: int, scratch: I64) -> int:
         return 4 * _POINTS
     for seat in range(4):
         rule = _hand_violation(t, seat)
-        if rule == _OK and t.phase != KYOKU_END:
+        if rule == _OK and t.phase != codes.KYOKU_END:
             rule = _memory_violation(t, seat)
         if rule != _OK:
             return 4 * rule + seat
-    rule = _OK if t.phase == KYOKU_END else _mask_violation(t)
+    rule = _OK if t.phase == codes.KYOKU_END else _mask_violation(t)
     return 0 if rule == _OK else 4 * rule + t.actor
 
 
@@ -118,12 +97,12 @@ def _are_tiles_conserved(t: Table, counts: I64) -> bool:
         for i in range(t.num_melds[seat]):
             _count_meld(t, seat, i, counts)
         for i in range(t.river_length[seat]):
-            if not t.river_flags[seat, i] & CALLED_FLAG:
+            if not t.river_flags[seat, i] & codes.CALLED_FLAG:
                 counts[t.river[seat, i]] += 1
-    for place in range(t.next_draw, URA_POSITIONS[0] + 1):  # the live wall and the indicators
+    for place in range(t.next_draw, codes.URA_POSITIONS[0] + 1):  # the live wall and the indicators
         counts[face_of_id(t.wall[place], t.red_fives)] += 1
     for i in range(t.num_kans, 4):
-        counts[face_of_id(t.wall[RINSHAN[i]], t.red_fives)] += 1
+        counts[face_of_id(t.wall[codes.RINSHAN[i]], t.red_fives)] += 1
     is_whole = True
     for face in range(NUM_FACES):
         is_whole &= counts[face] == 0
@@ -149,8 +128,8 @@ def _hand_violation(t: Table, seat: int) -> int:
     size = 3 * t.num_melds[seat]
     for kind in range(34):
         size += t.hand[seat, kind]
-    holds_turn = seat == t.turn and t.phase != CLAIM and t.phase != ROB_KAN
-    if t.phase != KYOKU_END and size != 13 + holds_turn:
+    holds_turn = seat == t.turn and t.phase != codes.CLAIM and t.phase != codes.ROB_KAN
+    if t.phase != codes.KYOKU_END and size != 13 + holds_turn:
         return _SIZE
     for suit in range(3):
         if t.red[seat] >> suit & 1 and t.hand[seat, 9 * suit + 4] == 0:
@@ -161,7 +140,7 @@ def _hand_violation(t: Table, seat: int) -> int:
                 return _OPEN_RIICHI
         has_tile = t.is_stick_due != 0 and t.turn == seat
         for i in range(t.river_length[seat]):
-            has_tile |= t.river_flags[seat, i] & RIICHI_FLAG != 0
+            has_tile |= t.river_flags[seat, i] & codes.RIICHI_FLAG != 0
         if not has_tile:
             return _RIICHI_TILE
     return _OK
@@ -184,9 +163,9 @@ def _memory_violation(t: Table, seat: int) -> int:
 def _are_waits_fresh(t: Table, seat: int) -> bool:
     """Compare the waits with a search for sets, tile by tile; during an own turn they are those before the draw."""
     hand = t.hand[seat]
-    if seat == t.turn and (t.phase == RIICHI_DISCARD or t.phase == CALL_DISCARD):
+    if seat == t.turn and (t.phase == codes.RIICHI_DISCARD or t.phase == codes.CALL_DISCARD):
         return True  # the waits will be known after the discard
-    drawn = kind_of_face(t.drawn) if seat == t.turn and t.phase == OWN_TURN else -1
+    drawn = kind_of_face(t.drawn) if seat == t.turn and t.phase == codes.OWN_TURN else -1
     if drawn >= 0:
         hand[drawn] -= 1
     waits = 0
@@ -253,15 +232,15 @@ def _is_all_sets(hand: I8) -> bool:
 def _mask_violation(t: Table) -> int:
     """What the actor may do: actions of the phase, with tiles that it holds, and wins with complete hands."""
     count = 0
-    for action in range(PASS + 1):
+    for action in range(codes.PASS + 1):
         count += t.legal[action]
     if t.num_legal == 0:
         return _EMPTY
     if count != t.num_legal:
         return _COUNT
-    is_claim = t.phase == CLAIM or t.phase == ROB_KAN
-    for action in range(PASS + 1):
-        if t.legal[action] and is_claim != (action == RON or action >= PON):
+    is_claim = t.phase == codes.CLAIM or t.phase == codes.ROB_KAN
+    for action in range(codes.PASS + 1):
+        if t.legal[action] and is_claim != (action == codes.RON or action >= codes.PON):
             return _PHASE
     return _claim_violation(t) if is_claim else _turn_violation(t)
 
@@ -269,21 +248,21 @@ def _mask_violation(t: Table) -> int:
 @jit
 def _turn_violation(t: Table) -> int:
     seat = t.actor
-    for face in range(TSUMOGIRI):
+    for face in range(codes.TSUMOGIRI):
         kind = kind_of_face(face)
         red = num_red(t.red[seat], kind)
         held = red if is_red(face) else t.hand[seat, kind] - red
         # The drawn tile's own face stands for another copy of it: the drawn one is TSUMOGIRI.
         held -= t.drawn == face
-        is_barred = t.forbidden >> kind & 1 or (t.phase == OWN_TURN and t.riichi[seat])
+        is_barred = t.forbidden >> kind & 1 or (t.phase == codes.OWN_TURN and t.riichi[seat])
         if (t.legal[face] != 0) != (held > 0 and not is_barred):
             return _HELD
     for kind in range(34):
-        if t.legal[ANKAN + kind] and t.hand[seat, kind] != 4:
+        if t.legal[codes.ANKAN + kind] and t.hand[seat, kind] != 4:
             return _HELD
-        if t.legal[KAKAN + kind] and t.hand[seat, kind] != 1:
+        if t.legal[codes.KAKAN + kind] and t.hand[seat, kind] != 1:
             return _HELD
-    if t.legal[TSUMO] and not is_complete(t.hand[seat], 4 - t.num_melds[seat]):
+    if t.legal[codes.TSUMO] and not is_complete(t.hand[seat], 4 - t.num_melds[seat]):
         return _WIN
     return _OK
 
@@ -293,17 +272,17 @@ def _claim_violation(t: Table) -> int:
     seat = t.actor
     kind = kind_of_face(t.claimed_face)
     hand = t.hand[seat]
-    if t.legal[MINKAN] and hand[kind] != 3:
+    if t.legal[codes.MINKAN] and hand[kind] != 3:
         return _HELD
-    for action in range(PON, MINKAN):
+    for action in range(codes.PON, codes.MINKAN):
         if t.legal[action] and hand[kind] < 2:
             return _HELD
-    for action in range(CHI, PASS):
+    for action in range(codes.CHI, codes.PASS):
         lowest = lowest_of_chi(kind, action)
         for other in range(lowest, lowest + 3):
             if t.legal[action] and other != kind and (other // 9 != kind // 9 or hand[other] == 0):
                 return _HELD
-    if not t.legal[RON]:
+    if not t.legal[codes.RON]:
         return _OK
     hand[kind] += 1
     can_win = is_complete(hand, 4 - t.num_melds[seat])

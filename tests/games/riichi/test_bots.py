@@ -5,32 +5,12 @@ import pytest
 
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.registry import agent_names
-from suphx.games.riichi.bots import (
-    GAMES_A_CALL,
-    choose_random,
-    choose_tsumogiri,
-    choose_ukeire,
-    fill_dangers,
-    is_yakuhai,
-    play_random,
-    safe_kinds,
-    should_win,
-)
+from suphx.games.riichi import bots
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules, tenhou
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    NINE_TERMINALS,
-    PASS,
-    PON,
-    RIICHI,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    fill_unseen,
-)
+from suphx.games.riichi.table import fill_unseen
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.games.riichi.tile import parse_kinds
 from suphx.selfplay.rollouts.rollout import play_games
@@ -58,29 +38,29 @@ def test_unseen_tiles_are_all_but_own_hand_rivers_melds_and_indicators() -> None
 
 def test_the_own_river_and_what_was_discarded_since_riichi_is_safe() -> None:
     deal = after_riichi()
-    safe = int(safe_kinds(deal.tables[0], 0))
+    safe = int(bots.safe_kinds(deal.tables[0], 0))
     assert safe == bits_of("4s7z9s")
     dangers = np.zeros(34, np.int64)
-    assert fill_dangers(deal.tables[0], 2, dangers)
+    assert bots.fill_dangers(deal.tables[0], 2, dangers)
     assert dangers[parse_kinds("4s7z9s")].tolist() == [0, 0, 0]
-    assert not fill_dangers(deal.tables[0], 0, np.zeros(34, np.int64))  # its own riichi does not frighten seat 0
+    assert not bots.fill_dangers(deal.tables[0], 0, np.zeros(34, np.int64))  # its own riichi does not frighten seat 0
 
 
 def test_suji_is_less_dangerous_and_middle_tiles_are_most() -> None:
     dangers = np.zeros(34, np.int64)
-    fill_dangers(after_riichi().tables[0], 2, dangers)
+    bots.fill_dangers(after_riichi().tables[0], 2, dangers)
     one_suji, no_suji = parse_kinds("1s")[0], parse_kinds("1m")[0]
     assert 0 < dangers[one_suji] < dangers[no_suji] < dangers[parse_kinds("5m")[0]]
 
 
 def test_games_do_not_depend_on_threads_or_on_their_neighbours() -> None:
-    count = GAMES_A_CALL + 3
-    one = play_random(count, tenhou(), seed=9)
-    two = play_random(count, tenhou(), seed=9, num_threads=2)
+    count = bots.GAMES_A_CALL + 3
+    one = bots.play_random(count, tenhou(), seed=9)
+    two = bots.play_random(count, tenhou(), seed=9, num_threads=2)
     assert one.decisions.tolist() == two.decisions.tolist()
     assert one.kyokus.tolist() == two.kyokus.tolist()
-    later = play_random(3, tenhou(), seed=9 + GAMES_A_CALL)
-    assert later.decisions.tolist() == one.decisions[GAMES_A_CALL:].tolist()
+    later = bots.play_random(3, tenhou(), seed=9 + bots.GAMES_A_CALL)
+    assert later.decisions.tolist() == one.decisions[bots.GAMES_A_CALL :].tolist()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +74,7 @@ def test_games_do_not_depend_on_threads_or_on_their_neighbours() -> None:
 )
 def test_wrong_arguments_are_refused(hanchans: int, threads: int, seed: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        play_random(hanchans, tenhou(), seed=seed, num_threads=threads)
+        bots.play_random(hanchans, tenhou(), seed=seed, num_threads=threads)
 
 
 SOUTH_3, SOUTH_4, WEST_4 = 6, 7, 11
@@ -105,10 +85,10 @@ def ron(kyoku: int, scores: tuple[int, int, int, int], *, winner: int = 0, honba
     hands = [TENPAI if seat == winner else "" for seat in range(4)]
     deal = Deal(hands, draws="4p", kyoku=kyoku, scores=scores, honba=honba, kyotaku=kyotaku, left=20)
     deal.discard(int(deal.table["actor"]), "4p")
-    assert deal.is_offered(winner, RON)
+    assert deal.is_offered(winner, codes.RON)
     while deal.table["actor"] != winner:
-        deal.act(int(deal.table["actor"]), PASS)
-    return bool(should_win(deal.tables[0]))
+        deal.act(int(deal.table["actor"]), codes.PASS)
+    return bool(bots.should_win(deal.tables[0]))
 
 
 @pytest.mark.parametrize(
@@ -128,18 +108,18 @@ def test_ron(kyoku: int, scores: tuple[int, int, int, int], wins: bool) -> None:
 
 def test_before_the_last_planned_deal_every_win_is_taken() -> None:
     deal = Deal(["", "", TENPAI, ""], draws="4p", kyoku=SOUTH_3, scores=(33_000, 33_000, 1000, 33_000), left=20)
-    assert should_win(deal.tables[0])
+    assert bots.should_win(deal.tables[0])
     deal = Deal([TENPAI, "", "", ""], draws="4p", kyoku=SOUTH_3, scores=(1000, 33_000, 33_000, 33_000), left=20)
     deal.discard(2, "4p")
-    assert deal.is_offered(0, RON)
+    assert deal.is_offered(0, codes.RON)
     assert deal.table["actor"] == 0
-    assert should_win(deal.tables[0])
+    assert bots.should_win(deal.tables[0])
 
 
 def test_the_dealer_takes_a_win_that_lets_it_deal_on() -> None:
     deal = Deal(["", "", "", TENPAI], draws="4p", kyoku=SOUTH_4, scores=(33_000, 33_000, 32_000, 2000), left=20)
-    assert deal.is_offered(3, TSUMO)
-    assert should_win(deal.tables[0])
+    assert deal.is_offered(3, codes.TSUMO)
+    assert bots.should_win(deal.tables[0])
 
 
 def test_honba_and_sticks_count() -> None:
@@ -163,14 +143,14 @@ def test_below_zero_ends_the_game_whatever_the_target() -> None:
     )
     deal.discard(3, "4p")
     assert deal.table["actor"] == 0
-    assert should_win(deal.tables[0])  # the loser falls behind us
+    assert bots.should_win(deal.tables[0])  # the loser falls behind us
 
 
 FAR = "1478m258p19s1236z"
 
 
 def ukeire(deal: Deal) -> int:
-    return int(choose_ukeire(deal.tables[0], load_suits()))
+    return int(bots.choose_ukeire(deal.tables[0], load_suits()))
 
 
 def play(names: list[str], num_games: int) -> list[GameLog]:
@@ -207,35 +187,35 @@ def test_ukeire_beats_random_and_tsumogiri() -> None:
 def test_random_takes_every_legal_action_for_some_number() -> None:
     deal = Deal([TENPAI, "", "", ""], draws="4p")
     legal = set(np.flatnonzero(deal.table["legal"]).tolist())
-    assert {int(choose_random(deal.tables[0], number)) for number in range(len(legal))} == legal
-    assert choose_random(deal.tables[0], 3) == choose_random(deal.tables[0], 3 + len(legal))
+    assert {int(bots.choose_random(deal.tables[0], number)) for number in range(len(legal))} == legal
+    assert bots.choose_random(deal.tables[0], 3) == bots.choose_random(deal.tables[0], 3 + len(legal))
 
 
 def test_tsumogiri_wins_and_otherwise_discards_what_it_drew() -> None:
     deal = Deal([TENPAI, "44p", "", ""], draws="7z 6z")
-    assert choose_tsumogiri(deal.tables[0]) == TSUMOGIRI
+    assert bots.choose_tsumogiri(deal.tables[0]) == codes.TSUMOGIRI
     deal.play("0 7z, 1 4p")
-    assert choose_tsumogiri(deal.tables[0]) == RON
-    assert choose_tsumogiri(Deal([TENPAI, "", "", ""], draws="4p").tables[0]) == TSUMO
+    assert bots.choose_tsumogiri(deal.tables[0]) == codes.RON
+    assert bots.choose_tsumogiri(Deal([TENPAI, "", "", ""], draws="4p").tables[0]) == codes.TSUMO
     deal = Deal([FAR, "33m", "", ""], draws="3m")
     deal.discard(0, "3m")
-    assert choose_tsumogiri(deal.tables[0]) == PASS
-    deal.act(1, PON)  # by the agent that sat here before
-    assert deal.table["legal"][choose_tsumogiri(deal.tables[0])]
+    assert bots.choose_tsumogiri(deal.tables[0]) == codes.PASS
+    deal.act(1, codes.PON)  # by the agent that sat here before
+    assert deal.table["legal"][bots.choose_tsumogiri(deal.tables[0])]
 
 
 def test_ukeire_wins_declares_riichi_and_nine_terminals() -> None:
-    assert ukeire(Deal([TENPAI, "", "", ""], draws="4p")) == TSUMO
-    assert ukeire(Deal([TENPAI, "", "", ""], draws="7z")) == RIICHI
-    assert ukeire(Deal(["19m19p19s123z2358m", "", "", ""], draws="5p")) == NINE_TERMINALS
+    assert ukeire(Deal([TENPAI, "", "", ""], draws="4p")) == codes.TSUMO
+    assert ukeire(Deal([TENPAI, "", "", ""], draws="7z")) == codes.RIICHI
+    assert ukeire(Deal(["19m19p19s123z2358m", "", "", ""], draws="5p")) == codes.NINE_TERMINALS
 
 
 def test_ukeire_keeps_the_least_shanten_and_the_most_helping_tiles() -> None:
     # 46m and 56s are two runs to come: without 2z the two-sided one and the gap stay.
-    assert ukeire(Deal(["123m456789p46m56s", "", "", ""], draws="2z")) == TSUMOGIRI
+    assert ukeire(Deal(["123m456789p46m56s", "", "", ""], draws="2z")) == codes.TSUMOGIRI
     # A pair is missing: of the single tiles the one that can still be drawn more often stays.
     deal = Deal(["123789m234678p5z", "5z", "5z", "5z"], draws="4z")
-    assert ukeire(deal) in (RIICHI, kind("5z"))
+    assert ukeire(deal) in (codes.RIICHI, kind("5z"))
 
 
 def test_ukeire_calls_only_with_a_yaku_in_sight() -> None:
@@ -245,14 +225,14 @@ def test_ukeire_calls_only_with_a_yaku_in_sight() -> None:
         assert deal.table["actor"] == 1
         return ukeire(deal)
 
-    assert asked("55z2378m99p45p67s1z", "5z") == PON  # a dragon
-    assert asked("44z2378m99p45p67s1z", "4z") == PASS  # a guest wind
-    assert asked("2346788m3355p67s", "5s") == CHI  # all simples
-    assert asked("1346789m1155p67s", "5s") == PASS
+    assert asked("55z2378m99p45p67s1z", "5z") == codes.PON  # a dragon
+    assert asked("44z2378m99p45p67s1z", "4z") == codes.PASS  # a guest wind
+    assert asked("2346788m3355p67s", "5s") == codes.CHI  # all simples
+    assert asked("1346789m1155p67s", "5s") == codes.PASS
 
 
 def test_ukeire_calls_a_closed_kan_that_costs_nothing() -> None:
-    assert ukeire(Deal(["5555z2389m45p678s", "", "", ""], draws="3z")) == ANKAN + kind("5z")
+    assert ukeire(Deal(["5555z2389m45p678s", "", "", ""], draws="3z")) == codes.ANKAN + kind("5z")
 
 
 def test_ukeire_folds_a_far_hand_against_riichi() -> None:
@@ -264,7 +244,7 @@ def test_ukeire_folds_a_far_hand_against_riichi() -> None:
 
 def test_yakuhai_are_dragons_and_the_own_and_the_rounds_wind() -> None:
     deal = Deal(["", "", "", ""], kyoku=5)  # South 2, seat 1 is dealer
-    own = {seat: {tile for tile in range(34) if is_yakuhai(deal.tables[0], seat, tile)} for seat in range(4)}
+    own = {seat: {tile for tile in range(34) if bots.is_yakuhai(deal.tables[0], seat, tile)} for seat in range(4)}
     dragons_and_south = {28, 31, 32, 33}
     assert own == {
         0: dragons_and_south | {30},
@@ -278,4 +258,4 @@ def test_ukeire_does_without_open_tanyao_where_it_is_not_allowed() -> None:
     deal = Deal(["", "2346788m3355p67s", "", ""], draws="5s", rules=Rules(open_tanyao=False))
     deal.discard(0, "5s")
     assert deal.table["actor"] == 1
-    assert ukeire(deal) == PASS
+    assert ukeire(deal) == codes.PASS

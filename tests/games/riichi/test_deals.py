@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi.table import (
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    NINE_TERMINALS_DRAW,
-    OWN_TURN,
-    TRIPLE_RON_DRAW,
-    WIN_RESULT,
-)
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.tile import parse_faces
 from tests.games.riichi.builders.table_builder import Deal
 
@@ -83,7 +76,7 @@ DEALS: dict[str, tuple[Sequence[str], str, dict[str, Any], str, dict[str, Any]]]
     ),
     "three rons are an abortive draw": (
         ["", TENPAI, STRAIGHT, DRAGON.replace("99m", "77z")], "4p", {"kyotaku": 1}, "0 4p, 1 ron, 2 ron, 3 ron",
-        {"result": TRIPLE_RON_DRAW, "deltas": [0] * 4, "kyotaku": 1},
+        {"result": codes.TRIPLE_RON_DRAW, "deltas": [0] * 4, "kyotaku": 1},
     ),
     # --- kans
     "the dora of an open kan turns over at the discard and counts for its ron": (
@@ -104,7 +97,7 @@ DEALS: dict[str, tuple[Sequence[str], str, dict[str, Any], str, dict[str, Any]]]
     "the discard after the fourth kan of two seats can be won but not called": (
         ["1111m2222m147p19s", "3333m4444m147p28s", "66z258p258s12345z", "123456789p111s6z"], "5z 6z",
         {"rinshan": "7z 3s 7z 3z"}, f"{TWO_AND_TWO_KANS}, 2 may not pon, 3 may ron, all pass",
-        {"result": FOUR_KANS_DRAW},
+        {"result": codes.FOUR_KANS_DRAW},
     ),
     "four kans of one seat play on and a fifth is refused": (
         ["1111m2222m3333m4m", "0555p666s", "", "88p"], "4m 6s 8p", FOUR_KANS,
@@ -117,20 +110,22 @@ DEALS: dict[str, tuple[Sequence[str], str, dict[str, Any], str, dict[str, Any]]]
     ),
     # --- abortive draws
     "nine terminals end the deal when declared": (
-        ["19m19p19s123z2358m"], "5p", {}, "0 nine terminals", {"result": NINE_TERMINALS_DRAW, "deltas": [0] * 4},
+        ["19m19p19s123z2358m"], "5p", {}, "0 nine terminals", {"result": codes.NINE_TERMINALS_DRAW, "deltas": [0] * 4},
     ),
-    "four dragons are no draw": (["5z"] * 4, "258m2p", {}, "0 5z, 1 5z, 2 5z, 3 5z, all pass", {"phase": OWN_TURN}),
+    "four dragons are no draw": (
+        ["5z"] * 4, "258m2p", {}, "0 5z, 1 5z, 2 5z, 3 5z, all pass", {"phase": codes.OWN_TURN},
+    ),
     "three equal winds are no draw": (
-        ["2z", "2z", "2z", "3z"], "258m2p", {}, "0 2z, 1 2z, 2 2z, 3 3z, all pass", {"phase": OWN_TURN},
+        ["2z", "2z", "2z", "3z"], "258m2p", {}, "0 2z, 1 2z, 2 2z, 3 3z, all pass", {"phase": codes.OWN_TURN},
     ),
     "four winds after a call do not count": (
         ["2z5m", "2z46m", "2z", "2z"], "9m 258s", {}, "0 5m, 1 chi middle, 1 2z, 2 2z, 3 2z, 0 2z, all pass",
-        {"phase": OWN_TURN},
+        {"phase": codes.OWN_TURN},
     ),
     "the fourth riichi tile can be ronned": (
         [TENPAI, STRAIGHT, "456789m456789s7p", WINDS], "7z 7z 5z 4p", {},
         "0 riichi, 0 7z, all pass, 1 riichi, 1 7z, all pass, 2 riichi, 2 5z, all pass, 3 riichi, 3 4p, 0 ron, all pass",
-        {"result": WIN_RESULT, "win_points.0": 18_000, "win_deltas.0": [21_000, 0, 0, -18_000]},
+        {"result": codes.WIN_RESULT, "win_points.0": 18_000, "win_deltas.0": [21_000, 0, 0, -18_000]},
     ),
     # --- wins
     "a tsumo takes double from the dealer and honba from all": (
@@ -192,7 +187,8 @@ DEALS: dict[str, tuple[Sequence[str], str, dict[str, Any], str, dict[str, Any]]]
         [TENPAI], "1z 9s 5s 7p", {"left": 3}, "tsumogiri 4", {"deltas": [8000, 4000, -6000, -6000]},
     ),
     "a called discard ends the hope of nagashi": (
-        ["", "", "11m5p"], "1m 5s 9p 7p", {"left": 3}, "0 1m, 2 pon, 2 5p, tsumogiri 3", {"result": EXHAUSTIVE_DRAW},
+        ["", "", "11m5p"], "1m 5s 9p 7p", {"left": 3}, "0 1m, 2 pon, 2 5p, tsumogiri 3",
+        {"result": codes.EXHAUSTIVE_DRAW},
     ),
     "a win on the last discard leaves no nagashi": (
         ["", "", TENPAI], "1m 5s 7p 4p", {"left": 3}, "tsumogiri 3, 3 4p, 2 ron", {"num_wins": 1},
@@ -225,7 +221,7 @@ def test_tenpai_seats_share_3000_points(tenpai: tuple[int, ...], deltas: list[in
     hands = [ready[seat] if seat in tenpai else far[seat] for seat in range(4)]
     deal = Deal(hands, draws="5p 7p 8m 8s", left=3)
     deal.tsumogiri(4)
-    assert deal.table["result"] == EXHAUSTIVE_DRAW
+    assert deal.table["result"] == codes.EXHAUSTIVE_DRAW
     assert deal.table["tenpai"].tolist() == [int(seat in tenpai) for seat in range(4)]
     assert deal.deltas() == deltas
 
@@ -234,4 +230,4 @@ def test_four_winds_after_a_closed_kan_do_not_count() -> None:
     deal = Deal(["2z", "1111m2z", "2z", "2z"], draws="9m 258s 3p")
     deal.play("0 2z, 1 ankan 1m, 1 2z, 2 2z, 3 2z, all pass")
     assert deal.table["river_length"].tolist() == [1, 1, 1, 1]
-    assert deal.table["phase"] == OWN_TURN
+    assert deal.table["phase"] == codes.OWN_TURN

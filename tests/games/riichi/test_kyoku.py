@@ -7,18 +7,11 @@ import pytest
 
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import KAKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi import yaku_number
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.rules import RULE_VALUES
-from suphx.games.riichi.table import (
-    OWN_TURN,
-    PASS,
-    RIICHI,
-    ROB_KAN,
-    RON,
-    TABLE,
-    TSUMOGIRI_FLAG,
-)
+from suphx.games.riichi.table import TABLE
 from suphx.games.riichi.tile import face_name
 from tests.games.riichi.builders.table_builder import Deal, bits_of
 
@@ -55,7 +48,7 @@ def test_turns_go_round_and_rivers_keep_what_was_discarded() -> None:
     table = deal.table
     assert table["river_length"].tolist() == [2, 1, 1, 1]
     assert [face_name(face) for face in table["river"][0][:2]] == ["2m", "9p"]
-    assert table["river_flags"][0][:2].tolist() == [0, TSUMOGIRI_FLAG]
+    assert table["river_flags"][0][:2].tolist() == [0, codes.TSUMOGIRI_FLAG]
 
 
 def test_a_call_ends_ippatsu() -> None:
@@ -76,15 +69,15 @@ def before_added_kan(*, has_riichi: bool) -> Deal:
     deal = Deal(["44p258m2589s1234z", TENPAI, "", ""], draws="1s 7z 7z 4p 6z 5s 5s 4p", rinshan="8s")
     deal.play("0 1s, tsumogiri 2, 3 4p, 0 pon, 1 pass, 0 9s, all pass")
     if has_riichi:
-        deal.act(1, RIICHI)
+        deal.act(1, codes.RIICHI)
     deal.play("1 6z, tsumogiri 2, 0 kakan 4p")
     return deal
 
 
 def test_an_added_kan_is_robbed() -> None:
     deal = before_added_kan(has_riichi=False)
-    assert deal.table["phase"] == ROB_KAN
-    deal.act(1, RON)
+    assert deal.table["phase"] == codes.ROB_KAN
+    deal.act(1, codes.RON)
     assert yaku_number.CHANKAN in deal.win_yaku()
     assert deal.table["win_loser"][0] == 0
     assert deal.table["num_dora"] == 1
@@ -101,30 +94,30 @@ def test_what_a_seat_lets_pass_is_kept_until_its_own_discard_and_from_riichi_on(
 
 def test_robbing_a_kan_keeps_ippatsu() -> None:
     deal = before_added_kan(has_riichi=True)
-    deal.act(1, RON)
+    deal.act(1, codes.RON)
     assert {yaku_number.RIICHI, yaku_number.IPPATSU, yaku_number.CHANKAN} <= deal.win_yaku()
 
 
-@pytest.mark.parametrize("answer", [RON, PASS])
+@pytest.mark.parametrize("answer", [codes.RON, codes.PASS])
 def test_the_mask_of_a_robbed_kan_does_not_outlive_it(answer: int) -> None:
     deal = before_added_kan(has_riichi=False)
-    assert set(np.flatnonzero(deal.table["legal"])) == {RON, PASS}
+    assert set(np.flatnonzero(deal.table["legal"])) == {codes.RON, codes.PASS}
     deal.act(1, answer)
-    if answer == RON:
+    if answer == codes.RON:
         assert deal.table["num_legal"] == 0
         assert not deal.table["legal"].any()
     else:
-        assert not deal.table["legal"][RON:].any()
+        assert not deal.table["legal"][codes.RON :].any()
         deal.discard(0, "8s")
         # The seat that let the kan pass is in furiten until its discard: the same tile gives it no ron either.
-        assert not deal.is_offered(1, RON)
+        assert not deal.is_offered(1, codes.RON)
 
 
 def test_a_kan_that_nobody_robs_stands_and_its_dora_waits_for_the_discard() -> None:
     deal = before_added_kan(has_riichi=True)
-    deal.act(1, PASS)
+    deal.act(1, codes.PASS)
     table = deal.table
-    assert table["phase"] == OWN_TURN
+    assert table["phase"] == codes.OWN_TURN
     assert table["actor"] == 0
     assert table["meld_type"][0, 0] == KAKAN_MELD
     assert face_name(table["drawn"]) == "8s"

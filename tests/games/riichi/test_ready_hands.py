@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.ready_hands import (
-    SEVEN_PAIRS,
-    TENPAI_WEIGHTS,
-    count_tenpai,
-    draw_tenpai,
-    load_tenpai_table,
-    weigh_tenpai,
-)
+from suphx.games.mahjong import ready_hands
 from suphx.games.mahjong.shanten import load_suits, standard_shanten
 from suphx.games.riichi.ready_hands import TENPAI_DEAL, deal_tenpai
 from suphx.games.riichi.shanten import find_waits
@@ -40,8 +33,8 @@ HIDDEN = [
 
 
 def weights_of(left: I64) -> Any:
-    weights = np.zeros(1, TENPAI_WEIGHTS)[0]
-    weigh_tenpai(load_tenpai_table(), weights, left, SEVEN_PAIRS)
+    weights = np.zeros(1, ready_hands.TENPAI_WEIGHTS)[0]
+    ready_hands.weigh_tenpai(ready_hands.load_tenpai_table(), weights, left, ready_hands.SEVEN_PAIRS)
     return weights
 
 
@@ -50,7 +43,7 @@ def draw(tiles: str, num_melds: int, number: int) -> list[Kinds]:
     hand, state = np.zeros(34, np.int8), np.array([1])
     found = []
     for _ in range(number):
-        assert draw_tenpai(load_tenpai_table(), load_suits(), weights, num_melds, hand, state)
+        assert ready_hands.draw_tenpai(ready_hands.load_tenpai_table(), load_suits(), weights, num_melds, hand, state)
         found.append(kinds_held(hand))
     return found
 
@@ -66,7 +59,7 @@ def test_hands_are_counted_as_by_trying_all_sets_of_tiles(tiles: str, num_melds:
     weights = weights_of(np.bincount(parse_kinds(tiles), minlength=34))
     ways = tenpai_hands(tiles, num_melds)
     twice = sum(number for kinds, number in ways.items() if is_both(kinds))
-    assert count_tenpai(load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
+    assert ready_hands.count_tenpai(ready_hands.load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
 
 
 @pytest.mark.parametrize(("tiles", "num_melds"), HIDDEN)
@@ -86,7 +79,9 @@ def test_random_hidden_tiles_are_counted_exactly() -> None:
         weights = weights_of(np.bincount(parse_kinds(tiles), minlength=34))
         ways = tenpai_hands(tiles, num_melds)
         twice = sum(number for kinds, number in ways.items() if is_both(kinds))
-        assert count_tenpai(load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
+        assert (
+            ready_hands.count_tenpai(ready_hands.load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
+        )
 
 
 def test_seven_pairs_and_thirteen_orphans_are_drawn_where_only_they_are_ready() -> None:
@@ -99,18 +94,18 @@ def test_a_wait_of_which_the_hand_holds_all_four_is_no_wait() -> None:
     assert set(draw("1111234567m222z", 1, 100)) <= set(tenpai_hands("1111234567m222z", 1))
     assert tenpai_hands("1111m", 3) == {}
     weights = weights_of(np.bincount(parse_kinds("1111m"), minlength=34))
-    assert count_tenpai(load_tenpai_table(), weights, 3) == 0
+    assert ready_hands.count_tenpai(ready_hands.load_tenpai_table(), weights, 3) == 0
 
 
 def test_no_ready_hand_is_told() -> None:
     weights = weights_of(np.bincount(parse_kinds("147m147p147s1234z"), minlength=34))
     hand, state = np.zeros(34, np.int8), np.array([1])
-    assert not draw_tenpai(load_tenpai_table(), load_suits(), weights, 0, hand, state)
+    assert not ready_hands.draw_tenpai(ready_hands.load_tenpai_table(), load_suits(), weights, 0, hand, state)
 
 
 def test_a_single_tile_beside_four_melds_is_ready() -> None:
     weights = weights_of(np.full(34, 4))
-    assert count_tenpai(load_tenpai_table(), weights, 4) == 136
+    assert ready_hands.count_tenpai(ready_hands.load_tenpai_table(), weights, 4) == 136
 
 
 def test_hands_of_the_whole_set_of_tiles_are_ready_and_of_all_forms() -> None:
@@ -118,10 +113,10 @@ def test_hands_of_the_whole_set_of_tiles_are_ready_and_of_all_forms() -> None:
     hand, state = np.zeros(34, np.int8), np.array([1])
     is_sevens = []
     for _ in range(5000):
-        draw_tenpai(load_tenpai_table(), load_suits(), weights, 0, hand, state)
+        ready_hands.draw_tenpai(ready_hands.load_tenpai_table(), load_suits(), weights, 0, hand, state)
         is_sevens.append((hand == 2).sum() == 6)
     # Six kinds of 34 twice, and one of the others.
-    share = comb(34, 6) * 6**6 * 28 * 4 / count_tenpai(load_tenpai_table(), weights, 0)
+    share = comb(34, 6) * 6**6 * 28 * 4 / ready_hands.count_tenpai(ready_hands.load_tenpai_table(), weights, 0)
     assert abs(np.mean(is_sevens) - share) < 4 * np.sqrt(share / 5000)
 
 
@@ -140,7 +135,7 @@ def deals(
     state = np.array([11])
     found = []
     for _ in range(number):
-        assert deal_tenpai(load_tenpai_table(), load_suits(), deal, state)
+        assert deal_tenpai(ready_hands.load_tenpai_table(), load_suits(), deal, state)
         assert (deal["hand"].sum(axis=0) <= deal["left"]).all()
         found.append(tuple(kinds_held(hand) for hand, m in zip(deal["hand"], num_melds, strict=True) if m >= 0))
     return found
@@ -214,4 +209,4 @@ def test_nothing_is_dealt_where_nothing_is_needed_and_its_lack_is_told() -> None
     deal["left"] = np.bincount(parse_kinds("147m147p147s1234z"), minlength=34)
     for num_melds in ([0, -1, -1, -1], [0, 0, -1, -1], [0, 0, 0, -1]):
         deal["num_melds"] = num_melds
-        assert not deal_tenpai(load_tenpai_table(), load_suits(), deal, np.array([1]))
+        assert not deal_tenpai(ready_hands.load_tenpai_table(), load_suits(), deal, np.array([1]))

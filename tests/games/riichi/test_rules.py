@@ -11,6 +11,7 @@ import pytest
 import riichienv
 
 from suphx.games.riichi import rules
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.archive.store import GAME
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import (
@@ -24,23 +25,7 @@ from suphx.games.riichi.rules import (
     tenhou,
     tenhou_no_red,
 )
-from suphx.games.riichi.table import (
-    ANKAN,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    GAME_END,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    OWN_TURN,
-    PASS,
-    RIICHI,
-    ROB_KAN,
-    RON,
-    TABLE,
-    WIN_RESULT,
-)
+from suphx.games.riichi.table import TABLE
 from suphx.games.riichi.tile import face_of_id
 from tests.games.riichi.builders.games import OTHER_VALUES, random_game
 from tests.games.riichi.builders.hands import (
@@ -175,25 +160,25 @@ def test_games_by_other_rules_end_and_replay_without_a_difference(rules: Rules, 
 
 def test_the_planned_winds_end_the_game() -> None:
     assert next_deal(after(SOUTH_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))) == (WEST_1, 0)
-    assert after(WEST_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))["phase"] == GAME_END
+    assert after(WEST_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))["phase"] == codes.GAME_END
     four_winds = Rules(num_winds=4, extra_wind=False)
     assert next_deal(after(WEST_4, OTHER_LEADS, winners=(0,), rules=four_winds)) == (WEST_4 + 1, 0)
-    assert after(NORTH_4, EVEN, winners=(0,), rules=four_winds)["phase"] == GAME_END
+    assert after(NORTH_4, EVEN, winners=(0,), rules=four_winds)["phase"] == codes.GAME_END
 
 
 def test_without_an_extra_wind_the_planned_deals_end_the_game_whatever_the_points() -> None:
     rules = Rules(extra_wind=False)
-    assert after(SOUTH_4, EVEN, winners=(0,), rules=rules)["phase"] == GAME_END
+    assert after(SOUTH_4, EVEN, winners=(0,), rules=rules)["phase"] == codes.GAME_END
     assert next_deal(after(SOUTH_4, EVEN, winners=(0,))) == (WEST_1, 0)
     leads_below_target = (24_000, 24_000, 24_000, 28_000)
-    assert after(SOUTH_4, leads_below_target, winners=(3,), rules=rules)["phase"] == GAME_END
+    assert after(SOUTH_4, leads_below_target, winners=(3,), rules=rules)["phase"] == codes.GAME_END
     assert next_deal(after(SOUTH_4, leads_below_target, winners=(3,))) == (SOUTH_4, 1)
 
 
 @pytest.mark.parametrize(("target", "is_over"), [(31_000, True), (31_100, False)])
 def test_the_target_ends_the_game_after_the_planned_winds(target: int, is_over: bool) -> None:
     table = after(SOUTH_4, OTHER_LEADS, winners=(0,), rules=Rules(target_points=target))
-    assert (table["phase"] == GAME_END) == is_over
+    assert (table["phase"] == codes.GAME_END) == is_over
 
 
 @pytest.mark.parametrize(
@@ -209,27 +194,27 @@ def test_the_target_ends_the_game_after_the_planned_winds(target: int, is_over: 
 )
 def test_a_bust_seat_ends_the_game(bust: Any, lowest: int, is_over: bool) -> None:
     table = after(EAST_1, (lowest, 30_000, 40_000, 30_000 - lowest), winners=(2,), rules=Rules(bust=bust))
-    assert (table["phase"] == GAME_END) == is_over
+    assert (table["phase"] == codes.GAME_END) == is_over
 
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_last_dealer_who_wins_and_leads_may_have_to_go_on(ends: bool) -> None:
     table = after(SOUTH_4, DEALER_LEADS, winners=(3,), rules=Rules(dealer_win_ends_game=ends))
-    assert (table["phase"] == GAME_END) == ends
+    assert (table["phase"] == codes.GAME_END) == ends
 
 
 @pytest.mark.parametrize(("keeps", "expected"), [(True, (0, 1)), (False, (1, 1))])
 def test_tenpai_may_keep_the_dealer(keeps: bool, expected: tuple[int, int]) -> None:
     rules = Rules(tenpai_keeps_dealer=keeps)
-    assert next_deal(after(EAST_1, result=EXHAUSTIVE_DRAW, tenpai=(0,), rules=rules)) == expected
-    assert next_deal(after(EAST_1, result=NINE_TERMINALS_DRAW, rules=rules)) == (0, 1)
+    assert next_deal(after(EAST_1, result=codes.EXHAUSTIVE_DRAW, tenpai=(0,), rules=rules)) == expected
+    assert next_deal(after(EAST_1, result=codes.NINE_TERMINALS_DRAW, rules=rules)) == (0, 1)
 
 
 @pytest.mark.parametrize(("whose", "first"), [("first", 32_000), ("lost", 30_000)])
 def test_left_over_sticks_go_to_the_first_or_are_lost(whose: Any, first: int) -> None:
     scores = (30_000, 25_000, 23_000, 20_000)
-    table = after(SOUTH_4, scores, result=EXHAUSTIVE_DRAW, kyotaku=2, rules=Rules(leftover_sticks=whose))
-    assert table["phase"] == GAME_END
+    table = after(SOUTH_4, scores, result=codes.EXHAUSTIVE_DRAW, kyotaku=2, rules=Rules(leftover_sticks=whose))
+    assert table["phase"] == codes.GAME_END
     assert table["scores"].tolist() == [first, *scores[1:]]
     assert table["kyotaku"] == 0
 
@@ -269,22 +254,22 @@ OPTIONS: dict[str, tuple[Sequence[str], str, dict[str, Any], str, dict[Any, str 
     ),
     "four_winds_draw": (
         ["2z"] * 4, "258m2p", {}, "0 2z, 1 2z, 2 2z, 3 2z, all pass",
-        {True: {"result": FOUR_WINDS_DRAW}, False: {"phase": OWN_TURN}},
+        {True: {"result": codes.FOUR_WINDS_DRAW}, False: {"phase": codes.OWN_TURN}},
     ),
     "four_riichi_draw": (
         [TENPAI, STRAIGHT, "456789m456789s7p", "111222333z444z6z"], "7z 7z 5z 5z", {},
         "0 riichi, 0 7z, all pass, 1 riichi, 1 7z, all pass, 2 riichi, 2 5z, all pass, 3 riichi, 3 5z, all pass",
-        {True: {"result": FOUR_RIICHI_DRAW, "kyotaku": 4}, False: {"phase": OWN_TURN, "kyotaku": 4}},
+        {True: {"result": codes.FOUR_RIICHI_DRAW, "kyotaku": 4}, False: {"phase": codes.OWN_TURN, "kyotaku": 4}},
     ),
     "four_kans_draw": (
         ["1111m2222m147p19s", "3333m4444m147p28s", "6666s258p147p123z"], "5z 6z", {"rinshan": "7z 3s 7z 3z"},
         "0 ankan 1m, 0 ankan 2m, 0 5z, all pass, 1 ankan 3m, 1 ankan 4m, 1 6z, all pass",
-        {True: {"result": FOUR_KANS_DRAW}, False: "2 may not ankan 6s"},
+        {True: {"result": codes.FOUR_KANS_DRAW}, False: "2 may not ankan 6s"},
     ),
     "nagashi_mangan": (
         [""], "1m 5m 5s 7p", {"left": 3}, "tsumogiri 4",
-        {True: {"result": NAGASHI_MANGAN, "deltas": [12_000, -4000, -4000, -4000]},
-         False: {"result": EXHAUSTIVE_DRAW, "deltas": [0] * 4}},
+        {True: {"result": codes.NAGASHI_MANGAN, "deltas": [12_000, -4000, -4000, -4000]},
+         False: {"result": codes.EXHAUSTIVE_DRAW, "deltas": [0] * 4}},
     ),
     "noten_payment": (
         [TENPAI, *FAR], "5p 7p 8m 8s", {"left": 3}, "tsumogiri 4",
@@ -344,7 +329,7 @@ def test_an_option_changes_this(option: str) -> None:
 )
 def test_riichi_needs_some_tiles_in_the_wall(min_tiles: int, left: int, is_allowed: bool) -> None:
     deal = Deal([TENPAI, "", "", ""], draws="7z", left=left, rules=Rules(riichi_min_tiles=min_tiles))
-    assert deal.is_offered(0, RIICHI) == is_allowed
+    assert deal.is_offered(0, codes.RIICHI) == is_allowed
 
 
 @pytest.mark.parametrize(("ura", "kan_ura", "expected"), [(True, True, 3), (True, False, 2), (False, True, 0)])
@@ -369,7 +354,7 @@ def three_rons(max_rons: int, num_rons: int) -> Deal:
     )
     deal.discard(0, "4p")
     for seat in (1, 2, 3):
-        deal.act(seat, RON if seat <= num_rons else PASS)
+        deal.act(seat, codes.RON if seat <= num_rons else codes.PASS)
     return deal
 
 
@@ -378,7 +363,7 @@ def three_rons(max_rons: int, num_rons: int) -> Deal:
 )
 def test_so_many_rons_win_from_the_first_in_turn_order_on(num_rons: int, max_rons: int, winners: list[int]) -> None:
     table = three_rons(max_rons, num_rons).table
-    assert table["result"] == WIN_RESULT
+    assert table["result"] == codes.WIN_RESULT
     assert table["win_seat"][: table["num_wins"]].tolist() == winners
     assert table["win_deltas"][0, 1] == table["win_points"][0] + 300 + 1000
     assert table["scores"].sum() == 4 * 25_000 + 1000
@@ -389,15 +374,15 @@ def closed_kan(*, robs: bool, hand: str = "119m19p19s234567z", tile: str = "1z")
     deal = Deal(
         [f"{tile[0] * 4}{tile[1]}258p258s567z", hand, "", ""], draws="9p", rules=Rules(kokushi_robs_closed_kan=robs)
     )
-    deal.act(0, ANKAN + kind(tile))
+    deal.act(0, codes.ANKAN + kind(tile))
     return deal
 
 
 def test_thirteen_orphans_rob_a_closed_kan_where_they_may() -> None:
-    assert closed_kan(robs=False).table["phase"] == OWN_TURN
+    assert closed_kan(robs=False).table["phase"] == codes.OWN_TURN
     deal = closed_kan(robs=True)
-    assert deal.table["phase"] == ROB_KAN
-    deal.act(1, RON)
+    assert deal.table["phase"] == codes.ROB_KAN
+    deal.act(1, codes.RON)
     assert KOKUSHI in deal.win_yaku()
     assert deal.table["num_dora"] == 1
     assert deal.deltas() == [-32_000, 32_000, 0, 0]
@@ -405,8 +390,8 @@ def test_thirteen_orphans_rob_a_closed_kan_where_they_may() -> None:
 
 def test_a_closed_kan_that_nobody_robs_stands_and_makes_furiten() -> None:
     deal = closed_kan(robs=True)
-    deal.act(1, PASS)
-    assert deal.table["phase"] == OWN_TURN
+    deal.act(1, codes.PASS)
+    assert deal.table["phase"] == codes.OWN_TURN
     assert (deal.table["num_dora"], deal.table["num_kans"], deal.table["is_rinshan"]) == (2, 1, 1)
     assert deal.table["missed_win"].tolist() == [0, 1, 0, 0]
     assert deal.table["is_first_turn"].tolist() == [0, 0, 0, 0]
@@ -415,6 +400,6 @@ def test_a_closed_kan_that_nobody_robs_stands_and_makes_furiten() -> None:
 def test_no_other_hand_robs_a_closed_kan_nor_gets_furiten_by_it() -> None:
     deal = closed_kan(robs=True, hand="13m456789p123s44z", tile="2m")
     assert deal.table["waits"][1] == 1 << kind("2m")
-    assert deal.table["phase"] == OWN_TURN
+    assert deal.table["phase"] == codes.OWN_TURN
     assert deal.table["missed_win"].tolist() == [0, 0, 0, 0]
     assert deal.table["passed_kinds"].tolist() == [0, 0, 0, 0]

@@ -9,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suphx.games.mahjong.readings import MAX_READINGS, is_thirteen_orphans, read_hand
-from suphx.games.mahjong.shanten import (
-    load_suits,
-)
+from suphx.games.mahjong.shanten import load_suits
 from suphx.games.riichi.shanten import (
     NOT_HELD,
     count_discard_ukeire,
@@ -79,31 +77,20 @@ def test_waits(tiles: str, num_melds: int, waits: str) -> None:
     assert waiting_kinds(SUITS, counts_of(tiles), num_melds) == bits_of(waits)
 
 
-def random_hand(rng: np.random.Generator, size: int, num_suits: int) -> I8:
-    """Return ``size`` tiles of the first ``num_suits`` suits and the honours; few suits give near hands."""
-    kinds = [*range(9 * num_suits), *range(27, 34)]
-    tiles = rng.choice(np.repeat(kinds, 4), size, replace=False)
-    return np.bincount(tiles, minlength=34).astype(np.int8)
-
-
-@pytest.mark.parametrize(("num_melds", "num_hands"), [(0, 40), (1, 100), (2, 200), (3, 200), (4, 60)])
-def test_shanten_and_improving_tiles_are_those_of_the_search(num_melds: int, num_hands: int) -> None:
-    rng = np.random.default_rng(num_melds)
-    for i in range(num_hands):
-        hand = random_hand(rng, 13 - 3 * num_melds, 1 + i % 3)
-        expected, kinds = shanten_twin.shanten_and_improving(hand, num_melds)
-        assert shanten(SUITS, hand, num_melds) == expected, hand
-        assert improving_kinds(SUITS, hand, num_melds, expected) == sum(1 << kind for kind in kinds), hand
-        waits = sum(1 << kind for kind in kinds) if expected == 0 else 0
-        assert waiting_kinds(SUITS, hand, num_melds) == waits, hand
+def random_hands(count: int, size: int, seed: int) -> tuple[I8, I8]:
+    """Return hands of ``size`` tiles, melds counted as three, and their melds; most from few suits, so near tenpai."""
+    rng = np.random.default_rng(seed)
+    melds = rng.integers(0, 5, count).astype(np.int8)
+    hands = np.zeros((count, 34), np.int8)
+    for i in range(count):
+        kinds = [*range(9 * int(rng.integers(1, 4))), *range(27, 34)]
+        np.add.at(hands[i], rng.choice(np.repeat(kinds, 4), size - 3 * melds[i], replace=False), 1)
+    return hands, melds
 
 
 def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() -> None:
-    rng = np.random.default_rng(5)
     num_tenpai = 0
-    for i in range(3000):
-        num_melds = i % 4
-        hand = random_hand(rng, 14 - 3 * num_melds, 1)
+    for hand, num_melds in zip(*random_hands(3000, 14, 5), strict=True):
         expected = 0
         for kind in np.flatnonzero(hand).tolist():
             hand[kind] -= 1
@@ -184,19 +171,8 @@ def test_other_suits_other_honours_and_counting_backwards_change_nothing(
     assert [others >> place & 1 for place in range(34)] == [improving >> kind & 1 for kind in order]
 
 
-def random_hands(count: int, size: int, seed: int) -> tuple[I8, I8]:
-    """Return hands of ``size`` tiles, melds counted as three, and their melds; most from few suits, so near tenpai."""
-    rng = np.random.default_rng(seed)
-    melds = rng.integers(0, 5, count).astype(np.int8)
-    hands = np.zeros((count, 34), np.int8)
-    for i in range(count):
-        kinds = [*range(9 * int(rng.integers(1, 4))), *range(27, 34)]
-        np.add.at(hands[i], rng.choice(np.repeat(kinds, 4), size - 3 * melds[i], replace=False), 1)
-    return hands, melds
-
-
 def test_a_batch_is_what_the_search_finds_hand_by_hand() -> None:
-    hands, melds = random_hands(150, 13, 1)
+    hands, melds = random_hands(400, 13, 1)
     before = hands.copy()
     found = count_ukeire(hands, melds)
     waits = find_waits(hands, melds)

@@ -13,45 +13,15 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
 from suphx.games.game import Agent
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.rules import Rules, tenhou, tonpuu
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    DEALT,
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    GAME_END,
-    KYOKU_END,
-    KYOKU_START,
-    LAST_DRAW,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    NUM_DRAWS,
-    OWN_TURN,
-    PASS,
-    RINSHAN,
-    TRIPLE_RON_DRAW,
-    WIN_RESULT,
-    shuffle_wall,
-)
+from suphx.games.riichi.table import shuffle_wall
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.games.riichi.tile import face_of_id
 from suphx.kernel.record import Records
+from tests.games.riichi.builders import hands
 from tests.games.riichi.builders.games import choose_hastily
-from tests.games.riichi.builders.hands import (
-    DEALER_LEADS,
-    EAST_1,
-    EAST_4,
-    EVEN,
-    OTHER_LEADS,
-    SOUTH_4,
-    WEST_1,
-    WEST_4,
-    after,
-    choose,
-    next_deal,
-)
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.invariants import check_invariants, first_violation
 from tests.kernel.wrong_tables import WRONG_TABLES
@@ -64,7 +34,7 @@ def play(seeds: range, rules: Rules, batch: int) -> Records:
         simulator = Simulator(len(seeds[start : start + batch]), rules)
         simulator.reset(seeds[start : start + batch])
         while (waiting := simulator.waiting()).size:
-            simulator.advance(waiting, choose(simulator.tables, waiting))
+            simulator.advance(waiting, hands.choose(simulator.tables, waiting))
         finished.append(simulator.tables)
     return np.concatenate(finished)
 
@@ -78,14 +48,14 @@ def test_a_reset_simulator_plays_like_a_new_one() -> None:
     used, fresh = Simulator(4, tenhou()), Simulator(4, tenhou())
     used.reset(range(100, 104))
     while (waiting := used.waiting()).size:
-        used.advance(waiting, choose(used.tables, waiting))
+        used.advance(waiting, hands.choose(used.tables, waiting))
     used.reset(range(4))
     fresh.reset(range(4))
     for _ in range(500):
         waiting = used.waiting()
         np.testing.assert_array_equal(waiting, fresh.waiting())
-        actions = choose(used.tables, waiting)
-        np.testing.assert_array_equal(actions, choose(fresh.tables, waiting))
+        actions = hands.choose(used.tables, waiting)
+        np.testing.assert_array_equal(actions, hands.choose(fresh.tables, waiting))
         used.advance(waiting, actions)
         fresh.advance(waiting, actions)
     np.testing.assert_array_equal(used.scores(), fresh.scores())
@@ -95,11 +65,11 @@ def test_a_simulator_can_wait_at_the_end_of_every_deal() -> None:
     simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
     simulator.reset([7])
     deals = 0
-    while simulator.tables["phase"][0] != GAME_END:
+    while simulator.tables["phase"][0] != codes.GAME_END:
         while (waiting := simulator.waiting()).size:
-            simulator.advance(waiting, choose(simulator.tables, waiting))
+            simulator.advance(waiting, hands.choose(simulator.tables, waiting))
         assert simulator.at_kyoku_end().tolist() == [0]
-        assert simulator.tables["phase"][0] == KYOKU_END
+        assert simulator.tables["phase"][0] == codes.KYOKU_END
         simulator.next_kyoku(np.array([0]))
         deals += 1
     assert deals == simulator.tables["num_kyoku"][0]
@@ -135,7 +105,7 @@ def test_wrong_numbers_seeds_and_tables_are_refused(call: Callable[[Simulator], 
     assert simulator.tables.tobytes() == before
 
 
-@pytest.mark.parametrize("action", [PASS, -1, 120, 5000])
+@pytest.mark.parametrize("action", [codes.PASS, -1, 120, 5000])
 def test_an_illegal_action_is_refused_with_the_legal_ones_and_changes_nothing(action: int) -> None:
     simulator = Simulator(2, tenhou())
     simulator.reset([1, 2])
@@ -210,17 +180,17 @@ def draws_with_lanes() -> list[Draw]:
         for i in waiting.tolist():
             t: Any = simulator.tables[i]
             now = int(t["num_kyoku"]), int(t["next_draw"])
-            if t["phase"] == OWN_TURN and not t["is_rinshan"] and tuple(last[i]) != now:
+            if t["phase"] == codes.OWN_TURN and not t["is_rinshan"] and tuple(last[i]) != now:
                 last[i] = now
                 draws[i].append(draw_of(t))
-        simulator.advance(waiting, choose(simulator.tables, waiting))
+        simulator.advance(waiting, hands.choose(simulator.tables, waiting))
     return [draw for game in draws for draw in game]
 
 
 def draw_of(t: Any) -> Draw:
     place = int(t["next_draw"]) - 1
     kans = int(t["num_kans"])
-    gone = [*range(place), *RINSHAN[:kans], *(DORA_POSITIONS[i] for i in range(int(t["num_dora"])))]
+    gone = [*range(place), *codes.RINSHAN[:kans], *(codes.DORA_POSITIONS[i] for i in range(int(t["num_dora"])))]
     return Draw(
         deal=(int(t["wall_seed"]), int(t["kyoku"]), int(t["honba"])),
         seat=int(t["actor"]),
@@ -241,7 +211,7 @@ def test_every_seat_draws_from_its_lane_or_else_the_next_tile() -> None:
             deal, draws = draw.deal, [0] * 4
             wall = np.zeros(136, np.int16)
             shuffle_wall(*deal, wall)
-            places = {place: int(wall[DEALT + place]) for place in range(NUM_DRAWS)}
+            places = {place: int(wall[codes.DEALT + place]) for place in range(codes.NUM_DRAWS)}
         lane = (draw.seat - deal[1]) % 4 + 4 * draws[draw.seat]
         live = sorted(places)[: len(places) - draw.num_kans]
         place = min((place for place in live if place >= lane), default=live[0])
@@ -272,10 +242,10 @@ def test_the_number_of_draws_is_that_of_the_ordinary_game() -> None:
         simulator = Simulator(32, tenhou(), stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
         simulator.reset(range(32))
         while (waiting := simulator.waiting()).size:
-            simulator.advance(waiting, choose(simulator.tables, waiting))
-        t = simulator.tables[simulator.tables["result"] == EXHAUSTIVE_DRAW]
+            simulator.advance(waiting, hands.choose(simulator.tables, waiting))
+        t = simulator.tables[simulator.tables["result"] == codes.EXHAUSTIVE_DRAW]
         assert t["num_kans"].max() > 0
-        np.testing.assert_array_equal(t["next_draw"], LAST_DRAW - t["num_kans"])
+        np.testing.assert_array_equal(t["next_draw"], codes.LAST_DRAW - t["num_kans"])
         np.testing.assert_array_equal(np.sort(t["wall"], axis=1), np.tile(np.arange(136), (len(t), 1)))
 
 
@@ -296,7 +266,7 @@ def outcomes(seeds: range, has_draw_lanes: bool) -> list[np.ndarray]:
         ended = simulator.at_kyoku_end()
         t = simulator.tables[ended]
         winner = np.where(t["num_wins"] > 0, (t["win_seat"][:, 0] - t["kyoku"]) % 4, 4)
-        rows.append(np.stack([winner, (t["next_draw"] - DEALT) // 10, np.minimum(t["num_calls"], 4)]))
+        rows.append(np.stack([winner, (t["next_draw"] - codes.DEALT) // 10, np.minimum(t["num_calls"], 4)]))
         simulator.next_kyoku(ended)
     return [np.bincount(column, minlength=size) for column, size in zip(np.hstack(rows), (5, 8, 5), strict=True)]
 
@@ -316,20 +286,16 @@ def play_checked(seeds: range, agent: Agent | None) -> int:
         first_violation(simulator.tables, waiting, 100_000)
         checks += len(waiting)
         simulator.next_kyoku(simulator.at_kyoku_end())
-    assert (simulator.tables["phase"] == GAME_END).all()
+    assert (simulator.tables["phase"] == codes.GAME_END).all()
     return checks
 
 
-def test_nothing_is_lost_in_random_games() -> None:
-    assert play_checked(range(100), ScriptedAgent("random")) > 100_000
-
-
-def test_nothing_is_lost_in_games_of_reasonable_players() -> None:
-    assert play_checked(range(100), ScriptedAgent("ukeire")) > 50_000
-
-
-def test_nothing_is_lost_in_games_full_of_riichi_calls_and_wins() -> None:
-    assert play_checked(range(8), None) > 3000
+@pytest.mark.parametrize(
+    ("agent", "num_games", "num_checks"), [("random", 100, 100_000), ("ukeire", 100, 50_000), ("hasty", 8, 3000)]
+)
+def test_nothing_is_lost_in_games(agent: str, num_games: int, num_checks: int) -> None:
+    player = None if agent == "hasty" else ScriptedAgent(agent)
+    assert play_checked(range(num_games), player) > num_checks
 
 
 @pytest.mark.slow
@@ -370,23 +336,25 @@ def test_a_damaged_state_is_noticed(name: str, value: object, message: str) -> N
 @pytest.mark.parametrize(
     ("result", "winners", "tenpai", "expected"),
     [
-        (WIN_RESULT, (0,), (), (0, 3)),  # the dealer won
-        (WIN_RESULT, (1,), (), (1, 0)),
-        (WIN_RESULT, (2, 0), (), (0, 3)),  # a double ron with the dealer
-        (EXHAUSTIVE_DRAW, (), (0, 1), (0, 3)),
-        (EXHAUSTIVE_DRAW, (), (1, 2, 3), (1, 3)),
-        (NAGASHI_MANGAN, (), (0,), (0, 3)),
-        (NAGASHI_MANGAN, (), (), (1, 3)),
-        (NINE_TERMINALS_DRAW, (), (), (0, 3)),
-        (FOUR_WINDS_DRAW, (), (), (0, 3)),
-        (FOUR_RIICHI_DRAW, (), (), (0, 3)),
-        (TRIPLE_RON_DRAW, (), (), (0, 3)),
+        (codes.WIN_RESULT, (0,), (), (0, 3)),  # the dealer won
+        (codes.WIN_RESULT, (1,), (), (1, 0)),
+        (codes.WIN_RESULT, (2, 0), (), (0, 3)),  # a double ron with the dealer
+        (codes.EXHAUSTIVE_DRAW, (), (0, 1), (0, 3)),
+        (codes.EXHAUSTIVE_DRAW, (), (1, 2, 3), (1, 3)),
+        (codes.NAGASHI_MANGAN, (), (0,), (0, 3)),
+        (codes.NAGASHI_MANGAN, (), (), (1, 3)),
+        (codes.NINE_TERMINALS_DRAW, (), (), (0, 3)),
+        (codes.FOUR_WINDS_DRAW, (), (), (0, 3)),
+        (codes.FOUR_RIICHI_DRAW, (), (), (0, 3)),
+        (codes.TRIPLE_RON_DRAW, (), (), (0, 3)),
     ],
 )
 def test_the_dealer_stays_after_a_win_tenpai_or_an_abortive_draw(
     result: int, winners: Sequence[int], tenpai: Sequence[int], expected: tuple[int, int]
 ) -> None:
-    assert next_deal(after(EAST_1, result=result, winners=winners, tenpai=tenpai, honba=2)) == expected
+    assert (
+        hands.next_deal(hands.after(hands.EAST_1, result=result, winners=winners, tenpai=tenpai, honba=2)) == expected
+    )
 
 
 # --- the end
@@ -395,69 +363,65 @@ def test_the_dealer_stays_after_a_win_tenpai_or_an_abortive_draw(
 @pytest.mark.parametrize(
     ("scores", "winners", "is_over"),
     [
-        (OTHER_LEADS, (0,), True),  # somebody has the target after South 4
-        (EVEN, (0,), False),  # nobody has: on into West
+        (hands.OTHER_LEADS, (0,), True),  # somebody has the target after South 4
+        (hands.EVEN, (0,), False),  # nobody has: on into West
         ((29_900, 29_900, 20_100, 20_100), (0,), False),
         ((30_000, 29_000, 20_900, 20_100), (0,), True),
-        (DEALER_LEADS, (3,), True),  # the last dealer won and leads
-        (OTHER_LEADS, (3,), False),  # it won and does not lead
+        (hands.DEALER_LEADS, (3,), True),  # the last dealer won and leads
+        (hands.OTHER_LEADS, (3,), False),  # it won and does not lead
         ((25_000, 25_000, 20_100, 29_900), (3,), False),  # it leads below the target
         ((30_000, 24_000, 16_000, 30_000), (3,), False),  # a tie is lost to the seat nearer to East
     ],
 )
 def test_after_south_4(scores: Sequence[int], winners: Sequence[int], is_over: bool) -> None:
-    assert (after(SOUTH_4, scores, winners=winners)["phase"] == GAME_END) == is_over
+    assert (hands.after(hands.SOUTH_4, scores, winners=winners)["phase"] == codes.GAME_END) == is_over
 
 
-def test_the_target_does_not_end_the_game_before_the_last_deal() -> None:
-    assert after(SOUTH_4 - 1, (40_000, 20_000, 20_000, 20_000), winners=(0,))["phase"] == KYOKU_START
+TENPAI_DRAW: dict[str, Any] = {"result": codes.EXHAUSTIVE_DRAW, "tenpai": (3,)}
+GOES_ON = Rules(tenpai_ends_game=False)
 
 
-@pytest.mark.parametrize(("tenpai_ends_game", "is_over"), [(True, True), (False, False)])
-def test_tenpai_of_the_leading_last_dealer_ends_the_game_if_the_rules_say_so(
-    tenpai_ends_game: bool, is_over: bool
+@pytest.mark.parametrize(
+    ("kyoku", "scores", "options", "expected"),
+    [
+        (
+            hands.SOUTH_4 - 1,
+            (40_000, 20_000, 20_000, 20_000),
+            {"winners": (0,)},
+            (hands.SOUTH_4, 0),
+        ),  # the target comes too early
+        (hands.SOUTH_4, hands.DEALER_LEADS, TENPAI_DRAW, None),  # the leading last dealer is tenpai
+        (hands.SOUTH_4, hands.DEALER_LEADS, TENPAI_DRAW | {"rules": GOES_ON}, (hands.SOUTH_4, 1)),
+        (hands.SOUTH_4, hands.DEALER_LEADS, {"result": codes.EXHAUSTIVE_DRAW}, None),  # noten: it loses the deal
+        (hands.SOUTH_4, hands.DEALER_LEADS, {"result": codes.NINE_TERMINALS_DRAW}, (hands.SOUTH_4, 1)),
+        (hands.SOUTH_4, hands.EVEN, {"winners": (0,)}, (hands.WEST_1, 0)),
+        (hands.WEST_1, hands.OTHER_LEADS, {"winners": (1,)}, None),  # West ends as soon as somebody has the target
+        (hands.WEST_1, hands.EVEN, {"winners": (1,)}, (hands.WEST_1 + 1, 0)),
+        (hands.WEST_4, hands.EVEN, {"winners": (0,)}, None),  # and at its end below the target too
+        (hands.WEST_4, hands.EVEN, {"winners": (3,)}, (hands.WEST_4, 1)),
+        (hands.EAST_4, hands.OTHER_LEADS, {"winners": (0,), "rules": tonpuu()}, None),
+        (hands.EAST_4, hands.EVEN, {"winners": (0,), "rules": tonpuu()}, (hands.EAST_4 + 1, 0)),
+        (hands.SOUTH_4, hands.EVEN, {"winners": (0,), "rules": tonpuu()}, None),
+        (hands.EAST_4, hands.OTHER_LEADS, {"winners": (0,)}, (hands.EAST_4 + 1, 0)),
+    ],
+)
+def test_the_game_ends_or_goes_on_to_this_deal_and_honba(
+    kyoku: int, scores: Sequence[int], options: dict[str, Any], expected: tuple[int, int] | None
 ) -> None:
-    table = after(
-        SOUTH_4, DEALER_LEADS, result=EXHAUSTIVE_DRAW, tenpai=(3,), rules=Rules(tenpai_ends_game=tenpai_ends_game)
-    )
-    assert (table["phase"] == GAME_END) == is_over
+    table = hands.after(kyoku, scores, **options)
+    assert (table["phase"] == codes.GAME_END) == (expected is None)
+    assert expected is None or hands.next_deal(table) == expected
 
 
-def test_a_last_dealer_who_leads_and_is_noten_ends_the_game_by_losing_the_deal() -> None:
-    assert after(SOUTH_4, DEALER_LEADS, result=EXHAUSTIVE_DRAW)["phase"] == GAME_END
-
-
-def test_an_abortive_draw_of_the_last_deal_is_played_again() -> None:
-    table = after(SOUTH_4, DEALER_LEADS, result=NINE_TERMINALS_DRAW)
-    assert next_deal(table) == (SOUTH_4, 1)
-
-
-def test_west_ends_as_soon_as_somebody_has_the_target() -> None:
-    assert next_deal(after(SOUTH_4, EVEN, winners=(0,))) == (WEST_1, 0)
-    assert after(WEST_1, OTHER_LEADS, winners=(1,))["phase"] == GAME_END
-    assert next_deal(after(WEST_1, EVEN, winners=(1,))) == (WEST_1 + 1, 0)
-
-
-def test_after_west_4_the_game_ends_below_the_target_too() -> None:
-    assert after(WEST_4, EVEN, winners=(0,))["phase"] == GAME_END
-    assert next_deal(after(WEST_4, EVEN, winners=(3,))) == (WEST_4, 1)
-
-
-def test_an_east_game_ends_after_east_4_and_goes_on_into_south() -> None:
-    assert after(EAST_4, OTHER_LEADS, winners=(0,), rules=tonpuu())["phase"] == GAME_END
-    assert next_deal(after(EAST_4, EVEN, winners=(0,), rules=tonpuu())) == (EAST_4 + 1, 0)
-    assert after(SOUTH_4, EVEN, winners=(0,), rules=tonpuu())["phase"] == GAME_END
-    assert next_deal(after(EAST_4, OTHER_LEADS, winners=(0,))) == (EAST_4 + 1, 0)
-
-
-# --- places
-
-
-def test_places_follow_points() -> None:
-    table = after(SOUTH_4, (20_000, 31_000, 9000, 40_000), winners=(0,))
-    assert table["placement"].tolist() == [3, 2, 4, 1]
-
-
-def test_of_equal_points_the_seat_nearer_to_the_first_dealer_is_ahead() -> None:
-    table = after(SOUTH_4, (20_000, 30_000, 20_000, 30_000), winners=(0,))
-    assert table["placement"].tolist() == [3, 1, 4, 2]
+@pytest.mark.parametrize(
+    ("scores", "places"),
+    [
+        ((20_000, 31_000, 9000, 40_000), [3, 2, 4, 1]),
+        (
+            (20_000, 30_000, 20_000, 30_000),
+            [3, 1, 4, 2],
+        ),  # a tie: nearer to the first dealer
+    ],
+)
+def test_places_follow_points(scores: Sequence[int], places: list[int]) -> None:
+    assert hands.after(hands.SOUTH_4, scores, winners=(0,))["placement"].tolist() == places

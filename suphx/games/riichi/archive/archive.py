@@ -29,9 +29,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from suphx.file_tree import files_below
 from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts
@@ -53,8 +53,6 @@ _REMEDY = "use fewer workers"
 
 T = TypeVar("T")
 
-_Parsed: TypeAlias = GameLog | QuarantinedRecord
-
 
 def iter_records(
     paths: Sequence[Path],
@@ -74,16 +72,15 @@ def iter_records(
         raise ValueError(f"workers is {workers}: use 1 process or more")
     parse = partial(parse_record, is_fragment_allowed)
     texts = iter_texts(paths, quarantine=quarantine, read=read)
-    return _kept(map(parse, texts) if workers == 1 else map_records(parse, texts, workers), quarantine)
 
+    def games() -> Iterator[GameLog]:
+        for item in map(parse, texts) if workers == 1 else map_records(parse, texts, workers):
+            if isinstance(item, GameLog):
+                yield item
+            else:
+                quarantine.add_entry(item)
 
-def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog]:
-    """Yield the games, set the others aside."""
-    for item in parsed:
-        if isinstance(item, GameLog):
-            yield item
-        else:
-            quarantine.add_entry(item)
+    return games()
 
 
 def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | QuarantinedRecord:
@@ -102,19 +99,6 @@ def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | Quarant
         return QuarantinedRecord(raw.source, place, error.reason, error.kind)
 
 
-def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
-    chunk: list[RawRecord] = []
-    size = 0
-    for raw in texts:
-        chunk.append(raw)
-        size += len(raw.text)
-        if len(chunk) == _CHUNK_RECORDS or size >= _CHUNK_CHARACTERS:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
 def map_records(work: Callable[[RawRecord], T], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
     """Yield what ``work`` (a function that can be pickled) makes of each text, in order, from worker processes.
 
@@ -124,26 +108,28 @@ def map_records(work: Callable[[RawRecord], T], texts: Iterable[RawRecord], work
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, initializer=become_worker)
     under_way: deque[Future[list[T]]] = deque()
+    chunk: list[RawRecord] = []
+    size = 0
     try:
-        for chunk in _chunks(texts):
-            with worker_deaths(_REMEDY), starting_workers():  # the pool starts them as it needs them
-                under_way.append(pool.submit(_map_chunk, work, chunk))
-            if len(under_way) >= workers * _CHUNKS_PER_WORKER:
-                yield from _result(under_way)
-        while under_way:
-            yield from _result(under_way)
+        for raw in chain(texts, [None]):
+            if raw is not None:
+                chunk.append(raw)
+                size += len(raw.text)
+            is_full = len(chunk) == _CHUNK_RECORDS or size >= _CHUNK_CHARACTERS
+            if chunk and (is_full or raw is None):
+                with worker_deaths(_REMEDY), starting_workers():  # the pool starts them as it needs them
+                    under_way.append(pool.submit(_map_chunk, work, chunk))
+                chunk, size = [], 0
+            while len(under_way) >= (workers * _CHUNKS_PER_WORKER if raw is not None else 1):
+                with worker_deaths(_REMEDY):
+                    done = under_way.popleft().result()
+                yield from done
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _map_chunk(work: Callable[[RawRecord], T], chunk: list[RawRecord]) -> list[T]:
     return [work(raw) for raw in chunk]
-
-
-def _result(under_way: deque[Future[list[T]]]) -> list[T]:
-    """Wait for the first of the chunks that are under way."""
-    with worker_deaths(_REMEDY):
-        return under_way.popleft().result()
 
 
 def find_record(path: Path, wanted: str = "") -> GameLog:
@@ -156,30 +142,27 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
     is_name = is_number and any(file.name.startswith(f"{wanted}.") for file in files_below(path))
     quarantine = Quarantine()
     count = 0
-    numbered: RawRecord | None = None
+    found: RawRecord | None = None
     for raw in iter_texts([path], quarantine=quarantine):
         count += 1
         if wanted in ("", raw.id):
-            return _parsed(raw)
+            found = raw
+            break
         if wanted == str(count):
-            numbered = raw
+            found = raw
             if not is_name:
                 break
-    if numbered is not None:
-        return _parsed(numbered)
+    if found is not None:
+        log = parse_record(True, found)
+        if isinstance(log, QuarantinedRecord):
+            raise ValueError(printable(str(log)))
+        return log
     if not count and quarantine.entries:
         entry = quarantine.entries[0]
         raise ValueError(f"{entry.file} has no game: {entry.reason}; {entry.remedy}")
     if not count:
         raise ValueError(f"{path} has no game: it is empty")
     raise ValueError(f"{path} has no game {wanted!r}: give the id of a game or a number from 1 to {count:,}")
-
-
-def _parsed(raw: RawRecord) -> GameLog:
-    log = parse_record(True, raw)
-    if isinstance(log, QuarantinedRecord):
-        raise ValueError(printable(str(log)))
-    return log
 
 
 _MAX_SHOWN = 10
@@ -191,12 +174,9 @@ class VerifyReport:
 
     games: int = 0
     kyoku: int = 0
-    decisions: int = 0
-    """Choices that were compared with the legal mask, passes included."""
-    draws_checked: int = 0
-    """Draws compared with walls computed from shuffle seeds."""
-    draws_unchecked: Counter[str] = field(default_factory=Counter)
-    """Draws that could not be compared, by the reason."""
+    decisions: int = 0  # choices that were compared with the legal mask, passes included
+    draws_checked: int = 0  # draws compared with walls computed from shuffle seeds
+    draws_unchecked: Counter[str] = field(default_factory=Counter)  # draws that could not be compared, by the reason
     ignored: Counter[str] = field(default_factory=Counter)
     """What the readers left out because no game needs it: live tags, broken names."""
     differences: int = 0
@@ -254,7 +234,10 @@ def verify_records(
     start = time.monotonic()
     report = VerifyReport()
     texts = islice(iter_texts(paths, quarantine=report.quarantine, read=read), limit)
-    for outcome in _check_all(texts, workers or usable_cores()):
+    num_workers = workers or usable_cores()
+    # The first one is checked here: it compiles the kernels into the cache that the workers then read.
+    here = map(_check, islice(texts, None if num_workers == 1 else 1))
+    for outcome in here if num_workers == 1 else chain(here, map_records(_check, texts, num_workers)):
         if isinstance(outcome, QuarantinedRecord):
             report.quarantine.add_entry(outcome)
         else:
@@ -262,16 +245,6 @@ def verify_records(
             progress(1)
     report.seconds = time.monotonic() - start
     return report
-
-
-def _check_all(texts: Iterable[RawRecord], workers: int) -> Iterator[VerifyReport | QuarantinedRecord]:
-    if workers == 1:
-        yield from map(_check, texts)
-        return
-    # The first one is checked here: it compiles the kernels into the cache that the workers then read.
-    rest = iter(texts)
-    yield from map(_check, islice(rest, 1))
-    yield from map_records(_check, rest, workers)
 
 
 def _check(raw: RawRecord) -> VerifyReport | QuarantinedRecord:

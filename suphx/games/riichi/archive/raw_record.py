@@ -19,28 +19,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from suphx.file_tree import files_below
-from suphx.games.riichi.archive.record_stream import (
-    MAX_RECORD_BYTES,
-    ByteSource,
-    Line,
-    Member,
-    OtherFormat,
-    ReadShare,
-    iter_lines,
-    iter_tar_members,
-    iter_zip_members,
-    read_bounded,
-    unpacked,
-)
+from suphx.games.riichi.archive import record_stream
 from suphx.games.riichi.records.game_log import MAX_ID_BYTES
-from suphx.games.riichi.records.quarantine import (
-    DAMAGED,
-    NOT_A_RECORD,
-    OTHER_FORMAT,
-    TOO_LARGE,
-    UNREADABLE,
-    Quarantine,
-)
+from suphx.games.riichi.records.quarantine import DAMAGED, NOT_A_RECORD, OTHER_FORMAT, TOO_LARGE, UNREADABLE, Quarantine
 from suphx.json_text import parse_json
 
 _ADDRESS = re.compile(r"https?://tenhou\.net/[0-9]+/[^#\s]*#json=(.*)", re.S)
@@ -73,11 +54,6 @@ def _is_one_game(line: str) -> bool:
         return False
 
 
-def _is_json_document(line: str) -> bool:
-    """Tell whether the first line of a file begins JSON other than lines of mjai; programs log lines such as [INFO]."""
-    return _ARRAY.match(line) is not None or (line.startswith("{") and not _EVENT_LINE.match(line))
-
-
 def _json_games(text: str) -> Iterator[tuple[str, str]]:
     """Yield id (as tenhou.net/6 has it, or "") and text of each game; ValueError if it is not JSON, or has none."""
     num_games = 0
@@ -86,12 +62,12 @@ def _json_games(text: str) -> Iterator[tuple[str, str]]:
         is_start = isinstance(value, dict) and value.get("type") == "start_game"
         if events and is_start:
             num_games += 1
-            yield "", "\n".join(map(_dumped, events))
+            yield "", "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
             events = []
         if isinstance(value, dict) and "log" in value:
             num_games += 1
             reference = value.get("ref")
-            yield reference[:_MAX_NAME] if isinstance(reference, str) else "", _dumped(value)
+            yield reference[:_MAX_NAME] if isinstance(reference, str) else "", json.dumps(value, ensure_ascii=False)
         elif events or is_start:
             events.append(value)
     if not num_games:
@@ -116,10 +92,6 @@ def _json_values(text: str) -> Iterator[Any]:
         yield from value if isinstance(value, list) else [value]
         if address is not None:
             return  # the viewer's other parameters follow
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 _PACKED = (".gz", ".xz", ".bz2")
@@ -151,18 +123,16 @@ _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|met
 class RawRecord:
     """The text of one record and where it was found."""
 
-    source: str
-    """The file; ``archive.tar/member`` for a member of an archive."""
-    position: str
-    """Where in the file: "line 7", or "" for the whole file."""
-    id: str
-    """Of at most MAX_ID_BYTES: a longer one ends in a digest."""
+    source: str  # the file; ``archive.tar/member`` for a member of an archive
+    position: str  # where in the file: "line 7", or "" for the whole file
+    id: str  # of at most MAX_ID_BYTES: a longer one ends in a digest
     text: str
-    seed: str | None = None
-    """The SHUFFLE seed, if a table beside the records has it."""
+    seed: str | None = None  # the SHUFFLE seed, if a table beside the records has it
 
 
-def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine, read: ReadShare | None = None) -> Iterator[RawRecord]:
+def iter_texts(
+    paths: Sequence[Path], *, quarantine: Quarantine, read: record_stream.ReadShare | None = None
+) -> Iterator[RawRecord]:
     """Yield the text of every record of files and folders (recursively, by name), in order; ``read`` opens the files.
 
     Files and folders in a folder whose names begin with a dot do not count: desktops and editors leave them.
@@ -171,21 +141,25 @@ def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine, read: ReadShare
     Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
     """
     files = record_files(paths)
-    share = read or ReadShare()
+    share = read or record_stream.ReadShare()
     share.expect(sum(path.stat().st_size for path in files))
-    return (raw for path in files for raw in _iter_file(path, quarantine, share))
 
+    def texts(path: Path) -> Iterator[RawRecord]:
+        source = _Source(str(path), quarantine)
+        seeds = None
+        if _kind(path.name) == _TABLE and _unpacked_name(path.name).stem == _GAMES:
+            places = (path.with_name(f"{_SEEDS}.tsv{packed}") for packed in ("", *_PACKED))
+            seeds = next((place for place in places if place.is_file()), None)
+        try:
+            with share.open(path) as file:
+                if _kind(path.name) == _ZIP:
+                    yield from source.members(record_stream.iter_zip_members(file, path.stat().st_size))
+                else:
+                    yield from source.texts(path.name, file, seeds)
+        except OSError as error:
+            source.give_up(error)
 
-def _iter_file(path: Path, quarantine: Quarantine, read: ReadShare) -> Iterator[RawRecord]:
-    source = _Source(str(path), quarantine)
-    try:
-        with read.open(path) as file:
-            if _kind(path.name) == _ZIP:
-                yield from source.members(iter_zip_members(file, path.stat().st_size))
-            else:
-                yield from source.texts(path.name, file, _seed_table(path))
-    except OSError as error:
-        source.give_up(error)
+    return chain.from_iterable(map(texts, files))
 
 
 def record_files(paths: Sequence[Path]) -> list[Path]:
@@ -194,10 +168,10 @@ def record_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _record_files(path: Path) -> list[Path]:
-    known, packed = ", ".join(_KIND_OF_SUFFIX), ", ".join(_PACKED)
     if path.is_dir():
-        files = [file for file in files_below(path) if _kind(file.name) or _is_text_of_game(file)]
+        files = [file for file in files_below(path) if _is_record_file(file)]
         if not files:
+            known, packed = ", ".join(_KIND_OF_SUFFIX), ", ".join(_PACKED)
             raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or {packed}")
         return files
     if not path.exists():
@@ -207,12 +181,12 @@ def _record_files(path: Path) -> list[Path]:
     return [path]
 
 
-def _is_text_of_game(path: Path) -> bool:
-    """Tell whether a file named .txt begins as a game does; license texts and notes of people do not."""
-    if _unpacked_name(path.name).suffix.lower() != ".txt":
-        return False
+def _is_record_file(path: Path) -> bool:
+    if _kind(path.name) or _unpacked_name(path.name).suffix.lower() != ".txt":
+        return _kind(path.name) is not None
+    # A text counts if it begins as a game does; license texts and notes of people do not.
     with path.open("rb") as file, suppress(OSError):
-        return is_game_text(unpacked(file).read(_MAX_HEAD).decode("utf-8", "replace"))
+        return is_game_text(record_stream.unpacked(file).read(_MAX_HEAD).decode("utf-8", "replace"))
     return False
 
 
@@ -231,14 +205,6 @@ def _kind(name: str) -> str | None:
 def _unpacked_name(name: str) -> PurePosixPath:
     pure = PurePosixPath(name)
     return PurePosixPath(pure.name).with_suffix("") if pure.suffix.lower() in _PACKED else PurePosixPath(pure.name)
-
-
-def _seed_table(path: Path) -> Path | None:
-    """Return the seeds that belong to a table of games, if they are there."""
-    if _kind(path.name) != _TABLE or _unpacked_name(path.name).stem != _GAMES:
-        return None
-    places = [path.with_name(f"{_SEEDS}.tsv{packed}") for packed in ("", *_PACKED)]
-    return next((place for place in places if place.is_file()), None)
 
 
 def _tenhou_id(name: str) -> str | None:
@@ -269,7 +235,7 @@ class _Source:
 
     def give_up(self, error: OSError) -> None:
         """Set aside the rest of a file that cannot be read, or the whole of one that is no record file."""
-        if isinstance(error, OtherFormat):
+        if isinstance(error, record_stream.OtherFormat):
             self._refuse(self.position, str(error), OTHER_FORMAT)
         else:
             self._refuse(self.position, f"cannot be read further: {error or type(error).__name__}", UNREADABLE)
@@ -279,19 +245,19 @@ class _Source:
 
     def texts(self, file_name: str, file: io.BufferedReader, seeds: Path | None = None) -> Iterator[RawRecord]:
         """Yield the records of a file; its name gives its form, or else its content."""
-        content = unpacked(file)
+        content = record_stream.unpacked(file)
         kind = _kind(file_name)
         record_id = _tenhou_id(file_name) or _unpacked_name(file_name).stem
         if kind == _MJLOG:
-            yield from self._record(record_id, "", read_bounded(content))
+            yield from self._record(record_id, "", record_stream.read_bounded(content))
         elif kind == _TABLE:
             yield from self._table(content, _Seeds(seeds, self._quarantine))
         elif kind == _TAR:
-            yield from self.members(iter_tar_members(content))
+            yield from self.members(record_stream.iter_tar_members(content))
         else:
             yield from self._json_or_mjlog(record_id, content)
 
-    def members(self, members: Iterable[Member]) -> Iterator[RawRecord]:
+    def members(self, members: Iterable[record_stream.Member]) -> Iterator[RawRecord]:
         """Yield the records of the members of an archive."""
         for member in members:
             self.position = member.name
@@ -309,7 +275,7 @@ class _Source:
         self, record_id: str, position: str, data: bytes | None, seed: str | None = None
     ) -> Iterator[RawRecord]:
         if data is None:
-            self._refuse(position, f"longer than {MAX_RECORD_BYTES:,} bytes", TOO_LARGE)
+            self._refuse(position, f"longer than {record_stream.MAX_RECORD_BYTES:,} bytes", TOO_LARGE)
             return
         try:
             text = data.decode()
@@ -323,14 +289,14 @@ class _Source:
             return
         yield RawRecord(self._name, position, _fitting_id(record_id), text, seed)
 
-    def _lines(self, file: ByteSource) -> Iterator[Line]:
+    def _lines(self, file: io.BufferedIOBase) -> Iterator[record_stream.Line]:
         """Yield the lines that are not blank."""
-        for line in iter_lines(file):
+        for line in record_stream.iter_lines(file):
             self.position = f"line {line.number}"
             if line.data is None or line.data.strip():
                 yield line
 
-    def _table(self, file: ByteSource, seeds: _Seeds) -> Iterator[RawRecord]:
+    def _table(self, file: io.BufferedIOBase, seeds: _Seeds) -> Iterator[RawRecord]:
         for line in self._lines(file):
             if line.data is None:
                 yield from self._record("", self.position, None)
@@ -342,10 +308,10 @@ class _Source:
             record_id = first.decode("utf-8", "replace")
             yield from self._record(record_id, self.position, rest.rpartition(b"\t")[2], seeds.find(record_id))
 
-    def _json_or_mjlog(self, record_id: str, file: ByteSource) -> Iterator[RawRecord]:
+    def _json_or_mjlog(self, record_id: str, file: io.BufferedIOBase) -> Iterator[RawRecord]:
         """Yield the games of a file of mjai lines or other JSON, or of an mjlog record in a file with such a name."""
         lines = self._lines(file)
-        first = next(lines, Line(1, b""))
+        first = next(lines, record_stream.Line(1, b""))
         start = (first.data or b"").decode("utf-8", "replace").strip(_BLANKS)
         lines = chain([first], lines)
         if _is_one_game(start):
@@ -353,7 +319,8 @@ class _Source:
                 yield from self._json_document(record_id, self.position, line.data)
         elif start.startswith("<"):
             yield from self._record(record_id, "", _joined(lines))
-        elif _is_json_document(start):
+        # JSON other than lines of mjai; programs also log lines such as [INFO]
+        elif _ARRAY.match(start) or (start.startswith("{") and not _EVENT_LINE.match(start)):
             yield from self._json_document(record_id, "", _joined(lines))
         else:
             yield from self._mjai_games(record_id, lines)
@@ -367,11 +334,11 @@ class _Source:
             except ValueError as error:
                 self._refuse(position, str(error))
 
-    def _mjai_games(self, record_id: str, lines: Iterable[Line]) -> Iterator[RawRecord]:
+    def _mjai_games(self, record_id: str, lines: Iterable[record_stream.Line]) -> Iterator[RawRecord]:
         """Cut mjai lines before every start_game."""
         number = 0
 
-        def game_of(line: Line) -> int:
+        def game_of(line: record_stream.Line) -> int:
             nonlocal number
             number += line.data is not None and b'"start_game"' in line.data
             return number
@@ -395,24 +362,24 @@ def _numbered(record_id: str, number: int) -> str:
     return record_id if number == 1 else f"{record_id}-{number}"
 
 
-def _joined(lines: Iterable[Line]) -> bytes | None:
+def _joined(lines: Iterable[record_stream.Line]) -> bytes | None:
     """Return the text of lines, or None if it is too long."""
     held: list[bytes] = []
     size = 0
     for line in lines:
-        size += MAX_RECORD_BYTES + 1 if line.data is None else len(line.data)
-        if size <= MAX_RECORD_BYTES and line.data is not None:
+        size += record_stream.MAX_RECORD_BYTES + 1 if line.data is None else len(line.data)
+        if size <= record_stream.MAX_RECORD_BYTES and line.data is not None:
             held.append(line.data)
         else:
             held.clear()
-    return b"\n".join(held) if size <= MAX_RECORD_BYTES else None
+    return b"\n".join(held) if size <= record_stream.MAX_RECORD_BYTES else None
 
 
 class _Seeds:
     """A table of seeds read alongside the games; both usually have the same order, but need not."""
 
     def __init__(self, path: Path | None, quarantine: Quarantine) -> None:
-        self._lines = iter(()) if path is None else _seed_lines(path, quarantine)
+        self._lines = iter(()) if path is None else self._read(path, quarantine)
         self._ahead: dict[str, str] = {}
 
     def find(self, record_id: str) -> str | None:
@@ -424,18 +391,16 @@ class _Seeds:
             self._ahead[line[0]] = line[1]
         return self._ahead.pop(record_id, None)
 
-
-def _seed_lines(path: Path, quarantine: Quarantine) -> Iterator[tuple[str, str]]:
-    """Yield id and seed of each line."""
-    source = _Source(str(path), quarantine)
-    try:
-        with path.open("rb") as file:
-            for line in iter_lines(unpacked(file)):
-                data = line.data or b""
-                columns = data.strip().split(b"\t") if len(data) <= _MAX_SEED_LINE_BYTES else []
-                if len(columns) == 2:
-                    yield columns[0].decode("utf-8", "replace"), columns[1].decode("ascii", "replace")
-                else:
-                    quarantine.add(str(path), f"line {line.number}", "the line is not: id, tab, seed")
-    except OSError as error:
-        source.give_up(error)
+    def _read(self, path: Path, quarantine: Quarantine) -> Iterator[tuple[str, str]]:
+        """Yield id and seed of each line."""
+        try:
+            with path.open("rb") as file:
+                for line in record_stream.iter_lines(record_stream.unpacked(file)):
+                    data = line.data or b""
+                    columns = data.strip().split(b"\t") if len(data) <= _MAX_SEED_LINE_BYTES else []
+                    if len(columns) == 2:
+                        yield columns[0].decode("utf-8", "replace"), columns[1].decode("ascii", "replace")
+                    else:
+                        quarantine.add(str(path), f"line {line.number}", "the line is not: id, tab, seed")
+        except OSError as error:
+            _Source(str(path), quarantine).give_up(error)

@@ -20,15 +20,13 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, Self, cast
+from typing import IO, Any, NamedTuple, Self, cast
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
 MAX_UNPACKED_RATIO = 500
 """A packed file that grows beyond this many times its size is given up; game records shrink to a tenth."""
-FREE_UNPACKED_BYTES = 64 * 1024 * 1024
-"""What any packed file may unpack to before the ratio counts."""
-MAX_HEADER_BYTES = 64 * 1024
-"""Of a long name or of a pax header in a tar file: tarfile reads each as a whole."""
+FREE_UNPACKED_BYTES = 64 * 1024 * 1024  # what any packed file may unpack to before the ratio counts
+MAX_HEADER_BYTES = 64 * 1024  # of a long name or of a pax header in a tar file: tarfile reads each as a whole
 
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PIECE_BYTES = 256 * 1024
@@ -65,18 +63,6 @@ _DAMAGE = (
 """What Python's readers of packed files and archives raise for damage, beside OSError."""
 
 
-class ByteSource(Protocol):
-    """Anything that bytes can be read from, forwards."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return ``size`` bytes, fewer only at the end."""
-        ...
-
-    def readline(self, size: int, /) -> bytes:
-        """Return the next line with its end, or the first ``size`` bytes of it."""
-        ...
-
-
 class Line(NamedTuple):
     """One line of a file, without its end; ``data`` is None if it is longer than the limit."""
 
@@ -88,13 +74,13 @@ class OtherFormat(OSError):  # noqa: N818 (nothing is wrong with it)
     """A file of a kind that is not read; the text says which."""
 
 
-def read_bounded(file: ByteSource) -> bytes | None:
+def read_bounded(file: io.BufferedIOBase) -> bytes | None:
     """Return the whole content, or None if it is longer than MAX_RECORD_BYTES."""
     data = file.read(MAX_RECORD_BYTES + 1)
     return data if len(data) <= MAX_RECORD_BYTES else None
 
 
-def iter_lines(file: ByteSource) -> Iterator[Line]:
+def iter_lines(file: io.BufferedIOBase) -> Iterator[Line]:
     """Yield the lines of a file in order, without the empty ones, which are only counted."""
     for number in count(1):
         data = file.readline(MAX_RECORD_BYTES + 1)
@@ -136,7 +122,7 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
 
-def unpacked(file: io.BufferedReader) -> ByteSource:
+def unpacked(file: io.BufferedReader) -> io.BufferedIOBase:
     """Return the content of ``file``: unpacked, also twice, if its first bytes tell so; UTF-16 with a mark as UTF-8.
 
     OtherFormat for a file that is packed more often, or in a way that is not read.
@@ -153,7 +139,7 @@ def unpacked(file: io.BufferedReader) -> ByteSource:
     raise OtherFormat(f"it is packed over {_MAX_LAYERS} times: unpack it")
 
 
-def _utf_8(file: ByteSource) -> ByteSource:
+def _utf_8(file: io.BufferedIOBase) -> io.BufferedIOBase:
     """Return UTF-16 as UTF-8; what is no UTF-16 becomes a replacement character, and damages its line only."""
     data = read_bounded(file)
     if data is None:
@@ -224,7 +210,7 @@ class _Header(tarfile.TarInfo):
             raise OSError(f"not a tar header, a damaged one, or the archive is cut off: {error}") from error
 
 
-def iter_tar_members(file: ByteSource) -> Iterator[Member]:
+def iter_tar_members(file: io.BufferedIOBase) -> Iterator[Member]:
     """Yield the plain files of an archive in order; folders, links and devices are passed over.
 
     OSError if the file is no tar archive, is damaged, or ends without its end mark (a block of zeros).

@@ -75,7 +75,15 @@ def write_records(
     written = _written(logs, form, quarantine)
     forms = file_forms(target)
     if not forms:
-        return _write_folder(written, target, form, kept)
+        used: set[Path] = set()
+        with many_files(target) as files:
+            for log, text in written:
+                target.mkdir(parents=True, exist_ok=True)
+                path = _own_path(target, log, _SUFFIX_IN_FOLDER[form], used, kept)
+                write_atomically(path, _packed([text.encode()], path))
+                used.add(path)
+                files.append(path)
+        return len(used)
     if form not in forms:
         raise ValueError(
             f"a file named {target.name} has {' or '.join(forms)}, not {form}: name a folder, or another file"
@@ -87,9 +95,11 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
     """Yield the games that can be written, with their text."""
     for log in logs:
         try:
+            whole = log
             if form in _WITH_RESULTS and not all(map(is_result_whole, log.kyokus)):
-                log = _completed(log)
-            text = _WRITERS[form](log)
+                whole = replace(log, kyokus=[replace(kyoku, result=kyoku.result.copy()) for kyoku in log.kyokus])
+                process_replayer().complete(whole)
+            text = _WRITERS[form](whole)
         except ValueError as error:
             if quarantine is None:
                 raise
@@ -97,26 +107,6 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
             quarantine.add(*log.place(""), f"cannot be written as {form}: {error}", kind=kind)
         else:
             yield log, text
-
-
-def _completed(log: GameLog) -> GameLog:
-    """Return a copy with the results that the rules give."""
-    kyokus = [replace(kyoku, result=kyoku.result.copy()) for kyoku in log.kyokus]
-    copy = replace(log, kyokus=kyokus)
-    process_replayer().complete(copy)
-    return copy
-
-
-def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm, kept: Set[Path]) -> int:
-    used: set[Path] = set()
-    with many_files(folder) as files:
-        for log, text in written:
-            folder.mkdir(parents=True, exist_ok=True)
-            path = _own_path(folder, log, _SUFFIX_IN_FOLDER[form], used, kept)
-            write_atomically(path, _packed([text.encode()], path))
-            used.add(path)
-            files.append(path)
-    return len(used)
 
 
 def _write_file(written: Iterable[tuple[GameLog, str]], path: Path, form: RecordForm) -> int:
@@ -165,9 +155,8 @@ def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path], kept: Se
     That one is not in ``kept``.
     """
     plain = re.sub(r"[^\w-]", "_", log.id)[:100].lstrip("-") or "game"  # `rm -rf.mjai` would mean an option
-    numbered = (f"{plain}-{number}" for number in count(2))
-    paths = (folder / f"{name}{suffix}" for name in chain((plain,), numbered))
-    free = (path for path in paths if path not in used)
+    names = chain((plain,), (f"{plain}-{number}" for number in count(2)))
+    free = (path for name in names if (path := folder / f"{name}{suffix}") not in used)
     return next(path for path in free if not path.exists() or (path.resolve() not in kept and _has_game(path, log)))
 
 

@@ -27,8 +27,7 @@ from suphx.kernel.record import I32, I64, U8, U16, Records, field, record_dtype
 
 FORMAT = 2
 
-MAX_KYOKUS = 16
-"""East 1 to North 4."""
+MAX_KYOKUS = 16  # East 1 to North 4
 
 
 class Game(RuleValues):

@@ -16,33 +16,13 @@ from numpy.typing import NDArray
 
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, NUM_KINDS, PON_MELD, meld_size
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, place_deal, recorded_action
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import DiscardUkeire, count_discard_ukeire
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    DORA_POSITIONS,
-    GAME_END,
-    KAKAN,
-    KYOKU_END,
-    LEAVE,
-    MINKAN,
-    NINE_TERMINALS,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    RON,
-    TABLE,
-    TSUMO,
-    TSUMOGIRI,
-    fill_unseen,
-    lowest_of_chi,
-)
+from suphx.games.riichi.table import TABLE, fill_unseen, lowest_of_chi
 from suphx.games.riichi.tile import face_name, face_of_id, format_faces, is_five, kind_of_face
 from suphx.kernel.record import I16, I64, Records
 from suphx.printable_text import printable
@@ -113,11 +93,11 @@ def hand_text(table: Any, seat: int) -> str:
 
 def seat_text(table: Any, seat: int) -> str:
     """Return a TABLE record as ``seat`` (0-3) sees it: no hand but its own, no tile of the wall but dora indicators."""
-    if table["phase"] == GAME_END:
+    if table["phase"] == codes.GAME_END:
         places = ", ".join(f"seat {s} {table['placement'][s]} ({table['scores'][s]:,} points)" for s in range(SEATS))
         return f"The game is over. Places: {places}\n"
     red = int(table["red_fives"])
-    shown = DORA_POSITIONS[: int(table["num_dora"])]
+    shown = codes.DORA_POSITIONS[: int(table["num_dora"])]
     indicators = [face_of_id(int(table["wall"][position]), red) for position in shown]
     start = kyoku_name(int(table["kyoku"]), int(table["honba"]))
     lines = [f"{start}, {table['kyotaku']} sticks, dora indicators {' '.join(map(face_name, indicators))}"]
@@ -136,10 +116,8 @@ def seat_text(table: Any, seat: int) -> str:
 class Decision(NamedTuple):
     """What the actor of the table did."""
 
-    action: int
-    """0-119, legal."""
-    is_known: bool
-    """The action is the actor's own wish: the seat was connected, and no claim of another seat hides it."""
+    action: int  # 0-119, legal
+    is_known: bool  # the action is the actor's own wish: the seat was connected, and no claim of another seat hides it
 
 
 class KyokuWalk:
@@ -159,12 +137,12 @@ class KyokuWalk:
     def __iter__(self) -> Iterator[Decision]:
         """Yield each decision before it is applied; ValueError when the moves contradict the rules."""
         moves, cursor = self.log.moves, np.zeros(4, np.int64)
-        while self.table["phase"] != KYOKU_END:
+        while self.table["phase"] != codes.KYOKU_END:
             action = recorded_action(self.tables[0], moves, int(self.log.result["result"]), cursor)
-            if action == NO_MOVE or action >= LEAVE or not self.table["legal"][action]:
+            if action == NO_MOVE or action >= codes.LEAVE or not self.table["legal"][action]:
                 raise ValueError(f"{self.place} contradicts the rules: see suphx records verify")
             is_absent = bool(cursor[ABSENT] >> int(self.table["actor"]) & 1)
-            is_hidden = action == PASS and not is_action_known(self.tables[0], moves, cursor)
+            is_hidden = action == codes.PASS and not is_action_known(self.tables[0], moves, cursor)
             yield Decision(int(action), not is_absent and not is_hidden)
             follow(self.tables[0], self._suits, moves, cursor, action)
 
@@ -176,24 +154,18 @@ NO_ACTION = -1
 class RecordedDecisions:
     """The decisions of a game in order, forced ones included."""
 
-    tables: Records
-    """TABLE records (n,): each before its decision."""
-    actions: I16
-    """int16 (n,): what the actor did."""
-    is_known: NDArray[np.bool_]
-    """(n,): the action is the actor's own wish (``Decision.is_known``)."""
-    kyokus: I64
-    """int64 (n,): index of the deal."""
+    tables: Records  # TABLE records (n,): each before its decision
+    actions: I16  # int16 (n,): what the actor did
+    is_known: NDArray[np.bool_]  # (n,): the action is the actor's own wish (``Decision.is_known``)
+    kyokus: I64  # int64 (n,): index of the deal
 
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
     """What an agent would do at each of the decisions of ``RecordedDecisions``."""
 
-    name: str
-    """Of the agent."""
-    actions: I16
-    """int16 (n,), NO_ACTION where the agent never comes into such a position."""
+    name: str  # of the agent
+    actions: I16  # int16 (n,), NO_ACTION where the agent never comes into such a position
     probabilities: NDArray[np.float32]
     """float32 (n, NUM_ACTIONS) by action, NaN where no net was asked (``move_probabilities``)."""
 
@@ -228,14 +200,14 @@ def discard_lookahead(table: Any) -> DiscardUkeire:
 
 
 _NAMES = {
-    TSUMO: "tsumo",
-    NINE_TERMINALS: "nine terminals",
-    RON: "ron",
-    PON: "pon",
-    PON_RED: "pon",
-    MINKAN: "minkan",
-    PASS: "pass",
-    RIICHI: "riichi",
+    codes.TSUMO: "tsumo",
+    codes.NINE_TERMINALS: "nine terminals",
+    codes.RON: "ron",
+    codes.PON: "pon",
+    codes.PON_RED: "pon",
+    codes.MINKAN: "minkan",
+    codes.PASS: "pass",
+    codes.RIICHI: "riichi",
 }
 
 
@@ -250,17 +222,21 @@ def viewer_decision(
     ``is_known``, ``agent`` if it has no answer. ``action`` was recorded, ``opinion`` is the agent's; ``probabilities``
     float32 (NUM_ACTIONS,). Moves that differ only in which of two equal tiles they use are one move.
     """
-    lookahead = discard_lookahead(table) if np.any(table["legal"][: TSUMOGIRI + 1]) else None
+    lookahead = discard_lookahead(table) if np.any(table["legal"][: codes.TSUMOGIRI + 1]) else None
     order: dict[int, int] = {}
     moves: list[dict[str, Any]] = []
-    for each in _by_probability(np.flatnonzero(table["legal"]).tolist(), probabilities):
+    # Calls and declarations first, then discards; the most probable of each first, those without one last.
+    order_of = -np.nan_to_num(probabilities, nan=-1)
+    for each in sorted(
+        np.flatnonzero(table["legal"]).tolist(), key=lambda each: (each <= codes.TSUMOGIRI, order_of[each])
+    ):
         key = same_move(table, each)
         if key in order:
             continue
         order[key] = len(moves)
         chance = float(probabilities[each])
         move = {**viewer_move(table, each), "p": None if math.isnan(chance) else round(chance, 4)}
-        if lookahead is not None and each <= TSUMOGIRI:
+        if lookahead is not None and each <= codes.TSUMOGIRI:
             kind = kind_of_face(move["faces"][0])
             move |= {"shanten": int(lookahead.shanten[0, kind]), "ukeire": int(lookahead.tiles[0, kind])}
         moves.append(move)
@@ -278,49 +254,45 @@ def viewer_decision(
 
 def same_move(table: Any, action: int) -> int:
     """Return the action that stands for all that a net cannot tell apart: of the same kind of tile, red or not."""
-    if action <= TSUMOGIRI:
-        return kind_of_face(int(table["drawn"]) if action == TSUMOGIRI else action)
-    if action == PON_RED:
-        return PON
-    return action - 3 if CHI_RED <= action < PASS else action
+    if action <= codes.TSUMOGIRI:
+        return kind_of_face(int(table["drawn"]) if action == codes.TSUMOGIRI else action)
+    if action == codes.PON_RED:
+        return codes.PON
+    return action - 3 if codes.CHI_RED <= action < codes.PASS else action
 
 
 def viewer_move(table: Any, action: int) -> dict[str, Any]:
     """Return ``{"move": name, "faces": the tiles that it is about}``."""
-    if action <= TSUMOGIRI:
-        return {"move": "discard", "faces": [int(table["drawn"]) if action == TSUMOGIRI else action]}
-    if ANKAN <= action < TSUMO:
+    if action <= codes.TSUMOGIRI:
+        return {"move": "discard", "faces": [int(table["drawn"]) if action == codes.TSUMOGIRI else action]}
+    if codes.ANKAN <= action < codes.TSUMO:
         name, kind = kan_of_own(action)
-        return {"move": name, "faces": _four_of(kind, has_red=_has_red(table, kind))}
+        return {"move": name, "faces": [NUM_KINDS + kind // 9 if _has_red(table, kind) else kind, kind, kind, kind]}
     claimed = int(table["claimed_face"])
-    if CHI <= action < PASS:
+    if codes.CHI <= action < codes.PASS:
         lowest = lowest_of_chi(kind_of_face(claimed), action)
         own = [kind for kind in range(lowest, lowest + 3) if kind != kind_of_face(claimed)]
-        if action >= CHI_RED:
+        if action >= codes.CHI_RED:
             own = [NUM_KINDS + kind // 9 if is_five(kind) else kind for kind in own]
         return {"move": "chi", "faces": sorted([claimed, *own], key=kind_of_face)}
     faces: Sequence[int] = ()
-    if action in (PON, PON_RED):
+    if action in (codes.PON, codes.PON_RED):
         kind = kind_of_face(claimed)
-        faces = [claimed, kind, NUM_KINDS + kind // 9 if action == PON_RED else kind]
-    elif action == MINKAN:
+        faces = [claimed, kind, NUM_KINDS + kind // 9 if action == codes.PON_RED else kind]
+    elif action == codes.MINKAN:
         kind = kind_of_face(claimed)
-        own = _four_of(kind, has_red=claimed == kind and _has_red(table, kind))[:3]
-        faces = [claimed, *own]
-    elif action == RON:
+        has_red = claimed == kind and _has_red(table, kind)
+        faces = [claimed, NUM_KINDS + kind // 9 if has_red else kind, kind, kind]
+    elif action == codes.RON:
         faces = [claimed]
-    elif action == TSUMO:
+    elif action == codes.TSUMO:
         faces = [int(table["drawn"])]
     return {"move": _NAMES[action], "faces": list(faces)}
 
 
 def kan_of_own(action: int) -> tuple[str, int]:
     """Return name and kind of a kan of the own turn."""
-    return ("ankan", action - ANKAN) if action < KAKAN else ("kakan", action - KAKAN)
-
-
-def _four_of(kind: int, *, has_red: bool) -> list[int]:
-    return [NUM_KINDS + kind // 9 if has_red else kind, kind, kind, kind]
+    return ("ankan", action - codes.ANKAN) if action < codes.KAKAN else ("kakan", action - codes.KAKAN)
 
 
 def _has_red(table: Any, kind: int) -> bool:
@@ -333,8 +305,3 @@ def _has_red(table: Any, kind: int) -> bool:
         (table["meld_type"][seat, i], table["meld_kind"][seat, i]) == (PON_MELD, kind) and table["meld_red"][seat, i]
         for i in range(int(table["num_melds"][seat]))
     )
-
-
-def _by_probability(actions: list[int], probabilities: NDArray[np.float32]) -> list[int]:
-    """Return calls and declarations first, then discards; the most probable of each first, those without one last."""
-    return sorted(actions, key=lambda action: (action <= TSUMOGIRI, -np.nan_to_num(probabilities[action], nan=-1)))

@@ -12,23 +12,15 @@ from enum import IntEnum
 import numpy as np
 
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import count_dora, count_red
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.legal import tiles_left
-from suphx.games.riichi.records.game_log import GameLog, KyokuLog
+from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.replay import NO_MOVE, follow, place_deal, recorded_action
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import shanten
-from suphx.games.riichi.table import (
-    KYOKU_END,
-    NUM_DRAWS,
-    OWN_TURN,
-    PASS,
-    TABLE,
-    Table,
-    dora_kind,
-    is_undrawn,
-)
+from suphx.games.riichi.table import TABLE, Table, dora_kind, is_undrawn
 from suphx.games.riichi.tile import NUM_FACES, face_of_id, is_red, kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8, U16
@@ -76,14 +68,14 @@ class DrawOutcomes:
     def of_game(self, game: GameLog) -> list[DealDraws]:
         """Return the dealt hands and the draws of each deal."""
         apply_rules(self._tables, game.rules)
-        return [self._of_deal(log) for log in game.kyokus]
-
-    def _of_deal(self, log: KyokuLog) -> DealDraws:
-        place_deal(self._tables, log)
-        hands, draws = np.zeros(4, np.uint8), np.zeros((NUM_DRAWS, _NUM_COLUMNS), np.uint8)
-        result = int(log.result["result"])
-        count = _fill_deal(self._tables[0], self._suits, log.moves, result, self._cursor, hands, draws)
-        return DealDraws(hands, draws[:count].copy())
+        deals = []
+        for log in game.kyokus:
+            place_deal(self._tables, log)
+            hands, draws = np.zeros(4, np.uint8), np.zeros((codes.NUM_DRAWS, _NUM_COLUMNS), np.uint8)
+            result = int(log.result["result"])
+            count = _fill_deal(self._tables[0], self._suits, log.moves, result, self._cursor, hands, draws)
+            deals.append(DealDraws(hands, draws[:count].copy()))
+        return deals
 
 
 @jit
@@ -96,24 +88,23 @@ def _fill_deal(t: Table, suits: Suits, moves: U16, result: int, cursor: I64, han
     for seat in range(4):
         hands[seat] = _state_without(t, suits, seat, t.drawn if seat == t.actor else _NO_TILE, dora)
     count = 0
-    while t.phase != KYOKU_END:
-        if t.phase == OWN_TURN:
-            _fill_undrawn(t, undrawn)
+    while t.phase != codes.KYOKU_END:
+        if t.phase == codes.OWN_TURN:
+            undrawn[:] = 0  # by face the tiles that nobody has drawn or seen
+            for position in range(t.next_draw, len(t.wall)):
+                undrawn[face_of_id(t.wall[position], t.red_fives)] += is_undrawn(t, position)
             _fill_dora(t, dora)
             _fill_draw(t, suits, undrawn, dora, draws[count])
             count += 1
         action = recorded_action(t, moves, result, cursor)
-        if action == NO_MOVE or action > PASS or t.legal[action] == 0 or not follow(t, suits, moves, cursor, action):
+        if (
+            action == NO_MOVE
+            or action > codes.PASS
+            or t.legal[action] == 0
+            or not follow(t, suits, moves, cursor, action)
+        ):
             return count
     return count
-
-
-@jit
-def _fill_undrawn(t: Table, undrawn: I8) -> None:
-    """Count by face the tiles that nobody has drawn or seen."""
-    undrawn[:] = 0
-    for position in range(t.next_draw, len(t.wall)):
-        undrawn[face_of_id(t.wall[position], t.red_fives)] += is_undrawn(t, position)
 
 
 @jit

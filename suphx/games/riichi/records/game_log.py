@@ -16,19 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.rules import Rules
-from suphx.games.riichi.table import (
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    LEAVE,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    RESULT,
-    TRIPLE_RON_DRAW,
-    WIN_RESULT,
-)
 from suphx.kernel.record import U8, U16
 
 ACTION_BITS = 7
@@ -56,15 +45,15 @@ class DrawnEnd(NamedTuple):
 
 
 DRAWN_ENDS = (
-    DrawnEnd(EXHAUSTIVE_DRAW, "", "fanpai", "流局", "exhaustive draw"),
-    DrawnEnd(NAGASHI_MANGAN, "nm", "nagashimangan", "流し満貫", "nagashi mangan"),
-    DrawnEnd(NINE_TERMINALS_DRAW, "yao9", "kyushukyuhai", "九種九牌", "nine terminals"),
-    DrawnEnd(FOUR_WINDS_DRAW, "kaze4", "suufonrenta", "四風連打", "four winds"),
-    DrawnEnd(FOUR_RIICHI_DRAW, "reach4", "suuchareach", "四家立直", "four riichi"),
-    DrawnEnd(FOUR_KANS_DRAW, "kan4", "suukaikan", "四槓散了", "four kans"),
-    DrawnEnd(TRIPLE_RON_DRAW, "ron3", "sanchaho", "三家和了", "triple ron"),
+    DrawnEnd(codes.EXHAUSTIVE_DRAW, "", "fanpai", "流局", "exhaustive draw"),
+    DrawnEnd(codes.NAGASHI_MANGAN, "nm", "nagashimangan", "流し満貫", "nagashi mangan"),
+    DrawnEnd(codes.NINE_TERMINALS_DRAW, "yao9", "kyushukyuhai", "九種九牌", "nine terminals"),
+    DrawnEnd(codes.FOUR_WINDS_DRAW, "kaze4", "suufonrenta", "四風連打", "four winds"),
+    DrawnEnd(codes.FOUR_RIICHI_DRAW, "reach4", "suuchareach", "四家立直", "four riichi"),
+    DrawnEnd(codes.FOUR_KANS_DRAW, "kan4", "suukaikan", "四槓散了", "four kans"),
+    DrawnEnd(codes.TRIPLE_RON_DRAW, "ron3", "sanchaho", "三家和了", "triple ron"),
 )
-RESULT_NAMES = {WIN_RESULT: "win"} | {end.result: end.name for end in DRAWN_ENDS}
+RESULT_NAMES = {codes.WIN_RESULT: "win"} | {end.result: end.name for end in DRAWN_ENDS}
 
 
 def move(seat: int, action: int) -> int:
@@ -150,7 +139,7 @@ class GameLog:
         whole = hashlib.sha256()
         for kyoku in self.kyokus:
             whole.update(np.sort(kyoku.wall[:_NUM_DEALT] // _COPIES).tobytes())
-            whole.update(kyoku.moves[kyoku.moves & _ACTION_MASK < LEAVE].tobytes())
+            whole.update(kyoku.moves[kyoku.moves & _ACTION_MASK < codes.LEAVE].tobytes())
         return whole.digest()
 
     def place(self, position: str) -> tuple[str, str]:
@@ -160,7 +149,7 @@ class GameLog:
 
 def empty_result() -> np.void:
     """Return a RESULT record of zeros, the absent liable seats set to -1."""
-    results = np.zeros(1, RESULT)
+    results = np.zeros(1, codes.RESULT)
     results["win_liable"] = -1
     result: np.void = results[0]
     return result
@@ -189,7 +178,7 @@ def _goes_on_after_tenpai(log: GameLog) -> bool:
     for kyoku, following in zip(log.kyokus, log.kyokus[1:], strict=False):
         dealer, scores = kyoku.kyoku % 4, following.scores
         is_last = kyoku.kyoku >= 4 * log.rules.num_winds - 1
-        is_drawn = kyoku.result["result"] in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
+        is_drawn = kyoku.result["result"] in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN)
         is_ahead = scores.index(max(scores)) == dealer and scores[dealer] >= log.rules.target_points
         if is_last and is_drawn and is_ahead and kyoku.result["tenpai"][dealer]:
             return True

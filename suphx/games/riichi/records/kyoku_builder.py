@@ -20,34 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog, empty_result, move
 from suphx.games.riichi.records.quarantine import MissingFact
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    DEALT,
-    DISCARD,
-    DORA_POSITIONS,
-    KAKAN,
-    LAST_DRAW,
-    LEAVE,
-    MINKAN,
-    NINE_TERMINALS,
-    NINE_TERMINALS_DRAW,
-    NO_RESULT,
-    PON,
-    PON_RED,
-    RETURN,
-    RIICHI,
-    RINSHAN,
-    RON,
-    TRIPLE_RON_DRAW,
-    TSUMO,
-    TSUMOGIRI,
-    URA_POSITIONS,
-    WIN_RESULT,
-)
 from suphx.games.riichi.tile import NUM_TILES, RED_IDS, face_name
 from suphx.kernel.record import U8
 
@@ -56,14 +31,10 @@ class Meld(NamedTuple):
     """One call in tile ids; ``type`` is a kind of meld of table.py."""
 
     type: int
-    tiles: tuple[int, ...]
-    """All tiles of the meld, ascending; four for every kan."""
-    called: int
-    """The tile taken from another seat; -1 for ankan."""
-    source: int
-    """Relative seat that it came from (1 shimocha, 2 toimen, 3 kamicha); 0 for ankan."""
-    added: int = -1
-    """The tile that made a pon a kakan, else -1."""
+    tiles: tuple[int, ...]  # all tiles of the meld, ascending; four for every kan
+    called: int  # the tile taken from another seat; -1 for ankan
+    source: int  # relative seat that it came from (1 shimocha, 2 toimen, 3 kamicha); 0 for ankan
+    added: int = -1  # the tile that made a pon a kakan, else -1
 
     def hand_tiles(self) -> tuple[int, ...]:
         """Return the ids that leave the caller's hand with this call."""
@@ -75,15 +46,15 @@ class Meld(NamedTuple):
         """Return the action (table.py) that makes this call."""
         kind = self.tiles[0] >> 2
         if self.type == ANKAN_MELD:
-            return ANKAN + kind
+            return codes.ANKAN + kind
         if self.type == KAKAN_MELD:
-            return KAKAN + kind
+            return codes.KAKAN + kind
         if self.type == MINKAN_MELD:
-            return MINKAN
+            return codes.MINKAN
         has_red = any(tile in RED_IDS for tile in self.hand_tiles())
         if self.type == PON_MELD:
-            return PON_RED if has_red else PON
-        return (CHI_RED if has_red else CHI) + self.tiles.index(self.called)
+            return codes.PON_RED if has_red else codes.PON
+        return (codes.CHI_RED if has_red else codes.CHI) + self.tiles.index(self.called)
 
 
 FACE_OF_ID = tuple(34 + tile // 36 if tile in RED_IDS else tile >> 2 for tile in range(NUM_TILES))
@@ -113,8 +84,7 @@ class Win:
     seat: int
     loser: int
     tile: int
-    deltas: Sequence[int] | None
-    """None where the record does not show them: ``settle`` takes them from later points."""
+    deltas: Sequence[int] | None  # none where the record does not show them: ``settle`` takes them from later points
     liable: int = -1
     han: int = 0
     fu: int = 0
@@ -146,20 +116,15 @@ class KyokuBuilder:
         self.kyotaku = kyotaku
         self.indicators: list[int] = []
         self.turn = kyoku % 4
-        self.drawn = -1
-        """The tile just drawn by the seat that has to discard, else -1."""
-        self.last = -1
-        """The tile that was drawn, discarded or added to a kan last."""
+        self.drawn = -1  # the tile just drawn by the seat that has to discard, else -1
+        self.last = -1  # the tile that was drawn, discarded or added to a kan last
         self.claimable: tuple[int, ...] = ()
         """The tiles on which another seat may win or call now: a discard, or those of a kan."""
-        self.unpaid_riichi = -1
-        """The seat whose riichi stick is not paid yet, else -1."""
+        self.unpaid_riichi = -1  # the seat whose riichi stick is not paid yet, else -1
         self.riichi_seats: set[int] = set()
         self.melds: list[list[Meld]] = [[], [], [], []]
-        self.num_live = self.num_rinshan = 0
-        """Tiles that were drawn from the live wall, and after a kan."""
-        self.num_turned = 1
-        """Dora indicators that the rules have turned over."""
+        self.num_live = self.num_rinshan = 0  # tiles that were drawn from the live wall, and after a kan
+        self.num_turned = 1  # dora indicators that the rules have turned over
         self._start = (kyoku, honba, kyotaku, tuple(scores), dice)
         self._where = bytearray([_UNSEEN]) * NUM_TILES
         self._stage = _DRAW
@@ -168,17 +133,15 @@ class KyokuBuilder:
         self._wall = [-1] * NUM_TILES
         self._is_kan_closed = self._is_dora_due = False
         self.ura_indicators: list[int] = []
-        self._moves = [move(seat, LEAVE) for seat in absent]
+        self._moves = [move(seat, codes.LEAVE) for seat in absent]
         self._wins: list[Win] = []
-        self._result = NO_RESULT
+        self._result = codes.NO_RESULT
         self._deltas = [0, 0, 0, 0]
         self._won_sticks = 0
-        self.is_settled = True
-        """Whether the payments of the end are known."""
+        self.is_settled = True  # whether the payments of the end are known
         self._is_ura_known = True
         self._tenpai: Sequence[int] = (0, 0, 0, 0)
-        self.dealt = self._take_deal(hands)
-        """The 52 dealt tile ids in drawing order."""
+        self.dealt = self._take_deal(hands)  # the 52 dealt tile ids in drawing order
         self.reveal(indicator)
 
     @property
@@ -189,7 +152,7 @@ class KyokuBuilder:
     @property
     def num_live_left(self) -> int:
         """Return how many tiles are left to draw before an exhaustive draw."""
-        return LAST_DRAW - DEALT - self.num_live - self.num_rinshan
+        return codes.LAST_DRAW - codes.DEALT - self.num_live - self.num_rinshan
 
     @property
     def is_own_turn(self) -> bool:
@@ -199,7 +162,7 @@ class KyokuBuilder:
     @property
     def next_place(self) -> int:
         """Return where the next tile to be drawn lies in the wall."""
-        return RINSHAN[self.num_rinshan] if self._stage == _KAN else DEALT + self.num_live
+        return codes.RINSHAN[self.num_rinshan] if self._stage == _KAN else codes.DEALT + self.num_live
 
     def hand(self, seat: int) -> list[int]:
         """Return the concealed tile ids of a seat, ascending, the drawn tile included."""
@@ -260,7 +223,7 @@ class KyokuBuilder:
             raise ValueError(f"seat {seat} discards tile {tile} out of turn")
         if not 0 <= tile < NUM_TILES or self._where[tile] != seat:
             raise ValueError(f"seat {seat} discards tile {tile}, which is not in its hand")
-        action = TSUMOGIRI if tile == self.drawn else DISCARD + FACE_OF_ID[tile]
+        action = codes.TSUMOGIRI if tile == self.drawn else codes.DISCARD + FACE_OF_ID[tile]
         self._moves.append(seat << ACTION_BITS | action)  # move(), inlined: this runs 500 times a game
         self._where[tile] = _ON_TABLE
         self.claimable = (tile,)
@@ -277,15 +240,15 @@ class KyokuBuilder:
         """Record a riichi declaration. Its discard comes next; real records rarely show it after the discard."""
         if seat in self.riichi_seats or self._riichi_declared:
             raise ValueError(f"seat {seat} declares riichi twice")
-        is_late = self._stage == _CLAIM and self._is_last_move_discard()
+        is_late = self._stage == _CLAIM and self._moves[-1] & (1 << ACTION_BITS) - 1 <= codes.TSUMOGIRI
         if seat != self.turn or not (is_late or (self._stage == _DISCARD and self.drawn >= 0)):
             raise ValueError(f"seat {seat} declares riichi without having drawn")
         self.riichi_seats.add(seat)
         if is_late:
-            self._moves.insert(-1, move(seat, RIICHI))
+            self._moves.insert(-1, move(seat, codes.RIICHI))
             self.unpaid_riichi = seat
         else:
-            self._moves.append(move(seat, RIICHI))
+            self._moves.append(move(seat, codes.RIICHI))
             self._riichi_declared = True
 
     def pay_stick(self, seat: int) -> None:
@@ -315,31 +278,43 @@ class KyokuBuilder:
 
     def reveal(self, tile: int) -> None:
         """Record a dora indicator that is turned over."""
-        if len(self.indicators) == len(DORA_POSITIONS):
+        if len(self.indicators) == len(codes.DORA_POSITIONS):
             raise ValueError(f"tile {tile} is the sixth dora indicator: there are five")
         self._take_unseen(tile, _ON_TABLE)
         self.indicators.append(tile)
 
     def leave(self, seat: int) -> None:
         """Record that a seat disconnects."""
-        self._moves.append(move(seat, LEAVE))
+        self._moves.append(move(seat, codes.LEAVE))
 
     def come_back(self, seat: int) -> None:
         """Record that a seat is back."""
-        self._moves.append(move(seat, RETURN))
+        self._moves.append(move(seat, codes.RETURN))
 
     def win(self, win: Win) -> None:
         """Record a tsumo or a ron; a second and third ron follow in the order of payment.
 
         MissingFact if a dora indicator of a kan, or one of several ura dora indicators, was never shown.
         """
-        if win.seat == win.loser:
-            self._check_tsumo(win)
+        is_tsumo = win.seat == win.loser
+        if is_tsumo:
+            if self._stage != _DISCARD or win.seat != self.turn or win.tile != self.drawn:
+                raise ValueError(f"seat {win.seat} wins with tile {win.tile}, which it has not just drawn")
+            if self._riichi_declared:
+                raise ValueError(f"seat {win.seat} wins between riichi and its discard")
         else:
-            self._check_ron(win)
-        self._moves.append(move(win.seat, TSUMO if win.seat == win.loser else RON))
+            is_further_ron = self._stage == _OVER and bool(self._wins) and self._wins[0].seat != self.turn
+            if self._stage not in (_CLAIM, _KAN) and not is_further_ron:
+                raise ValueError(f"seat {win.seat} wins when no tile can be claimed")
+            if win.loser != self.turn or win.tile not in self.claimable:
+                raise ValueError(
+                    f"seat {win.seat} wins with tile {win.tile}, which seat {win.loser} has not just given"
+                )
+            if any(win.seat == earlier.seat for earlier in self._wins):
+                raise ValueError(f"seat {win.seat} wins twice")
+        self._moves.append(move(win.seat, codes.TSUMO if is_tsumo else codes.RON))
         self._wins.append(win)
-        self._end(WIN_RESULT, win.deltas)
+        self._end(codes.WIN_RESULT, win.deltas)
         self._take_ura(win)
         self._won_sticks += self.kyotaku
         self.kyotaku = 0
@@ -349,13 +324,13 @@ class KyokuBuilder:
 
         ``deltas``: None where the record does not show them, see ``settle``. MissingFact as for ``win``.
         """
-        if result == NINE_TERMINALS_DRAW:
+        if result == codes.NINE_TERMINALS_DRAW:
             if self._stage != _DISCARD or self.drawn < 0:
                 raise ValueError("nine terminals are declared by a seat that has not drawn")
-            self._moves.append(move(self.turn, NINE_TERMINALS))
-        elif self._stage != _CLAIM and not (self._stage == _KAN and result == TRIPLE_RON_DRAW):  # a kan can be robbed
+            self._moves.append(move(self.turn, codes.NINE_TERMINALS))
+        elif self._stage != _CLAIM and not (self._stage == _KAN and result == codes.TRIPLE_RON_DRAW):  # a robbed kan
             raise ValueError("the kyoku is drawn in the middle of a turn")
-        if result != TRIPLE_RON_DRAW:
+        if result != codes.TRIPLE_RON_DRAW:
             self._need_stick_paid()
         self._tenpai = tenpai
         self._end(result, deltas)
@@ -389,15 +364,28 @@ class KyokuBuilder:
             raise MissingFact("the record does not show the payments: neither deltas nor later scores")
         if is_result_complete and not self._is_ura_known:
             raise MissingFact("a seat wins with riichi, but the record shows no ura dora indicators")
-        if seed_wall is not None:
-            self._compare_indicators(seed_wall)
+        shown = ((codes.DORA_POSITIONS, self.indicators), (codes.URA_POSITIONS, self.ura_indicators))
+        if seed_wall is None:
+            self._wall[: len(self.dealt)] = self.dealt
+            for places, tiles in shown:
+                for place, tile in zip(places, tiles, strict=False):
+                    self._wall[place] = tile
+            unseen = iter(self.hand(_UNSEEN))
+            wall = np.array([next(unseen) if tile < 0 else tile for tile in self._wall], np.uint8)
+        else:
+            wall = seed_wall
+            for places, tiles in shown:
+                computed = wall[list(places[: len(tiles)])].tolist()
+                # Other hands are the replay's question.
+                if computed != tiles and wall[: len(self.dealt)].tolist() == self.dealt:
+                    raise ValueError(f"the dora or ura dora indicators {tiles} are not those of the seed: {computed}")
         kyoku, honba, kyotaku, scores, dice = self._start
         return KyokuLog(
             kyoku=kyoku,
             honba=honba,
             kyotaku=kyotaku,
             scores=(scores[0], scores[1], scores[2], scores[3]),
-            wall=self._seen_wall() if seed_wall is None else seed_wall,
+            wall=wall,
             is_wall_from_seed=seed_wall is not None,
             moves=np.array(self._moves, np.uint16),
             result=self._result_record(),
@@ -418,7 +406,7 @@ class KyokuBuilder:
         self._where[tile] = where
 
     def _take_deal(self, hands: Sequence[Sequence[int]]) -> list[int]:
-        dealt = [0] * DEALT
+        dealt = [0] * codes.DEALT
         for seat, hand in enumerate(hands):
             if len(hand) != 13:
                 raise ValueError(f"seat {seat} is dealt {len(hand)} tiles instead of 13")
@@ -426,9 +414,6 @@ class KyokuBuilder:
                 self._take_unseen(tile, seat)
                 dealt[place] = tile
         return dealt
-
-    def _is_last_move_discard(self) -> bool:
-        return self._moves[-1] & (1 << ACTION_BITS) - 1 <= TSUMOGIRI
 
     def _need_stick_paid(self) -> None:
         if self.unpaid_riichi >= 0:
@@ -461,43 +446,10 @@ class KyokuBuilder:
             self._begin_kan(is_closed=False)
 
     def _begin_kan(self, *, is_closed: bool) -> None:
-        if self.num_rinshan == len(RINSHAN):
+        if self.num_rinshan == len(codes.RINSHAN):
             raise ValueError("a fifth kan: there are four rinshan tiles")
         self._stage = _KAN
         self._is_kan_closed = is_closed
-
-    def _check_tsumo(self, win: Win) -> None:
-        if self._stage != _DISCARD or win.seat != self.turn or win.tile != self.drawn:
-            raise ValueError(f"seat {win.seat} wins with tile {win.tile}, which it has not just drawn")
-        if self._riichi_declared:
-            raise ValueError(f"seat {win.seat} wins between riichi and its discard")
-
-    def _check_ron(self, win: Win) -> None:
-        is_further_ron = self._stage == _OVER and bool(self._wins) and self._wins[0].seat != self.turn
-        if self._stage not in (_CLAIM, _KAN) and not is_further_ron:
-            raise ValueError(f"seat {win.seat} wins when no tile can be claimed")
-        if win.loser != self.turn or win.tile not in self.claimable:
-            raise ValueError(f"seat {win.seat} wins with tile {win.tile}, which seat {win.loser} has not just given")
-        if any(win.seat == earlier.seat for earlier in self._wins):
-            raise ValueError(f"seat {win.seat} wins twice")
-
-    def _check_indicators(self) -> None:
-        """Refuse an end at which the rules have turned over other dora indicators than the record shows."""
-        num_shown = len(self.indicators)
-        if num_shown < self.num_turned:
-            raise MissingFact(
-                f"{self.num_turned} dora indicators are turned over, but the record shows {num_shown}: "
-                "that of a kan is missing"
-            )
-        if num_shown > self.num_turned:
-            raise ValueError(f"{self.num_turned} dora indicators are turned over, but the record shows {num_shown}")
-
-    def _compare_indicators(self, wall: U8) -> None:
-        """Refuse a computed wall with these hands and other indicators; other hands are the replay's question."""
-        for places, tiles in ((DORA_POSITIONS, self.indicators), (URA_POSITIONS, self.ura_indicators)):
-            computed = wall[list(places[: len(tiles)])].tolist()
-            if computed != tiles and wall[: len(self.dealt)].tolist() == self.dealt:
-                raise ValueError(f"the dora or ura dora indicators {tiles} are not those of the seed: {computed}")
 
     def _take_ura(self, win: Win) -> None:
         ura = win.ura_indicators
@@ -518,7 +470,10 @@ class KyokuBuilder:
             self.ura_indicators = list(ura)
 
     def _end(self, result: int, deltas: Sequence[int] | None) -> None:
-        self._check_indicators()
+        num_shown = len(self.indicators)
+        if num_shown != self.num_turned:
+            what = f"{self.num_turned} dora indicators are turned over, but the record shows {num_shown}"
+            raise MissingFact(f"{what}: that of a kan is missing") if num_shown < self.num_turned else ValueError(what)
         self._stage = _OVER
         self._result = result
         if deltas is None:
@@ -527,15 +482,6 @@ class KyokuBuilder:
         for seat in range(4):
             self._deltas[seat] += deltas[seat]
             self.scores[seat] += deltas[seat]
-
-    def _seen_wall(self) -> U8:
-        wall = self._wall
-        wall[: len(self.dealt)] = self.dealt
-        for places, tiles in ((DORA_POSITIONS, self.indicators), (URA_POSITIONS, self.ura_indicators)):
-            for place, tile in zip(places, tiles, strict=False):
-                wall[place] = tile
-        unseen = iter(self.hand(_UNSEEN))
-        return np.array([next(unseen) if tile < 0 else tile for tile in wall], np.uint8)
 
     def _result_record(self) -> np.void:
         record = empty_result()

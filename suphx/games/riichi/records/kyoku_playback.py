@@ -15,33 +15,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog
 from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Meld, dealt_places
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI_RED,
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    FOUR_RIICHI_DRAW,
-    KAKAN,
-    LEAVE,
-    MINKAN,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS,
-    NINE_TERMINALS_DRAW,
-    PASS,
-    PON,
-    PON_RED,
-    RETURN,
-    RIICHI,
-    RON,
-    TRIPLE_RON_DRAW,
-    TSUMO,
-    TSUMOGIRI,
-    WIN_RESULT,
-    action_name,
-    lowest_of_chi,
-)
+from suphx.games.riichi.table import action_name, lowest_of_chi
 from suphx.games.riichi.tile import red_face
 
 _SEATS = 4
@@ -54,13 +31,13 @@ def shown_hands(result: int, tenpai: Sequence[int], turn: int) -> list[int]:
     ``tenpai``: by seat; ``turn``: the seat whose turn it was, who declared nine terminals or discarded the tile that
     three claimed. After four riichi all four hands are shown.
     """
-    if result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN):
+    if result in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN):
         return [seat for seat in range(_SEATS) if tenpai[seat]]
-    if result == TRIPLE_RON_DRAW:
+    if result == codes.TRIPLE_RON_DRAW:
         return [seat for seat in range(_SEATS) if seat != turn]
-    if result == NINE_TERMINALS_DRAW:
+    if result == codes.NINE_TERMINALS_DRAW:
         return [turn]
-    return list(range(_SEATS)) if result == FOUR_RIICHI_DRAW else []
+    return list(range(_SEATS)) if result == codes.FOUR_RIICHI_DRAW else []
 
 
 class Drew(NamedTuple):
@@ -132,10 +109,14 @@ def play_kyoku(log: KyokuLog) -> Iterator[Event]:
 
     ValueError if a move cannot be played with the tiles at hand, or if the result has wins that no kyoku has.
     """
-    _check_result(log)
+    code, num_wins = int(log.result["result"]), int(log.result["num_wins"])
+    seats = [*log.result["win_seat"][:num_wins].tolist(), *log.result["win_loser"][:num_wins].tolist()]
+    is_known = codes.WIN_RESULT <= code <= codes.TRIPLE_RON_DRAW
+    if not (is_known and 0 <= num_wins <= 3 and all(0 <= seat <= 3 for seat in seats)):
+        raise ValueError(f"the result of kyoku {log.kyoku} honba {log.honba} has an unknown kind, or impossible wins")
     playback = _Playback(log)
     yield from playback.play()
-    if int(log.result["result"]) not in (WIN_RESULT, TRIPLE_RON_DRAW):
+    if code not in (codes.WIN_RESULT, codes.TRIPLE_RON_DRAW):
         yield from playback.pay()
     yield Ended(playback.kyoku)
 
@@ -156,14 +137,6 @@ def dealt_hands(log: KyokuLog) -> list[list[int]]:
     return [log.wall[dealt_places(seat, log.kyoku % _SEATS)].tolist() for seat in range(_SEATS)]
 
 
-def _check_result(log: KyokuLog) -> None:
-    result, num_wins = log.result, int(log.result["num_wins"])
-    seats = [*result["win_seat"][:num_wins].tolist(), *result["win_loser"][:num_wins].tolist()]
-    is_known = WIN_RESULT <= int(result["result"]) <= TRIPLE_RON_DRAW
-    if not (is_known and 0 <= num_wins <= 3 and all(0 <= seat <= 3 for seat in seats)):
-        raise ValueError(f"the result of kyoku {log.kyoku} honba {log.honba} has an unknown kind, or impossible wins")
-
-
 class _Playback:
     """Plays the moves of a log with the tiles of its wall on a KyokuBuilder, which checks them."""
 
@@ -176,7 +149,7 @@ class _Playback:
             kyotaku=log.kyotaku,
             scores=log.scores,
             hands=dealt_hands(log),
-            indicator=self._wall[DORA_POSITIONS[0]],
+            indicator=self._wall[codes.DORA_POSITIONS[0]],
         )
 
     def play(self) -> Iterator[Event]:
@@ -210,14 +183,14 @@ class _Playback:
         kyoku = self.kyoku
         if seat >= _SEATS:
             raise ValueError(f"there are {_SEATS} seats")
-        if action == LEAVE:
+        if action == codes.LEAVE:
             yield Left(seat)
-        elif action == RETURN:
+        elif action == codes.RETURN:
             yield CameBack(seat)
-        elif action == RON:
+        elif action == codes.RON:
             if seat == kyoku.turn or not kyoku.claimable:
                 raise ValueError("there is no tile to win on")
-        elif PON <= action < PASS:
+        elif codes.PON <= action < codes.PASS:
             yield from self.pay()
             meld = self._claim(seat, action)
             kyoku.call(seat, meld)
@@ -225,27 +198,23 @@ class _Playback:
         else:
             if not kyoku.is_own_turn:
                 yield from self.draw(seat)
-            yield from self._own_turn(seat, action)
-
-    def _own_turn(self, seat: int, action: int) -> Iterator[Event]:
-        kyoku = self.kyoku
-        if action <= TSUMOGIRI:
-            is_tsumogiri = action == TSUMOGIRI
-            tile = kyoku.drawn if is_tsumogiri else kyoku.held(seat, [action], but=kyoku.drawn)[0]
-            kyoku.discard(seat, tile)
-            yield from self._turn_over()
-            yield Discarded(seat, tile, is_tsumogiri)
-        elif action == RIICHI:
-            kyoku.declare_riichi(seat)
-            yield DeclaredRiichi(seat)
-        elif ANKAN <= action < TSUMO:
-            kind = (action - ANKAN) % NUM_KINDS
-            quad = tuple(range(4 * kind, 4 * kind + 4))
-            meld = kyoku.kakan(seat, kind) if action >= KAKAN else Meld(ANKAN_MELD, quad, -1, 0)
-            kyoku.call(seat, meld)
-            yield Called(seat, meld)
-        elif seat != kyoku.turn or action not in (TSUMO, NINE_TERMINALS):
-            raise ValueError("it is no move of the own turn")
+            if action <= codes.TSUMOGIRI:
+                is_tsumogiri = action == codes.TSUMOGIRI
+                tile = kyoku.drawn if is_tsumogiri else kyoku.held(seat, [action], but=kyoku.drawn)[0]
+                kyoku.discard(seat, tile)
+                yield from self._turn_over()
+                yield Discarded(seat, tile, is_tsumogiri)
+            elif action == codes.RIICHI:
+                kyoku.declare_riichi(seat)
+                yield DeclaredRiichi(seat)
+            elif codes.ANKAN <= action < codes.TSUMO:
+                kind = (action - codes.ANKAN) % NUM_KINDS
+                quad = tuple(range(4 * kind, 4 * kind + 4))
+                meld = kyoku.kakan(seat, kind) if action >= codes.KAKAN else Meld(ANKAN_MELD, quad, -1, 0)
+                kyoku.call(seat, meld)
+                yield Called(seat, meld)
+            elif seat != kyoku.turn or action not in (codes.TSUMO, codes.NINE_TERMINALS):
+                raise ValueError("it is no move of the own turn")
 
     def _claim(self, seat: int, action: int) -> Meld:
         """Return the meld that a seat makes of the last discard."""
@@ -253,25 +222,22 @@ class _Playback:
             raise ValueError("there is no discard to claim")
         called = self.kyoku.last
         kind, source = called >> 2, (self.kyoku.turn - seat) % _SEATS
-        if action in (PON, PON_RED):
-            meld_type, faces = PON_MELD, [kind, red_face(kind) if action == PON_RED else kind]
-        elif action == MINKAN:
-            quad = tuple(range(4 * kind, 4 * kind + 4))
-            return Meld(MINKAN_MELD, quad, called, source)
+        if action == codes.MINKAN:
+            return Meld(MINKAN_MELD, tuple(range(4 * kind, 4 * kind + 4)), called, source)
+        if action in (codes.PON, codes.PON_RED):
+            meld_type, faces = PON_MELD, [kind, red_face(kind) if action == codes.PON_RED else kind]
         else:
-            meld_type, faces = CHI_MELD, self._chi_faces(action, kind, source)
+            lowest = lowest_of_chi(kind, action)
+            if source != _KAMICHA or not (0 <= lowest % 9 <= 6 and lowest // 9 == kind // 9 < 3):
+                raise ValueError("it is no run, or not with a tile of the seat on the left")
+            own = (face for face in range(lowest, lowest + 3) if face != kind)
+            meld_type = CHI_MELD
+            faces = [red_face(face) if action >= codes.CHI_RED and face % 9 == 4 else face for face in own]
         return Meld(meld_type, tuple(sorted([*self.kyoku.held(seat, faces), called])), called, source)
-
-    def _chi_faces(self, action: int, kind: int, source: int) -> list[int]:
-        lowest = lowest_of_chi(kind, action)
-        if source != _KAMICHA or not (0 <= lowest % 9 <= 6 and lowest // 9 == kind // 9 < 3):
-            raise ValueError("it is no run, or not with a tile of the seat on the left")
-        faces = [face for face in range(lowest, lowest + 3) if face != kind]
-        return [red_face(face) if action >= CHI_RED and face % 9 == 4 else face for face in faces]
 
     def _turn_over(self) -> Iterator[Event]:
         """Yield the dora indicators that the rules turn over now."""
         while len(self.kyoku.indicators) < self.kyoku.num_turned:
-            tile = self._wall[DORA_POSITIONS[len(self.kyoku.indicators)]]
+            tile = self._wall[codes.DORA_POSITIONS[len(self.kyoku.indicators)]]
             self.kyoku.reveal(tile)
             yield TurnedDora(tile)

@@ -17,6 +17,10 @@ from typing import Any, assert_never
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, EAST, KAKAN_MELD, MINKAN_MELD, NORTH, NUM_KINDS, PON_MELD
+from suphx.games.riichi import rules as rule
+from suphx.games.riichi import table as codes
+from suphx.games.riichi.records import kyoku_playback as playback
+from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import (
     DRAWN_ENDS,
     UNREADABLE_CHARACTERS,
@@ -25,63 +29,16 @@ from suphx.games.riichi.records.game_log import (
     does_tenpai_end_game,
 )
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Meld, Win
-from suphx.games.riichi.records.kyoku_playback import (
-    Called,
-    CameBack,
-    DeclaredRiichi,
-    Discarded,
-    Drew,
-    Ended,
-    Event,
-    Left,
-    PaidStick,
-    TurnedDora,
-    dealt_hands,
-    play_kyoku,
-    play_running_kyoku,
-)
-from suphx.games.riichi.records.quarantine import (
-    NO_END,
-    NO_KYOKU,
-    NO_RED_FIVES,
-    OTHER_FORMAT,
-    THREE_PLAYERS,
-    ForeignRecord,
-    MissingFact,
-    RecordError,
-    kind_of,
-)
+from suphx.games.riichi.records.quarantine import ForeignRecord, MissingFact, RecordError, kind_of
 from suphx.games.riichi.records.replay import Replayer
-from suphx.games.riichi.rules import (
-    OPEN_TANYAO,
-    RIICHI_NEEDS_POINTS,
-    RULE_VALUES,
-    Rules,
-    UntoldRulesError,
-    apply_rules,
-    refuse_untold_game,
-)
+from suphx.games.riichi.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_game
 from suphx.games.riichi.shanten import find_waits
-from suphx.games.riichi.table import (
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    TRIPLE_RON_DRAW,
-    URA_POSITIONS,
-    WIN_RESULT,
-)
 from suphx.games.riichi.tile import NUM_TILES, RED_IDS, is_five, kind_of_face, red_face
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 
-MAX_POINTS = 10_000_000
-"""Of a seat, far above any game."""
-MAX_STICKS = 999
-"""Of honba, and of riichi sticks on the table."""
+MAX_POINTS = 10_000_000  # of a seat, far above any game
+MAX_STICKS = 999  # of honba, and of riichi sticks on the table
 
 
 def read_integer(event: Mapping[str, Any], name: str, low: int, high: int) -> int:
@@ -114,18 +71,15 @@ REASONS = {end.mjai: end.result for end in DRAWN_ENDS}
 TWO_WINDS, EAST_ONLY = 0, 4
 """``kyoku_first`` of start_game: where a game begins, as if a game of one wind were the second half of one of two."""
 
-CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
-"""Type of a call -> tiles of ``consumed``."""
+CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}  # type of a call -> tiles of ``consumed``
 
-FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
-"""The inverse."""
+FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}  # the inverse
 
 _WINDS = "ESWN"
 _HIDDEN = "?"
 _SOUTH_4 = 7
 _KAMICHA = 3
-MAX_LINE_LENGTH = 1024 * 1024
-"""Characters of one event; one with what a program thought of it has a few thousand."""
+MAX_LINE_LENGTH = 1024 * 1024  # characters of one event; one with what a program thought of it has a few thousand
 
 _URA_KEYS = ("ura_markers", "uradora_markers")
 """Keys of the ura indicators in ``hora``: that of Mortal, and that of the original mjai."""
@@ -158,26 +112,23 @@ def read_events(events: Iterable[str | JsonObject], game_id: str, *, is_fragment
             elif event and not event.isspace():
                 number += 1
                 place = f", event {number}"
-                reader.read(_json_object(event))
+                if len(event) > MAX_LINE_LENGTH:
+                    limit = f"{MAX_LINE_LENGTH:,} characters, the limit for one event"
+                    raise ValueError(f"the line is longer than {limit}")
+                value = parse_json(event)
+                if not isinstance(value, dict):
+                    raise ValueError("the line is not a JSON object")
+                reader.read(value)
         return reader.finish(is_fragment_allowed)
     except RecordError:
         raise
+    except json.JSONDecodeError as error:
+        reason = f"not JSON: {error.msg} at column {error.colno}"
+        raise RecordError(reason, reader.position + place) from error
     except RecursionError as error:
         raise RecordError("JSON is nested too deeply", reader.position + place) from error
     except ValueError as error:
         raise RecordError(str(error), reader.position + place, kind_of(error)) from error
-
-
-def _json_object(line: str) -> JsonObject:
-    if len(line) > MAX_LINE_LENGTH:
-        raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters, the limit for one event")
-    try:
-        value = parse_json(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from error
-    if not isinstance(value, dict):
-        raise ValueError("the line is not a JSON object")
-    return value
 
 
 class _GameReader:
@@ -218,52 +169,45 @@ class _GameReader:
     def finish(self, is_fragment_allowed: bool) -> GameLog:
         """Return the game, or raise if it is not whole."""
         if not self._is_ended and not is_fragment_allowed:
-            raise RecordError("the record ends without end_game: it is truncated", self.position, NO_END)
+            raise RecordError("the record ends without end_game: it is truncated", self.position, quarantine.NO_END)
         if self._kyoku is not None and self._kyoku.builder.is_over:
             self._end_kyoku()
-        if not self._log.kyokus:
-            raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
-        if not self._are_red_fives_known and not any(map(_shows_red_five, self._log.kyokus)):
+        log = self._log
+        if not log.kyokus:
+            raise RecordError("the record has no finished kyoku", self.position, quarantine.NO_KYOKU)
+        if not self._are_red_fives_known and not any(np.isin([*k.deal, *k.draws], RED_IDS).any() for k in log.kyokus):
             raise MissingFact(
                 "the record does not show if the game has red fives: none is seen, and no aka or aka_flag tells it"
             )
-        if not self._are_winds_known and self._is_of_one_wind():
-            self._log.rules = replace(self._log.rules, num_winds=1)
-        self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
-        if not all(kyoku.is_ura_known for kyoku in self._log.kyokus):
-            Replayer().find_ura(self._log)
-        return self._log
+        scores, last = log.final_scores, log.kyokus[-1].kyoku
+        if not self._are_winds_known and scores is not None and min(self._known_scores()) >= 0:
+            # A game that ended where one of two winds goes on had one wind.
+            is_short = last < _SOUTH_4 or (last == _SOUTH_4 and max(scores) < log.rules.target_points)
+            log.rules = replace(log.rules, num_winds=1 if is_short else log.rules.num_winds)
+        log.rules = replace(log.rules, tenpai_ends_game=does_tenpai_end_game(log))
+        if not all(kyoku.is_ura_known for kyoku in log.kyokus):
+            Replayer().find_ura(log)
+        return log
 
     def _start_game(self, event: JsonObject) -> None:
         self._is_started = True
         if event.get("aka_flag", True) is False:
-            raise ForeignRecord("a game without red fives", "start_game", NO_RED_FIVES)
+            raise ForeignRecord("a game without red fives", "start_game", quarantine.NO_RED_FIVES)
         self._are_red_fives_known = "aka_flag" in event
         names = event.get("names", [""] * 4)
         if not isinstance(names, list):
             raise ValueError("names is not a list of texts")
         if len(names) != 4:
-            kind = THREE_PLAYERS if len(names) == 3 else OTHER_FORMAT
+            kind = quarantine.THREE_PLAYERS if len(names) == 3 else quarantine.OTHER_FORMAT
             raise ForeignRecord(f"a game of {len(names)} players", "start_game", kind)
-        first, second, third, fourth = map(self._name, names)
+        are_texts = [isinstance(name, str) and not UNREADABLE_CHARACTERS.search(name) for name in names]
+        first, second, third, fourth = (name if is_text else "" for name, is_text in zip(names, are_texts, strict=True))
         self._log.names = (first, second, third, fourth)
+        if not all(are_texts):
+            self._log.ignored["a name that is no text"] += are_texts.count(False)
         self._are_winds_known = event.get("kyoku_first") in (TWO_WINDS, EAST_ONLY)
         if event.get("kyoku_first") == EAST_ONLY:
             self._log.rules = replace(self._log.rules, num_winds=1)
-
-    def _name(self, name: object) -> str:
-        """Return a player's name; "" if it is no text, or not a readable one."""
-        if isinstance(name, str) and not UNREADABLE_CHARACTERS.search(name):
-            return name
-        self._log.ignored["a name that is no text"] += 1
-        return ""
-
-    def _is_of_one_wind(self) -> bool:
-        """Tell whether the game ended where a game of two winds goes on."""
-        last, scores = self._log.kyokus[-1].kyoku, self._log.final_scores
-        if scores is None or min(self._known_scores()) < 0:
-            return False
-        return last < _SOUTH_4 or (last == _SOUTH_4 and max(scores) < self._log.rules.target_points)
 
     def _start_kyoku(self, event: JsonObject) -> None:
         wind = event.get("bakaze")
@@ -359,9 +303,17 @@ class _KyokuReader:
             case "dora":
                 self.builder.reveal(self._take(_face(event.get("dora_marker"))))
             case "hora":
-                self._win(event)
+                seat, loser = seat_of(event), seat_of(event, "target")
+                deltas, ura = self._deltas(event), self._ura(event)
+                self.builder.win(Win(seat=seat, loser=loser, tile=self.builder.last, deltas=deltas, ura_indicators=ura))
             case "ryukyoku":
-                self._draw(event)
+                deltas = self._deltas(event)
+                result = REASONS.get(str(event.get("reason")))
+                if result is None:
+                    result = self._drawn_result(deltas)
+                has_tenpai = result in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN)
+                tenpai = self._tenpai(event, result, deltas or ()) if has_tenpai else (0, 0, 0, 0)
+                self.builder.end_in_draw(result, deltas, tenpai)
             case "chi" | "pon" | "daiminkan" | "ankan" | "kakan":
                 self._call(name, event)
             case _:
@@ -381,25 +333,6 @@ class _KyokuReader:
         self.builder.discard(seat, tile)
         self._discarded.append(face)
 
-    def _win(self, event: JsonObject) -> None:
-        win = Win(
-            seat=seat_of(event),
-            loser=seat_of(event, "target"),
-            tile=self.builder.last,
-            deltas=self._deltas(event),
-            ura_indicators=self._ura(_ura_names(event)),
-        )
-        self.builder.win(win)
-
-    def _draw(self, event: JsonObject) -> None:
-        deltas = self._deltas(event)
-        result = REASONS.get(str(event.get("reason")))
-        if result is None:
-            result = self._drawn_result(deltas)
-        has_tenpai = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
-        tenpai = self._tenpai(event, result, deltas or ()) if has_tenpai else (0, 0, 0, 0)
-        self.builder.end_in_draw(result, deltas, tenpai)
-
     def _deltas(self, event: JsonObject) -> list[int] | None:
         """Return the payments of an end, if need be by the points after it; None if the event has neither."""
         if event.get("deltas") is not None:
@@ -414,7 +347,7 @@ class _KyokuReader:
             if len(event["tenpais"]) != 4:
                 raise ValueError(f"tenpais has {len(event['tenpais'])} values instead of 4")
             return [int(value is True) for value in event["tenpais"]]
-        if result == EXHAUSTIVE_DRAW and any(deltas):
+        if result == codes.EXHAUSTIVE_DRAW and any(deltas):
             return [int(delta > 0) for delta in deltas]
         if self.builder.drawn >= 0:
             raise ValueError("the kyoku ends for want of tiles before the drawn tile is discarded")
@@ -429,67 +362,67 @@ class _KyokuReader:
     def _drawn_result(self, deltas: Sequence[int] | None) -> int:
         """Return why the kyoku is drawn, derived from what was played and paid."""
         if self.builder.drawn >= 0:
-            return NINE_TERMINALS_DRAW
+            return codes.NINE_TERMINALS_DRAW
         num_kans = [sum(meld.type >= ANKAN_MELD for meld in melds) for melds in self.builder.melds]
         if sum(num_kans) == 4 and max(num_kans) < 4:
-            return FOUR_KANS_DRAW
+            return codes.FOUR_KANS_DRAW
         if self.builder.num_live_left == 0:
-            return self._exhausted_result(deltas)
+            if deltas is None:
+                raise MissingFact("ryukyoku has neither reason nor deltas: it does not show how the kyoku is drawn")
+            if not any(deltas):  # all are tenpai or none, or three rons
+                return codes.TRIPLE_RON_DRAW if sum(self._held_tenpai()) == 3 else codes.EXHAUSTIVE_DRAW
+            is_noten_payment = all(abs(delta) in _NOTEN_PAYMENTS for delta in deltas)
+            return codes.EXHAUSTIVE_DRAW if is_noten_payment else codes.NAGASHI_MANGAN
         if len(self.builder.riichi_seats) == 4 and self.builder.unpaid_riichi < 0:
-            return FOUR_RIICHI_DRAW
+            return codes.FOUR_RIICHI_DRAW
         is_first_round = len(self._discarded) == 4 and not any(self.builder.melds)
         is_same_wind = len(set(self._discarded)) == 1 and EAST <= self._discarded[0] <= NORTH
-        return FOUR_WINDS_DRAW if is_first_round and is_same_wind else TRIPLE_RON_DRAW
-
-    def _exhausted_result(self, deltas: Sequence[int] | None) -> int:
-        """Return how a kyoku ends after the last tile. If nobody pays, all are tenpai or none, or three rons."""
-        if deltas is None:
-            raise MissingFact("ryukyoku has neither reason nor deltas: it does not show how the kyoku is drawn")
-        if not any(deltas):
-            return TRIPLE_RON_DRAW if sum(self._held_tenpai()) == 3 else EXHAUSTIVE_DRAW
-        is_noten_payment = all(abs(delta) in _NOTEN_PAYMENTS for delta in deltas)
-        return EXHAUSTIVE_DRAW if is_noten_payment else NAGASHI_MANGAN
+        return codes.FOUR_WINDS_DRAW if is_first_round and is_same_wind else codes.TRIPLE_RON_DRAW
 
     def _call(self, name: str, event: JsonObject) -> None:
-        seat, consumed = seat_of(event), event.get("consumed")
+        seat, consumed, builder = seat_of(event), event.get("consumed"), self.builder
         if not isinstance(consumed, list):
             raise ValueError(f"consumed of {name} is not a list of {CALL_SIZES[name]} tiles")
         faces = [_face(tile) for tile in consumed]
         called = None if name == "ankan" else _face(event.get("pai"))
         check_call(name, faces, called)
         if called is None:
-            meld = Meld(ANKAN_MELD, tuple(sorted(self.builder.held(seat, faces))), -1, 0)
+            meld = Meld(ANKAN_MELD, tuple(sorted(builder.held(seat, faces))), -1, 0)
         elif name == "kakan":
-            meld = self.builder.kakan(seat, kind_of_face(called))
+            meld = builder.kakan(seat, kind_of_face(called))
             if FACE_OF_ID[meld.added] != called:
                 raise ValueError(f"seat {seat} adds {TILE_NAMES[called]}, which is not in its hand")
         else:
-            meld = self._claim(name, seat, faces, called, (seat_of(event, "target") - seat) % 4)
-        self.builder.call(seat, meld)
-
-    def _claim(self, name: str, seat: int, faces: list[int], called: int, source: int) -> Meld:
-        last = self.builder.last
-        if last < 0 or FACE_OF_ID[last] != called:
-            raise ValueError(f"seat {seat} calls {TILE_NAMES[called]}, which is not the last discard")
-        if name == "chi" and source != _KAMICHA:
-            raise ValueError(f"seat {seat} calls chi, but not of the seat on its left")
-        return Meld(_CLAIM_TYPES[name], tuple(sorted([*self.builder.held(seat, faces), last])), last, source)
+            source, last = (seat_of(event, "target") - seat) % 4, builder.last
+            if last < 0 or FACE_OF_ID[last] != called:
+                raise ValueError(f"seat {seat} calls {TILE_NAMES[called]}, which is not the last discard")
+            if name == "chi" and source != _KAMICHA:
+                raise ValueError(f"seat {seat} calls chi, but not of the seat on its left")
+            meld = Meld(_CLAIM_TYPES[name], tuple(sorted([*builder.held(seat, faces), last])), last, source)
+        builder.call(seat, meld)
 
     def _take(self, face: int) -> int:
         """Return the lowest id of a face that has not been seen."""
         if not self._free[face]:
             if face < NUM_KINDS and is_five(face) and self._free[red_face(face)]:
-                raise ForeignRecord(f"a game without red fives: a fourth {TILE_NAMES[face]}", "a deal", NO_RED_FIVES)
+                raise ForeignRecord(
+                    f"a game without red fives: a fourth {TILE_NAMES[face]}", "a deal", quarantine.NO_RED_FIVES
+                )
             raise ValueError(f"tile {TILE_NAMES[face]} appears too often")
         return self._free[face].pop()
 
-    def _ura(self, names: list[Any]) -> list[int]:
-        """Return ids of the ura indicators; a second winner is shown the same ones."""
-        faces = [_face(name) for name in names]
+    def _ura(self, event: JsonObject) -> list[int]:
+        """Return ids of the ura indicators that a win shows, by either key; a second winner is shown the same ones."""
+        faces: list[int] = []
+        for key in _URA_KEYS:
+            names = event.get(key) or []
+            if not isinstance(names, list):
+                raise ValueError(f"{key} is not a list of tiles")
+            if names:
+                faces = [_face(name) for name in names]
+                break
         known = self.builder.ura_indicators
-        if [FACE_OF_ID[tile] for tile in known] == faces:
-            return known
-        return [self._take(face) for face in faces]
+        return known if [FACE_OF_ID[tile] for tile in known] == faces else [self._take(face) for face in faces]
 
 
 _CLAIM_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "daiminkan": MINKAN_MELD}
@@ -508,21 +441,6 @@ def face_of_name(name: object) -> int:
     if not isinstance(name, str) or name not in FACE_OF_NAME:
         raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
     return FACE_OF_NAME[name]
-
-
-def _ura_names(event: JsonObject) -> list[Any]:
-    """Return the names of the ura indicators that a win shows, by either key; none without riichi."""
-    for key in _URA_KEYS:
-        names = event.get(key) or []
-        if not isinstance(names, list):
-            raise ValueError(f"{key} is not a list of tiles")
-        if names:
-            return names
-    return []
-
-
-def _shows_red_five(kyoku: KyokuLog) -> bool:
-    return bool(np.isin([*kyoku.deal, *kyoku.draws], RED_IDS).any())
 
 
 def seat_of(event: Mapping[str, Any], name: str = "actor") -> int:
@@ -562,7 +480,10 @@ def write_mjai(log: GameLog) -> str:
     """
     read_back = Rules(num_winds=min(log.rules.num_winds, 2), tenpai_ends_game=does_tenpai_end_game(log))
     refuse_untold_game(log.rules, read_back, log.id)
-    return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in _events(log))
+    events = [start_event(log.names, log.rules.num_winds), *(e for kyoku in log.kyokus for e in kyoku_events(kyoku))]
+    if log.final_scores is not None:
+        events.append({"type": "end_game", "scores": list(log.final_scores)})
+    return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in events)
 
 
 def refuse_untold_tables(tables: Records) -> None:
@@ -571,10 +492,10 @@ def refuse_untold_tables(tables: Records) -> None:
     Programs that follow a running game in mjai do not learn of them. When a game ends they need not know, nor that
     riichi is legal without 1,000 points.
     """
-    tenhou = np.zeros(1, RULE_VALUES)
+    tenhou = np.zeros(1, rule.RULE_VALUES)
     apply_rules(tenhou, Rules())
-    flags = (tables["rule_flags"] ^ tenhou["rule_flags"]) & ~RIICHI_NEEDS_POINTS
-    is_told = (tables["num_winds"] <= 2) & (flags < OPEN_TANYAO)
+    flags = (tables["rule_flags"] ^ tenhou["rule_flags"]) & ~rule.RIICHI_NEEDS_POINTS
+    is_told = (tables["num_winds"] <= 2) & (flags < rule.OPEN_TANYAO)
     for name in ("red_fives", "noten_payment", "max_rons", "riichi_min_tiles"):
         is_told &= tables[name] == tenhou[name]
     if not np.all(is_told):
@@ -582,14 +503,6 @@ def refuse_untold_tables(tables: Records) -> None:
             "the deals do not follow Tenhou's rules with red fives, and mjai has no words for others: use "
             "tenhou() or tonpuu() with programs"
         )
-
-
-def _events(log: GameLog) -> Iterator[JsonObject]:
-    yield start_event(log.names, log.rules.num_winds)
-    for kyoku in log.kyokus:
-        yield from kyoku_events(kyoku)
-    if log.final_scores is not None:
-        yield {"type": "end_game", "scores": list(log.final_scores)}
 
 
 def start_event(names: Sequence[str], num_winds: int) -> JsonObject:
@@ -601,7 +514,7 @@ def start_event(names: Sequence[str], num_winds: int) -> JsonObject:
 def kyoku_events(kyoku: KyokuLog) -> Iterator[JsonObject]:
     """Yield the events of a finished kyoku, from start_kyoku to end_kyoku."""
     yield _start(kyoku)
-    for event in play_kyoku(kyoku):
+    for event in playback.play_kyoku(kyoku):
         yield from _written(event, kyoku)
     yield {"type": "end_kyoku"}
 
@@ -609,7 +522,7 @@ def kyoku_events(kyoku: KyokuLog) -> Iterator[JsonObject]:
 def running_kyoku_events(kyoku: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[JsonObject]:
     """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide (play_running_kyoku)."""
     yield _start(kyoku)
-    for event in play_running_kyoku(kyoku, actor, is_own_turn=is_own_turn):
+    for event in playback.play_running_kyoku(kyoku, actor, is_own_turn=is_own_turn):
         yield from _written(event, kyoku)
 
 
@@ -627,71 +540,59 @@ def _start(kyoku: KyokuLog) -> JsonObject:
     return {
         "type": "start_kyoku",
         "bakaze": "ESW"[kyoku.kyoku // 4],
-        "dora_marker": _name(int(kyoku.wall[DORA_POSITIONS[0]])),
+        "dora_marker": _name(int(kyoku.wall[codes.DORA_POSITIONS[0]])),
         "kyoku": kyoku.kyoku % 4 + 1,
         "honba": kyoku.honba,
         "kyotaku": kyoku.kyotaku,
         "oya": kyoku.kyoku % 4,
         "scores": list(kyoku.scores),
-        "tehais": [_names(hand) for hand in dealt_hands(kyoku)],
+        "tehais": [_names(hand) for hand in playback.dealt_hands(kyoku)],
     }
-
-
-def _written(event: Event, kyoku: KyokuLog) -> list[JsonObject]:
-    match event:
-        case Drew(seat, tile):
-            return [{"type": "tsumo", "actor": seat, "pai": _name(tile)}]
-        case Discarded(seat, tile, is_tsumogiri):
-            return [{"type": "dahai", "actor": seat, "pai": _name(tile), "tsumogiri": is_tsumogiri}]
-        case DeclaredRiichi(seat):
-            return [{"type": "reach", "actor": seat}]
-        case PaidStick(seat, _):
-            return [{"type": "reach_accepted", "actor": seat}]
-        case Called(seat, meld):
-            return [_call(seat, meld)]
-        case TurnedDora(tile):
-            return [{"type": "dora", "dora_marker": _name(tile)}]
-        case Left() | CameBack():
-            return []
-        case Ended(end):
-            return _end(end, kyoku)
-        case _:
-            assert_never(event)
-
-
-def _call(seat: int, meld: Meld) -> JsonObject:
-    event: JsonObject = {"type": _CALL_NAMES[meld.type], "actor": seat}
-    if meld.type == ANKAN_MELD:
-        return event | {"consumed": _names(meld.tiles)}
-    if meld.type == KAKAN_MELD:
-        pon = [tile for tile in meld.tiles if tile != meld.added]
-        return event | {"pai": _name(meld.added), "consumed": _names(pon)}
-    target = (seat + meld.source) % 4
-    return event | {"target": target, "pai": _name(meld.called), "consumed": _names(meld.hand_tiles())}
-
-
-def _end(end: KyokuBuilder, kyoku: KyokuLog) -> list[JsonObject]:
-    result = kyoku.result
-    code = int(result["result"])
-    if code != WIN_RESULT:
-        draw = {"type": "ryukyoku", "reason": _REASON_OF_RESULT[code], "deltas": result["deltas"].tolist()}
-        return [draw | {"tenpais": [bool(value) for value in result["tenpai"]]}]
-    ura = [int(kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
-    return [
-        {
-            "type": "hora",
-            "actor": seat,
-            "target": int(result["win_loser"][index]),
-            "deltas": result["win_deltas"][index].tolist(),
-        }
-        | ({"ura_markers": _names(ura) if seat in end.riichi_seats else []} if kyoku.is_ura_known else {})
-        for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist())
-    ]
 
 
 def _name(tile: int) -> str:
     return TILE_NAMES[FACE_OF_ID[tile]]
 
 
-def _names(tiles: list[int] | tuple[int, ...]) -> list[str]:
-    return [_name(tile) for tile in tiles]
+def _written(event: playback.Event, kyoku: KyokuLog) -> Iterator[JsonObject]:
+    match event:
+        case playback.Drew(seat, tile):
+            yield {"type": "tsumo", "actor": seat, "pai": _name(tile)}
+        case playback.Discarded(seat, tile, is_tsumogiri):
+            yield {"type": "dahai", "actor": seat, "pai": _name(tile), "tsumogiri": is_tsumogiri}
+        case playback.DeclaredRiichi(seat):
+            yield {"type": "reach", "actor": seat}
+        case playback.PaidStick(seat, _):
+            yield {"type": "reach_accepted", "actor": seat}
+        case playback.Called(seat, meld):
+            call: JsonObject = {"type": _CALL_NAMES[meld.type], "actor": seat}
+            if meld.type == ANKAN_MELD:
+                yield call | {"consumed": _names(meld.tiles)}
+            elif meld.type == KAKAN_MELD:
+                pon = (tile for tile in meld.tiles if tile != meld.added)
+                yield call | {"pai": _name(meld.added), "consumed": _names(pon)}
+            else:
+                call |= {"target": (seat + meld.source) % 4, "pai": _name(meld.called)}
+                yield call | {"consumed": _names(meld.hand_tiles())}
+        case playback.TurnedDora(tile):
+            yield {"type": "dora", "dora_marker": _name(tile)}
+        case playback.Left() | playback.CameBack():
+            pass
+        case playback.Ended(end):
+            result = kyoku.result
+            code = int(result["result"])
+            if code != codes.WIN_RESULT:
+                draw = {"type": "ryukyoku", "reason": _REASON_OF_RESULT[code], "deltas": result["deltas"].tolist()}
+                yield draw | {"tenpais": [bool(value) for value in result["tenpai"]]}
+                return
+            ura = _names(kyoku.wall[list(codes.URA_POSITIONS[: len(end.indicators)])].tolist())
+            for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist()):
+                loser, deltas = int(result["win_loser"][index]), result["win_deltas"][index].tolist()
+                win = {"type": "hora", "actor": seat, "target": loser, "deltas": deltas}
+                yield win | ({"ura_markers": ura if seat in end.riichi_seats else []} if kyoku.is_ura_known else {})
+        case _:
+            assert_never(event)
+
+
+def _names(tiles: Iterable[int]) -> list[str]:
+    return [TILE_NAMES[FACE_OF_ID[tile]] for tile in tiles]

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, HAKU, NUM_KINDS, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.kyoku import start_kyoku, step
-from suphx.games.riichi.records.decisions import viewer_move
+from suphx.games.riichi.records.decisions import hand_faces, viewer_move
 from suphx.games.riichi.records.kyoku_builder import dealt_places
 from suphx.games.riichi.records.mjai import (
     CALL_SIZES,
@@ -42,33 +43,7 @@ from suphx.games.riichi.records.mjai import (
     seat_of,
 )
 from suphx.games.riichi.rules import Rules, apply_rules, tenhou, tonpuu
-from suphx.games.riichi.table import (
-    ANKAN,
-    CALL_DISCARD,
-    CHI,
-    CHI_RED,
-    CLAIM,
-    DEALT,
-    DISCARD,
-    DORA_POSITIONS,
-    KAKAN,
-    LAST_DRAW,
-    MINKAN,
-    NINE_TERMINALS,
-    OWN_TURN,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    RIICHI_DISCARD,
-    RINSHAN,
-    ROB_KAN,
-    RON,
-    TABLE,
-    TSUMO,
-    TSUMOGIRI,
-    action_name,
-)
+from suphx.games.riichi.table import TABLE, action_name
 from suphx.games.riichi.tile import RED_IDS, is_five, is_red, kind_of_face, num_red, red_bit, red_face
 from suphx.kernel.record import U8, Records
 
@@ -77,13 +52,13 @@ NO_REPLY: dict[str, Any] = {"type": "none"}
 
 def reply_of_action(table: Any, action: int) -> dict[str, Any]:
     """Return the mjai event for a legal ``action`` (0-119) of the actor of a TABLE record."""
-    if action == PASS:
+    if action == codes.PASS:
         return dict(NO_REPLY)
     seat, move = int(table["actor"]), viewer_move(table, action)
     faces: list[int] = move["faces"]
     match move["move"]:
         case "discard":
-            return {"type": "dahai", "actor": seat, "pai": TILE_NAMES[faces[0]], "tsumogiri": action == TSUMOGIRI}
+            return {"type": "dahai", "actor": seat, "pai": TILE_NAMES[faces[0]], "tsumogiri": action == codes.TSUMOGIRI}
         case "riichi":
             return {"type": "reach", "actor": seat}
         case "nine terminals":
@@ -101,7 +76,7 @@ def reply_of_action(table: Any, action: int) -> dict[str, Any]:
     faces.remove(claimed)
     event = {"actor": seat, "target": int(table["turn"]), "pai": TILE_NAMES[claimed]}
     name = _CLAIM_NAMES[move["move"]]
-    return {"type": name, **event} | ({} if action == RON else {"consumed": _names(faces)})
+    return {"type": name, **event} | ({} if action == codes.RON else {"consumed": _names(faces)})
 
 
 _CLAIM_NAMES = {"ron": "hora", "chi": "chi", "pon": "pon", "minkan": "daiminkan"}
@@ -124,10 +99,12 @@ def action_of_reply(reply: JsonObject, legal: U8 | NDArray[Any], drawn: int, cla
     drawn tile without ``tsumogiri`` discards it where the hand has no other. ValueError for an answer that is none, or
     that is not legal.
     """
-    action = (TSUMO if legal[TSUMO] else RON) if reply.get("type") == "hora" else action_of_event(reply)
-    if action < TSUMOGIRI and not legal[action] and action == drawn:
-        action = TSUMOGIRI
-    if action == TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
+    action = (
+        (codes.TSUMO if legal[codes.TSUMO] else codes.RON) if reply.get("type") == "hora" else action_of_event(reply)
+    )
+    if action < codes.TSUMOGIRI and not legal[action] and action == drawn:
+        action = codes.TSUMOGIRI
+    if action == codes.TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
         drew = TILE_NAMES[drawn] if drawn >= 0 else "nothing"
         raise ValueError(f"it discards {reply.get('pai')} as drawn, but drew {drew}")
     is_call = claimed >= 0 and reply.get("type") in _CLAIMS and "pai" in reply
@@ -143,28 +120,28 @@ def action_of_event(reply: JsonObject) -> int:
     """Return the action (0-119) of an event or an answer other than ``hora``; ValueError for any other."""
     match reply.get("type"):
         case "none":
-            return PASS
+            return codes.PASS
         case "dahai":
-            return TSUMOGIRI if reply.get("tsumogiri") is True else DISCARD + face_of_name(reply.get("pai"))
+            return codes.TSUMOGIRI if reply.get("tsumogiri") is True else codes.DISCARD + face_of_name(reply.get("pai"))
         case "reach":
-            return RIICHI
+            return codes.RIICHI
         case "ryukyoku":
-            return NINE_TERMINALS
+            return codes.NINE_TERMINALS
         case "pon":
-            return PON_RED if _has_red(reply) else PON
+            return codes.PON_RED if _has_red(reply) else codes.PON
         case "daiminkan":
-            return MINKAN
+            return codes.MINKAN
         case "ankan":
-            return ANKAN + kind_of_face(_consumed(reply)[0])
+            return codes.ANKAN + kind_of_face(_consumed(reply)[0])
         case "kakan":
-            return KAKAN + kind_of_face(face_of_name(reply.get("pai")))
+            return codes.KAKAN + kind_of_face(face_of_name(reply.get("pai")))
         case "chi":
             called = kind_of_face(face_of_name(reply.get("pai")))
             own = [kind_of_face(face) for face in _consumed(reply)]
             if sorted([*own, called]) != list(range(min(*own, called), min(*own, called) + 3)):
                 raise ValueError(f"it calls {reply.get('pai')} with {reply.get('consumed')}, which is no run")
             position = sum(kind < called for kind in own)
-            return (CHI_RED if _has_red(reply) else CHI) + position
+            return (codes.CHI_RED if _has_red(reply) else codes.CHI) + position
     raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")
 
 
@@ -180,20 +157,19 @@ def _consumed(reply: JsonObject) -> list[int]:
 
 
 UNKNOWN_TILE = "?"
-_WINDOWS = (CLAIM, ROB_KAN)
-_OWN = (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD)
+_WINDOWS = (codes.CLAIM, codes.ROB_KAN)
+_OWN = (codes.OWN_TURN, codes.RIICHI_DISCARD, codes.CALL_DISCARD)
 _MOVES = ("dahai", "reach", "chi", "pon", "daiminkan", "ankan", "kakan")
 _MAX_MELDS = 4
 _HAND_SIZE = 13
-_NUM_DORA = len(DORA_POSITIONS)
+_NUM_DORA = len(codes.DORA_POSITIONS)
 _ENDS = ("hora", "ryukyoku", "end_kyoku", "end_game")
 
 
 class _Move(NamedTuple):
     seat: int
     action: int
-    faces: tuple[int, ...]
-    """Tiles that the seat must hold."""
+    faces: tuple[int, ...]  # tiles that the seat must hold
 
 
 class MjaiTable:
@@ -221,7 +197,9 @@ class MjaiTable:
             elif name == "start_kyoku":
                 self._start_kyoku(event)
             elif name in _ENDS:
-                self._end(event)
+                if "scores" in event:  # for arenas whose start_kyoku has none
+                    self._tables[0]["scores"] = read_points(event, "scores")
+                self._is_running = False
             elif name == "dora":
                 self._turn_dora(event)
             elif name == "tsumo":
@@ -259,12 +237,24 @@ class MjaiTable:
         if not self._tables["num_winds"][0]:
             raise ValueError("start_kyoku comes before start_game")
         if self.seat is None:
-            self.seat = _shown_seat(event)
+            hands = event["tehais"]
+            shown = [s for s, hand in enumerate(hands) if isinstance(hand, list) and hand and UNKNOWN_TILE not in hand]
+            if len(shown) != 1 or len(hands) != 4:
+                raise ValueError(
+                    f"start_game has no id, and start_kyoku shows {len(shown)} hands, so that the seat is not known: "
+                    "show the player's hand only, or name the seat on the command line"
+                )
+            self.seat = shown[0]
         if event["bakaze"] not in (*"ESW",):
             raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r:.40}: use E, S or W")
         kyoku = "ESW".index(event["bakaze"]) * 4 + read_integer(event, "kyoku", 1, 4) - 1
         check_dealer(event, kyoku)
-        own, indicator = _dealt_faces(event, self.seat), face_of_name(event["dora_marker"])
+        hands = event["tehais"]
+        if not isinstance(hands, list) or len(hands) != 4 or not isinstance(hands[self.seat], list):
+            raise ValueError("tehais is not four lists of tiles")
+        if len(hands[self.seat]) != _HAND_SIZE:
+            raise ValueError(f"seat {self.seat} is dealt {len(hands[self.seat])} tiles instead of {_HAND_SIZE}")
+        own, indicator = [face_of_name(name) for name in hands[self.seat]], face_of_name(event["dora_marker"])
         self._num_seen = [0] * len(TILE_NAMES)
         self._see_tiles([*own, indicator])
         table = self._tables[0]
@@ -276,14 +266,9 @@ class MjaiTable:
         table["num_kyoku"] += 1
         table["wall_seed"] = zlib.crc32(json.dumps(event, sort_keys=True).encode())  # agents that draw lots use it
         table["wall"] = 0
-        table["wall"][DORA_POSITIONS[0]] = _id(indicator)
+        table["wall"][codes.DORA_POSITIONS[0]] = _id(indicator)
         table["wall"][dealt_places(self.seat, kyoku % 4)] = [_id(face) for face in own]
         self._deal, self._moves, self._num_dora, self._is_running = event, [], 1, True
-
-    def _end(self, event: JsonObject) -> None:
-        if "scores" in event:  # for arenas whose start_kyoku has none
-            self._tables[0]["scores"] = read_points(event, "scores")
-        self._is_running = False
 
     def _see_tiles(self, faces: Iterable[int]) -> None:
         """Count tiles that the seat sees for the first time; ValueError if more of a face than there are."""
@@ -300,8 +285,10 @@ class MjaiTable:
         indicator = face_of_name(event["dora_marker"])
         self._see_tiles([indicator])
         wall = self._tables[0]["wall"]
-        others = wall[list(DORA_POSITIONS[: self._num_dora])]
-        wall[DORA_POSITIONS[self._num_dora]] = next(tile for tile in _ids(indicator) if tile not in others)
+        others = wall[list(codes.DORA_POSITIONS[: self._num_dora])]
+        # Indicators are told apart by their ids (hidden.py).
+        ids = [_id(indicator)] if is_red(indicator) else [4 * indicator + copy for copy in (1, 2, 3, 0)]
+        wall[codes.DORA_POSITIONS[self._num_dora]] = next(tile for tile in ids if tile not in others)
         self._num_dora += 1
         self._tables[0]["num_dora"] = self._num_dora
 
@@ -314,18 +301,18 @@ class MjaiTable:
         if seat == self.seat:
             self._see_tiles([face])
         if self._deal is not None:
-            table["wall"][DEALT] = _id(face)
+            table["wall"][codes.DEALT] = _id(face)
             start_kyoku(self._tables[0], self._suits)
             self._deal = None
             self._hide(self._tables)
         else:
             is_rinshan = bool(self._moves) and self._moves[-1].action in _KANS
-            if is_rinshan and table["num_kans"] == len(RINSHAN):
-                raise ValueError(f"seat {seat} draws after a fifth kan: there are {len(RINSHAN)} rinshan tiles")
-            place = RINSHAN[int(table["num_kans"])] if is_rinshan else int(table["next_draw"])
+            if is_rinshan and table["num_kans"] == len(codes.RINSHAN):
+                raise ValueError(f"seat {seat} draws after a fifth kan: there are {len(codes.RINSHAN)} rinshan tiles")
+            place = codes.RINSHAN[int(table["num_kans"])] if is_rinshan else int(table["next_draw"])
             table["wall"][place] = _id(face)
             self._play_all()
-        if table["phase"] != OWN_TURN or table["actor"] != seat:
+        if table["phase"] != codes.OWN_TURN or table["actor"] != seat:
             raise ValueError(f"seat {seat} draws, but it is not its turn")
 
     def _move(self, seat: int, event: JsonObject) -> None:
@@ -334,20 +321,18 @@ class MjaiTable:
             raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn in this deal")
         is_claim = event["type"] in _CLAIMS
         if is_claim:
-            self._check_claim(seat, event)
+            called = face_of_name(event["pai"])
+            last = self._moves[0] if len(self._moves) == 1 and self._moves[0].action <= codes.TSUMOGIRI else None
+            is_last = last is not None and last.seat != seat and last.faces[0] == called
+            if last is None or not is_last or event.get("target", last.seat) != last.seat:
+                what = f"claims {TILE_NAMES[called]}, which is not the last discard"
+                raise ValueError(f"{event['type']} of seat {seat} {what}")
         elif self._moves:
             raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn since the last discard")
         faces = self._played(seat, event)
         self._moves.append(_Move(seat, action, faces))
-        if action == RIICHI or (is_claim and action != MINKAN):
+        if action == codes.RIICHI or (is_claim and action != codes.MINKAN):
             self._play_all()
-
-    def _check_claim(self, seat: int, event: JsonObject) -> None:
-        """Check that a claim is of the last discard."""
-        name, face = event["type"], face_of_name(event["pai"])
-        last = self._moves[0] if len(self._moves) == 1 and self._moves[0].action <= TSUMOGIRI else None
-        if last is None or last.seat == seat or last.faces[0] != face or event.get("target", last.seat) != last.seat:
-            raise ValueError(f"{name} of seat {seat} claims {TILE_NAMES[face]}, which is not the last discard")
 
     def _played(self, seat: int, event: JsonObject) -> tuple[int, ...]:
         """Return the faces that a move takes from the hand of ``seat``, which must have them."""
@@ -360,18 +345,15 @@ class MjaiTable:
             faces = (called,)
         if seat != self.seat:
             self._see_tiles(faces)
-        else:
-            self._check_own(event, faces)
-        return faces
-
-    def _check_own(self, event: JsonObject, faces: tuple[int, ...]) -> None:
-        """Check that the hand of ``seat`` has the faces."""
+            return faces
         table = self._tables[0]
+        held = hand_faces(table, seat)
         for face in faces:
-            if faces.count(face) > _num_held(table, self.seat or 0, face):
-                raise ValueError(f"seat {self.seat} plays {TILE_NAMES[face]}, which is not in its hand")
-        if event["type"] == "dahai" and event.get("tsumogiri") is True and faces[0] != table["drawn"]:
-            raise ValueError(f"seat {self.seat} discards {TILE_NAMES[faces[0]]} as drawn, but did not draw it")
+            if faces.count(face) > held.count(face):
+                raise ValueError(f"seat {seat} plays {TILE_NAMES[face]}, which is not in its hand")
+        if name == "dahai" and event.get("tsumogiri") is True and faces[0] != table["drawn"]:
+            raise ValueError(f"seat {seat} discards {TILE_NAMES[faces[0]]} as drawn, but did not draw it")
+        return faces
 
     def _play_all(self) -> None:
         """Play the moves that wait, now that it is known what comes next."""
@@ -381,15 +363,15 @@ class MjaiTable:
         for move in moves:
             self._play(self._tables, move)
         while self._tables[0]["phase"] in _WINDOWS:
-            step(self._tables[0], self._suits, PASS)
+            step(self._tables[0], self._suits, codes.PASS)
         self._hide(self._tables)
 
     def _play(self, tables: Records, move: _Move) -> None:
         table, action = tables[0], move.action
         while table["phase"] in _WINDOWS and table["actor"] != move.seat:
-            step(tables[0], self._suits, PASS)
+            step(tables[0], self._suits, codes.PASS)
         if move.seat == self.seat and action == table["drawn"] and not table["legal"][action]:
-            action = TSUMOGIRI  # of an arena that does not mark it
+            action = codes.TSUMOGIRI  # of an arena that does not mark it
         is_possible = table["actor"] == move.seat and table["phase"] in (*_OWN, *_WINDOWS)
         is_known = move.seat == self.seat or table["phase"] in _WINDOWS
         if not is_possible or not (table["legal"][action] if is_known else _is_move_of_other(table, move)):
@@ -404,9 +386,9 @@ class MjaiTable:
         table = tables[0]
         if move.seat == self.seat:
             return
-        if move.action == TSUMOGIRI:
+        if move.action == codes.TSUMOGIRI:
             table["drawn"] = move.faces[0]
-        spare = (HAKU,) if PASS > move.action > MINKAN else ()
+        spare = (HAKU,) if codes.PASS > move.action > codes.MINKAN else ()
         for face in (*move.faces, *spare):
             table["hand"][move.seat, kind_of_face(face)] += 1
             if is_red(face):
@@ -419,61 +401,27 @@ class MjaiTable:
             tables[0][name][others] = 0
 
 
-_KANS = (MINKAN, *range(ANKAN, TSUMO))
+_KANS = (codes.MINKAN, *range(codes.ANKAN, codes.TSUMO))
 
 
 def _is_move_of_other(table: Any, move: _Move) -> bool:
     """Tell whether a seat whose hand is hidden may make a move of its own turn, as far as its melds tell."""
     seat, action = move.seat, move.action
-    if action <= TSUMOGIRI:
+    if action <= codes.TSUMOGIRI:
         return True
     melds = table["meld_type"][seat][: int(table["num_melds"][seat])].tolist()
-    if table["phase"] != OWN_TURN:
+    if table["phase"] != codes.OWN_TURN:
         return False
-    if action == RIICHI:
+    if action == codes.RIICHI:
         return not table["riichi"][seat] and all(meld == ANKAN_MELD for meld in melds)
-    if table["num_kans"] == len(RINSHAN) or table["next_draw"] + table["num_kans"] >= LAST_DRAW:
+    if table["num_kans"] == len(codes.RINSHAN) or table["next_draw"] + table["num_kans"] >= codes.LAST_DRAW:
         return False
-    if action < KAKAN:
+    if action < codes.KAKAN:
         return len(melds) < _MAX_MELDS
     kinds = table["meld_kind"][seat].tolist()
-    return any(meld == PON_MELD and kind == action - KAKAN for meld, kind in zip(melds, kinds, strict=False))
-
-
-def _num_held(table: Any, seat: int, face: int) -> int:
-    """Return how many tiles of a face the hand of ``seat`` has."""
-    kind = kind_of_face(face)
-    reds = int(num_red(table["red"][seat], kind)) if is_five(kind) else 0
-    return reds if face >= NUM_KINDS else int(table["hand"][seat, kind]) - reds
+    return any(meld == PON_MELD and kind == action - codes.KAKAN for meld, kind in zip(melds, kinds, strict=False))
 
 
 def _id(face: int) -> int:
     """Return the id of a tile of a face; which of those that are alike does not matter."""
     return RED_IDS[face - 34] if is_red(face) else 4 * face + 1
-
-
-def _ids(face: int) -> tuple[int, ...]:
-    """Return the ids of the tiles of a face, ``_id`` first: indicators are told apart by them (hidden.py)."""
-    return (_id(face),) if is_red(face) else tuple(4 * face + number for number in (1, 2, 3, 0))
-
-
-def _shown_seat(event: JsonObject) -> int:
-    """Return the only seat whose hand is shown; ValueError if there is not exactly one."""
-    hands = event["tehais"]
-    shown = [seat for seat, hand in enumerate(hands) if isinstance(hand, list) and hand and UNKNOWN_TILE not in hand]
-    if len(shown) != 1 or len(hands) != 4:
-        raise ValueError(
-            f"start_game has no id, and start_kyoku shows {len(shown)} hands, so that the seat is not known: show the "
-            "player's hand only, or name the seat on the command line"
-        )
-    return shown[0]
-
-
-def _dealt_faces(event: JsonObject, seat: int) -> list[int]:
-    """Return the faces that ``seat`` is dealt; ValueError if they are not 13 tiles."""
-    hands = event["tehais"]
-    if not isinstance(hands, list) or len(hands) != 4 or not isinstance(hands[seat], list):
-        raise ValueError("tehais is not four lists of tiles")
-    if len(hands[seat]) != _HAND_SIZE:
-        raise ValueError(f"seat {seat} is dealt {len(hands[seat])} tiles instead of {_HAND_SIZE}")
-    return [face_of_name(name) for name in hands[seat]]

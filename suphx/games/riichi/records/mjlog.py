@@ -20,60 +20,17 @@ from typing import assert_never
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi import yaku_number
+from suphx.games.riichi.records import kyoku_playback as playback
+from suphx.games.riichi.records import mjlog_xml as xml
+from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import DRAWN_ENDS, GameLog, KyokuLog, does_tenpai_end_game
 from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Win
-from suphx.games.riichi.records.kyoku_playback import (
-    Called,
-    CameBack,
-    DeclaredRiichi,
-    Discarded,
-    Drew,
-    Ended,
-    Event,
-    Left,
-    PaidStick,
-    TurnedDora,
-    dealt_hands,
-    play_kyoku,
-    shown_hands,
-)
-from suphx.games.riichi.records.mjlog_xml import (
-    SCENE,
-    Attributes,
-    attribute,
-    changes_in,
-    decode_meld,
-    encode_meld,
-    name_in,
-    number_in,
-    numbers_in,
-    points_in,
-    ratings_in,
-    read_tags,
-    seat_in,
-    tiles_in,
-)
-from suphx.games.riichi.records.quarantine import (
-    CHIPS,
-    NO_END,
-    NO_KYOKU,
-    NO_RED_FIVES,
-    THREE_PLAYERS,
-    ForeignRecord,
-    RecordError,
-    kind_of,
-)
+from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError, kind_of
 from suphx.games.riichi.records.shuffle_seed import SeededWalls
 from suphx.games.riichi.rules import Rules, refuse_untold_game, refuse_untold_rules
-from suphx.games.riichi.table import (
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    NAGASHI_MANGAN,
-    URA_POSITIONS,
-    WIN_RESULT,
-    places_of_scores,
-)
+from suphx.games.riichi.table import places_of_scores
 from suphx.games.riichi.yaku import han_of
 
 DRAW_TYPES = {end.mjlog: end.result for end in DRAWN_ENDS}
@@ -88,7 +45,7 @@ DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
 
 _TILE_TAG = re.compile(r"([DEFGTUVW])([0-9]{1,3})", re.ASCII)
 _LIVE_TAGS = frozenset((
-    SCENE, "CHAT", "FURITEN", "GOK", "HELO", "JOIN", "LN", "NEXTREADY", "PROF", "PXR", "RANKING", "REJOIN", "Z",
+    xml.SCENE, "CHAT", "FURITEN", "GOK", "HELO", "JOIN", "LN", "NEXTREADY", "PROF", "PXR", "RANKING", "REJOIN", "Z",
 ))  # fmt: skip
 """Tags that a game does not need: of programs that keep the live connection, and those that wrap each deal."""
 _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
@@ -113,7 +70,7 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
     reader = _GameReader(game_id, seed, is_fragment_allowed)
     number = character = 0
     try:
-        for number, (character, name, attributes) in enumerate(read_tags(text), start=1):  # noqa: B007 (the position)
+        for number, (character, name, attributes) in enumerate(xml.read_tags(text), start=1):  # noqa: B007 (the position)
             reader.read(name, attributes)
         return reader.finish()
     except RecordError:
@@ -136,10 +93,14 @@ class _GameReader:
         self._seen: set[str] = set()
         self._is_closed = False
 
-    def read(self, name: str, attributes: Attributes) -> None:
+    def read(self, name: str, attributes: xml.Attributes) -> None:
         """Read one tag."""
-        if tile := _TILE_TAG.fullmatch(name):
-            self._read_tile(tile[1], int(tile[2]))
+        if match := _TILE_TAG.fullmatch(name):
+            letter, tile = match[1], int(match[2])
+            if self._builder is None or self._is_closed:
+                raise ValueError(f"tag {letter}{tile} is outside a kyoku")
+            move = self._builder.draw if letter >= "T" else self._builder.discard
+            move("DEFGTUVW".index(letter) % 4, tile)
             return
         if name in _LIVE_TAGS and self._seen and not self._is_closed:
             self._log.ignored[f"tag {name}"] += 1
@@ -153,16 +114,7 @@ class _GameReader:
         self._read_named(name, attributes)
         self._seen.add(name)
 
-    def _read_tile(self, letter: str, tile: int) -> None:
-        """Read a draw (T U V W) or a discard (D E F G) of seats 0-3."""
-        if self._builder is None or self._is_closed:
-            raise ValueError(f"tag {letter}{tile} is outside a kyoku")
-        if letter >= "T":
-            self._builder.draw(ord(letter) - ord("T"), tile)
-        else:
-            self._builder.discard(ord(letter) - ord("D"), tile)
-
-    def _read_named(self, name: str, attributes: Attributes) -> None:
+    def _read_named(self, name: str, attributes: xml.Attributes) -> None:
         match name:
             case "mjloggm":
                 pass  # its version does not matter
@@ -173,18 +125,29 @@ class _GameReader:
             case "UN":
                 self._read_un(attributes)
             case "TAIKYOKU":
-                if number_in(attributes, "oya", 0, 3) != 0:
+                if xml.number_in(attributes, "oya", 0, 3) != 0:
                     raise ValueError("the first dealer is not seat 0")
             case "BYE":
-                self._read_bye(seat_in(attributes, "who"))
+                seat = xml.seat_in(attributes, "who")
+                if seat not in self._absent:  # twice in a row happens and means nothing more
+                    self._absent.append(seat)
+                    if self._builder is not None and not self._builder.is_over:
+                        self._builder.leave(seat)
             case "INIT":
                 self._read_init(attributes)
             case "N":
-                self._playing.call(seat_in(attributes, "who"), decode_meld(number_in(attributes, "m", 0, 0xFFFF)))
+                meld = xml.decode_meld(xml.number_in(attributes, "m", 0, 0xFFFF))
+                self._playing.call(xml.seat_in(attributes, "who"), meld)
             case "DORA":
-                self._playing.reveal(number_in(attributes, "hai", 0, 135))
-            case "REACH":
-                self._read_reach(attributes)
+                self._playing.reveal(xml.number_in(attributes, "hai", 0, 135))
+            case "REACH":  # step 1 stands before the discard, step 2 where the stick is paid
+                seat = xml.seat_in(attributes, "who")
+                if xml.number_in(attributes, "step", 1, 2) == 1:
+                    self._playing.declare_riichi(seat)
+                    return
+                self._playing.pay_stick(seat)
+                if "ten" in attributes:
+                    self._compare_scores(xml.points_in(attributes, "ten"))
             case "AGARI":
                 self._read_agari(attributes)
                 self._read_owari(attributes)
@@ -192,85 +155,78 @@ class _GameReader:
                 self._read_ryuukyoku(attributes)
                 self._read_owari(attributes)
             case "/mjloggm":
-                self._read_end()
+                if self._builder is not None and not self._builder.is_over:
+                    if not self._is_fragment_allowed:
+                        reason = "the record ends before the game: the last kyoku has no end"
+                        raise RecordError(reason, self.position, quarantine.NO_END)
+                    self._builder = None
+                self._finish_kyoku()
+                self._is_closed = True
             case _:
                 raise ValueError(f"unknown tag {name:.40}")
 
     def finish(self) -> GameLog:
         """Return the game, or raise if it is not whole."""
         if not self._is_closed:
-            raise RecordError("the record ends without </mjloggm>: it is truncated", self.position, NO_END)
+            raise RecordError("the record ends without </mjloggm>: it is truncated", self.position, quarantine.NO_END)
         if self._log.final_scores is None and not self._is_fragment_allowed:
-            raise RecordError("the record ends before the game: the last kyoku has no owari", self.position, NO_END)
+            raise RecordError(
+                "the record ends before the game: the last kyoku has no owari", self.position, quarantine.NO_END
+            )
         if not self._log.kyokus:
-            raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
+            raise RecordError("the record has no finished kyoku", self.position, quarantine.NO_KYOKU)
         self._log.seed_problem = self._walls.problem
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
 
-    def _read_go(self, attributes: Attributes) -> None:
-        """Read GO: room and rules from the bits of the type."""
-        kind = number_in(attributes, "type", 0, 0xFFFF)
+    def _read_go(self, attributes: xml.Attributes) -> None:
+        kind = xml.number_in(attributes, "type", 0, 0xFFFF)
         if kind & SANMA:
-            raise ForeignRecord("a game of three players", "tag GO", THREE_PLAYERS)
+            raise ForeignRecord("a game of three players", "tag GO", quarantine.THREE_PLAYERS)
         if kind & NO_RED:
-            raise ForeignRecord("a game without red fives", "tag GO", NO_RED_FIVES)
+            raise ForeignRecord("a game without red fives", "tag GO", quarantine.NO_RED_FIVES)
         is_ranked = kind & PLAYED_BY_HUMANS and attributes.get("lobby", "0").strip() == "0"
         self._log.room = ROOMS[kind & ROOM_MASK] if is_ranked else ""
         self._log.rules = Rules(num_winds=2 if kind & HANCHAN else 1, open_tanyao=not kind & NO_OPEN_TANYAO)
 
-    def _read_un(self, attributes: Attributes) -> None:
+    def _read_un(self, attributes: xml.Attributes) -> None:
         """Read UN: all players at the head, later the one who comes back."""
         if not self._seen & {"UN", "INIT"}:
-            first, second, third, fourth = (self._name(attribute(attributes, name)) for name in _SEAT_NAMES)
-            self._log.names = (first, second, third, fourth)
+            names = []
+            for text in [xml.attribute(attributes, name) for name in _SEAT_NAMES]:
+                try:
+                    names.append(xml.name_in(text))
+                except ValueError:
+                    names.append("")
+                    self._log.ignored["a name that is not UTF-8"] += 1
+            self._log.names = (names[0], names[1], names[2], names[3])
             if "dan" in attributes:
-                self._log.dans = tuple(numbers_in(attributes, "dan", 0, 1000, 4))
+                self._log.dans = tuple(xml.numbers_in(attributes, "dan", 0, 1000, 4))
             if "rate" in attributes:
-                self._log.ratings = ratings_in(attributes["rate"])
+                self._log.ratings = xml.ratings_in(attributes["rate"])
             return
         back = [seat for seat, name in enumerate(_SEAT_NAMES) if name in attributes]
         if not back:
             raise ValueError("tag UN names no seat that comes back")
         for seat in back:
-            self._come_back(seat)
+            if seat not in self._absent:
+                raise ValueError(f"seat {seat} comes back without having left")
+            self._absent.remove(seat)
+            if self._builder is not None and not self._builder.is_over:
+                self._builder.come_back(seat)
 
-    def _name(self, text: str) -> str:
-        """Return a player's name; "" if it cannot be read."""
-        try:
-            return name_in(text)
-        except ValueError:
-            self._log.ignored["a name that is not UTF-8"] += 1
-            return ""
-
-    def _read_bye(self, seat: int) -> None:
-        """Read that a seat disconnects; twice in a row happens and means nothing more."""
-        if seat in self._absent:
-            return
-        self._absent.append(seat)
-        if self._builder is not None and not self._builder.is_over:
-            self._builder.leave(seat)
-
-    def _come_back(self, seat: int) -> None:
-        if seat not in self._absent:
-            raise ValueError(f"seat {seat} comes back without having left")
-        self._absent.remove(seat)
-        if self._builder is not None and not self._builder.is_over:
-            self._builder.come_back(seat)
-
-    def _read_init(self, attributes: Attributes) -> None:
-        """Read INIT: the deal."""
+    def _read_init(self, attributes: xml.Attributes) -> None:
         if "GO" not in self._seen:
             raise ValueError("tag INIT comes before GO, which has the rules of the game")
         self._finish_kyoku()
-        kyoku, honba, kyotaku, first_die, second_die, indicator = numbers_in(attributes, "seed", 0, 999, 6)
-        if kyoku > _MAX_KYOKU or number_in(attributes, "oya", 0, 3) != kyoku % 4:
+        kyoku, honba, kyotaku, first_die, second_die, indicator = xml.numbers_in(attributes, "seed", 0, 999, 6)
+        if kyoku > _MAX_KYOKU or xml.number_in(attributes, "oya", 0, 3) != kyoku % 4:
             raise ValueError(f"kyoku {kyoku} is not East 1 to West 4, or its dealer is not seat {kyoku % 4}")
         if first_die > 5 or second_die > 5:
             raise ValueError(f"dice {first_die}, {second_die} are not 0 to 5")
         self.position = f"kyoku {kyoku} honba {honba}"
         self._walls.start_kyoku(is_start_of_game=not (kyoku or honba), shuffle=attributes.get("shuffle", ""))
-        scores = points_in(attributes, "ten")
+        scores = xml.points_in(attributes, "ten")
         if self._builder is not None and scores != self._builder.scores:
             raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._builder.scores}")
         self._builder = KyokuBuilder(
@@ -278,36 +234,25 @@ class _GameReader:
             honba=honba,
             kyotaku=kyotaku,
             scores=scores,
-            hands=[tiles_in(attributes, name) for name in _HAND_NAMES],
+            hands=[xml.tiles_in(attributes, name) for name in _HAND_NAMES],
             indicator=indicator,
             dice=(first_die, second_die),
             absent=self._absent,
         )
 
-    def _read_reach(self, attributes: Attributes) -> None:
-        """Read REACH: step 1 before the discard, step 2 when the stick is paid."""
-        seat = seat_in(attributes, "who")
-        if number_in(attributes, "step", 1, 2) == 1:
-            self._playing.declare_riichi(seat)
-            return
-        self._playing.pay_stick(seat)
-        if "ten" in attributes:
-            self._compare_scores(points_in(attributes, "ten"))
-
-    def _read_agari(self, attributes: Attributes) -> None:
-        """Read AGARI: a win."""
+    def _read_agari(self, attributes: xml.Attributes) -> None:
         builder = self._running
         self._compare_table(attributes)
-        seat = seat_in(attributes, "who")
+        seat = xml.seat_in(attributes, "who")
         win = _win(attributes, seat)
-        if tiles_in(attributes, "doraHai") != builder.indicators:
+        if xml.tiles_in(attributes, "doraHai") != builder.indicators:
             raise ValueError(f"doraHai is not the list of indicators turned over: {builder.indicators}")
         hand = sorted(builder.hand(seat) if win.loser == seat else [*builder.hand(seat), win.tile])
-        if sorted(tiles_in(attributes, "hai")) != hand:
+        if sorted(xml.tiles_in(attributes, "hai")) != hand:
             raise ValueError(f"hai is not the hand of seat {seat}: {hand}")
         builder.win(win)
 
-    def _read_ryuukyoku(self, attributes: Attributes) -> None:
+    def _read_ryuukyoku(self, attributes: xml.Attributes) -> None:
         """Read RYUUKYOKU: a drawn kyoku; seats whose hand is shown are tenpai at an exhaustive draw."""
         builder = self._playing
         self._compare_table(attributes)
@@ -317,18 +262,10 @@ class _GameReader:
         result = DRAW_TYPES[name]
         shown = [int(hand in attributes) for hand in _HAND_NAMES]
         for seat, hand in enumerate(_HAND_NAMES):
-            if shown[seat] and sorted(tiles_in(attributes, hand)) != builder.hand(seat):
+            if shown[seat] and sorted(xml.tiles_in(attributes, hand)) != builder.hand(seat):
                 raise ValueError(f"{hand} is not the hand of seat {seat}: {builder.hand(seat)}")
-        is_tenpai_shown = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
-        builder.end_in_draw(result, changes_in(attributes), shown if is_tenpai_shown else (0, 0, 0, 0))
-
-    def _read_end(self) -> None:
-        if self._builder is not None and not self._builder.is_over:
-            if not self._is_fragment_allowed:
-                raise RecordError("the record ends before the game: the last kyoku has no end", self.position, NO_END)
-            self._builder = None
-        self._finish_kyoku()
-        self._is_closed = True
+        is_tenpai_shown = result in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN)
+        builder.end_in_draw(result, xml.changes_in(attributes), shown if is_tenpai_shown else (0, 0, 0, 0))
 
     @property
     def _running(self) -> KyokuBuilder:
@@ -347,23 +284,23 @@ class _GameReader:
         if scores != self._running.scores:
             raise ValueError(f"scores {scores} are recorded, but sticks and wins so far give {self._running.scores}")
 
-    def _compare_table(self, attributes: Attributes) -> None:
+    def _compare_table(self, attributes: xml.Attributes) -> None:
         """Compare honba, sticks and scores of an end tag with what went before."""
-        _, kyotaku = numbers_in(attributes, "ba", 0, 999, 2)
-        if attribute(attributes, "sc").count(",") == _NUM_SC_WITH_CHIPS - 1:
-            raise ForeignRecord("a game with chips: sc has 16 numbers instead of 8", self.position, CHIPS)
-        scores = numbers_in(attributes, "sc", -_MAX_POINTS, _MAX_POINTS, _NUM_SC)[::2]
+        _, kyotaku = xml.numbers_in(attributes, "ba", 0, 999, 2)
+        if xml.attribute(attributes, "sc").count(",") == _NUM_SC_WITH_CHIPS - 1:
+            raise ForeignRecord("a game with chips: sc has 16 numbers instead of 8", self.position, quarantine.CHIPS)
+        scores = xml.numbers_in(attributes, "sc", -_MAX_POINTS, _MAX_POINTS, _NUM_SC)[::2]
         self._compare_scores([100 * value for value in scores])
         if not self._running.is_over and kyotaku != self._running.kyotaku:
             raise ValueError(f"{kyotaku} sticks are recorded, but {self._running.kyotaku} lie on the table")
 
-    def _read_owari(self, attributes: Attributes) -> None:
+    def _read_owari(self, attributes: xml.Attributes) -> None:
         if "owari" not in attributes:
             return
         parts = attributes["owari"].split(",")
         if len(parts) != 8:
             raise ValueError(f"owari has {len(parts)} numbers instead of 8")
-        first, second, third, fourth = points_in({"owari": ",".join(parts[::2])}, "owari")
+        first, second, third, fourth = xml.points_in({"owari": ",".join(parts[::2])}, "owari")
         self._log.final_scores = (first, second, third, fourth)
 
     def _finish_kyoku(self) -> None:
@@ -373,48 +310,43 @@ class _GameReader:
         self._log.kyokus.append(self._builder.finish(wall))
 
 
-def _win(attributes: Attributes, seat: int) -> Win:
-    han, yaku, dora = _yaku(attributes)
-    fu, points, _ = numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
-    yakuman = numbers_in(attributes, "yakuman", 0, 51, None) if "yakuman" in attributes else []
+def _win(attributes: xml.Attributes, seat: int) -> Win:
+    bits = total = 0
+    dora = {DORA_YAKU: 0, URA_YAKU: 0, RED_YAKU: 0}
+    if "yaku" in attributes:
+        numbers = xml.numbers_in(attributes, "yaku", 0, RED_YAKU, None)
+        if len(numbers) % 2 or len(numbers) > 2 * _MAX_YAKU:
+            raise ValueError(f"yaku is not a list of at most {_MAX_YAKU} pairs: number, han")
+        for number, han in zip(numbers[::2], numbers[1::2], strict=True):
+            total += han
+            if number in dora:
+                dora[number] += han
+            else:
+                bits |= 1 << number
+        if max(dora.values()) > _MAX_DORA:
+            raise ValueError(f"a win with {max(dora.values())} dora is impossible")
+    else:
+        xml.attribute(attributes, "yakuman")
+    fu, points, _ = xml.numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
+    yakuman = xml.numbers_in(attributes, "yakuman", 0, 51, None) if "yakuman" in attributes else []
     if fu > _MAX_FU or len(yakuman) > _MAX_YAKU:
         raise ValueError(f"a win of {fu} fu and {len(yakuman)} yakuman is impossible")
     return Win(
         seat=seat,
-        loser=seat_in(attributes, "fromWho"),
-        tile=number_in(attributes, "machi", 0, 135),
-        deltas=changes_in(attributes),
-        liable=seat_in(attributes, "paoWho") if "paoWho" in attributes else -1,
-        han=0 if yakuman else han,
+        loser=xml.seat_in(attributes, "fromWho"),
+        tile=xml.number_in(attributes, "machi", 0, 135),
+        deltas=xml.changes_in(attributes),
+        liable=xml.seat_in(attributes, "paoWho") if "paoWho" in attributes else -1,
+        han=0 if yakuman else total,
         fu=0 if yakuman else fu,
         yakuman=len(yakuman),
         dora=dora[DORA_YAKU],
         red=dora[RED_YAKU],
         ura=dora[URA_YAKU],
-        yaku=yaku | sum(1 << number for number in set(yakuman)),
+        yaku=bits | sum(1 << number for number in set(yakuman)),
         points=points,
-        ura_indicators=tiles_in(attributes, "doraHaiUra") if "doraHaiUra" in attributes else (),
+        ura_indicators=xml.tiles_in(attributes, "doraHaiUra") if "doraHaiUra" in attributes else (),
     )
-
-
-def _yaku(attributes: Attributes) -> tuple[int, int, dict[int, int]]:
-    """Return the han of all entries of ``yaku``, the bit set without dora, and the han of the three dora kinds."""
-    dora = {DORA_YAKU: 0, URA_YAKU: 0, RED_YAKU: 0}
-    if "yaku" not in attributes:
-        attribute(attributes, "yakuman")
-        return 0, 0, dora
-    numbers = numbers_in(attributes, "yaku", 0, RED_YAKU, None)
-    if len(numbers) % 2 or len(numbers) > 2 * _MAX_YAKU:
-        raise ValueError(f"yaku is not a list of at most {_MAX_YAKU} pairs: number, han")
-    bits = 0
-    for number, han in zip(numbers[::2], numbers[1::2], strict=True):
-        if number in dora:
-            dora[number] += han
-        else:
-            bits |= 1 << number
-    if max(dora.values()) > _MAX_DORA:
-        raise ValueError(f"a win with {max(dora.values())} dora is impossible")
-    return sum(numbers[1::2]), bits, dora
 
 
 _DRAW_NAMES = {end.result: end.mjlog for end in DRAWN_ENDS}
@@ -434,14 +366,20 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
     """
     rules = log.rules
     refuse_untold_game(rules, _read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
-    tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>']
     kind = _ROOM_BITS[log.room]
     kind |= (HANCHAN if rules.num_winds == 2 else 0) | (0 if rules.open_tanyao else NO_OPEN_TANYAO)
-    tags += [f'<GO type="{kind}" lobby="0"/>', _players(log), '<TAIKYOKU oya="0"/>']
+    players = " ".join(f'n{seat}="{_percent(name)}"' for seat, name in enumerate(log.names))
+    if log.dans:
+        players += f' dan="{_join(log.dans)}"'
+    if log.ratings:
+        texts = ((f"{rating:.2f}", rating) for rating in log.ratings)
+        players += f' rate="{",".join(text if float(text) == rating else repr(rating) for text, rating in texts)}"'
+    tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>', f'<GO type="{kind}" lobby="0"/>']
+    tags += [f"<UN {players}/>", '<TAIKYOKU oya="0"/>']
     absent: list[int] = []
     for index, kyoku in enumerate(log.kyokus):
         final = log.final_scores if index == len(log.kyokus) - 1 else None
-        tags += _KyokuWriter(log, kyoku, final).tags(absent)
+        tags += _kyoku_tags(log, kyoku, final, absent)
     return "".join([*tags, "</mjloggm>"])
 
 
@@ -456,123 +394,99 @@ def _read_back(rules: Rules, *, tenpai_ends_game: bool) -> Rules:
     return Rules(num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=tenpai_ends_game)
 
 
-def _players(log: GameLog) -> str:
-    text = " ".join(f'n{seat}="{_percent(name)}"' for seat, name in enumerate(log.names))
-    if log.dans:
-        text += f' dan="{_join(log.dans)}"'
-    if log.ratings:
-        text += f' rate="{",".join(_rating(rating) for rating in log.ratings)}"'
-    return f"<UN {text}/>"
-
-
-class _KyokuWriter:
-    def __init__(self, log: GameLog, kyoku: KyokuLog, final_scores: tuple[int, ...] | None) -> None:
-        if not kyoku.is_result_complete:
-            raise ValueError(f"game {log.id} has no han, fu and yaku (it came from mjai): mjlog needs them")
-        self._log = log
-        self._kyoku = kyoku
-        self._owari = "" if final_scores is None else f' owari="{_owari(final_scores, log.rules.target_points)}"'
-
-    def tags(self, absent: list[int]) -> Iterator[str]:
-        """Yield the tags of the kyoku; ``absent`` is the list of disconnected seats and is kept up to date."""
-        events = list(play_kyoku(self._kyoku))
-        carried = _leading_leaves(events)
-        stayed = [seat for seat in absent if seat in carried]
-        stayed = stayed if stayed == carried[: len(stayed)] else []
-        for seat in [seat for seat in absent if seat not in stayed]:
-            yield self._un(seat)
-        absent[:] = stayed
-        yield self._init()
-        for event in events[len(stayed) :]:
-            if isinstance(event, Left):
-                absent.append(event.seat)
-            elif isinstance(event, CameBack):
-                absent.remove(event.seat)
-            yield from self._event(event)
-
-    def _event(self, event: Event) -> Iterable[str]:
+def _kyoku_tags(
+    log: GameLog, kyoku: KyokuLog, final_scores: tuple[int, ...] | None, absent: list[int]
+) -> Iterator[str]:  # fmt: skip
+    """Yield the tags of a kyoku; ``absent`` is the list of disconnected seats and is kept up to date."""
+    if not kyoku.is_result_complete:
+        raise ValueError(f"game {log.id} has no han, fu and yaku (it came from mjai): mjlog needs them")
+    owari = ""
+    if final_scores is not None:
+        tenths = results_of_game(final_scores, log.rules.target_points)
+        results = (f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(final_scores, tenths, strict=True))
+        owari = f' owari="{",".join(results)}"'
+    events = list(playback.play_kyoku(kyoku))
+    away: list[int] = []  # when the kyoku starts
+    for event in events:
+        if not isinstance(event, playback.Left):
+            break
+        away.append(event.seat)
+    stayed = [seat for seat in absent if seat in away]
+    stayed = stayed if stayed == away[: len(stayed)] else []
+    for seat in [seat for seat in absent if seat not in stayed]:
+        yield f'<UN n{seat}="{_percent(log.names[seat])}" />'
+    absent[:] = stayed
+    start = (kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, int(kyoku.wall[codes.DORA_POSITIONS[0]]))
+    hands = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(playback.dealt_hands(kyoku)))
+    yield f'<INIT seed="{_join(start)}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {hands}/>'
+    for event in events[len(stayed) :]:
         match event:
-            case Drew(seat, tile):
-                return [f"<{'TUVW'[seat]}{tile}/>"]
-            case Discarded(seat, tile, _):
-                return [f"<{'DEFG'[seat]}{tile}/>"]
-            case Called(seat, meld):
-                return [f'<N who="{seat}" m="{encode_meld(meld)}" />']
-            case DeclaredRiichi(seat):
-                return [f'<REACH who="{seat}" step="1"/>']
-            case PaidStick(seat, scores):
-                return [f'<REACH who="{seat}" ten="{_hundreds(scores)}" step="2"/>']
-            case TurnedDora(tile):
-                return [f'<DORA hai="{tile}" />']
-            case Left(seat):
-                return [f'<BYE who="{seat}" />']
-            case CameBack(seat):
-                return [self._un(seat)]
-            case Ended(kyoku):
-                return self._end(kyoku)
+            case playback.Drew(seat, tile):
+                yield f"<{'TUVW'[seat]}{tile}/>"
+            case playback.Discarded(seat, tile, _):
+                yield f"<{'DEFG'[seat]}{tile}/>"
+            case playback.Called(seat, meld):
+                yield f'<N who="{seat}" m="{xml.encode_meld(meld)}" />'
+            case playback.DeclaredRiichi(seat):
+                yield f'<REACH who="{seat}" step="1"/>'
+            case playback.PaidStick(seat, scores):
+                yield f'<REACH who="{seat}" ten="{_hundreds(scores)}" step="2"/>'
+            case playback.TurnedDora(tile):
+                yield f'<DORA hai="{tile}" />'
+            case playback.Left(seat):
+                absent.append(seat)
+                yield f'<BYE who="{seat}" />'
+            case playback.CameBack(seat):
+                absent.remove(seat)
+                yield f'<UN n{seat}="{_percent(log.names[seat])}" />'
+            case playback.Ended(end):
+                yield from _end_tags(kyoku, end, owari)
             case _:
                 assert_never(event)
 
-    def _un(self, seat: int) -> str:
-        return f'<UN n{seat}="{_percent(self._log.names[seat])}" />'
 
-    def _init(self) -> str:
-        kyoku = self._kyoku
-        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, int(kyoku.wall[DORA_POSITIONS[0]])))
-        text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(dealt_hands(kyoku)))
-        return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
-
-    def _end(self, end: KyokuBuilder) -> Iterator[str]:
-        result = self._kyoku.result
-        if int(result["result"]) != WIN_RESULT:
-            yield self._ryuukyoku(end)
-            return
-        scores = list(end.scores)
-        num_wins = int(result["num_wins"])
-        for index in range(num_wins):
-            deltas: list[int] = result["win_deltas"][index].tolist()
-            ba = f"{self._kyoku.honba},{0 if index else end.kyotaku}"
-            owari = self._owari if index == num_wins - 1 else ""
-            yield f'<AGARI ba="{ba}" {self._win(index, end)} sc="{_changes(scores, deltas)}"{owari} />'
-            scores = [score + delta for score, delta in zip(scores, deltas, strict=True)]
-
-    def _ryuukyoku(self, end: KyokuBuilder) -> str:
-        result = self._kyoku.result
-        name = _DRAW_NAMES[int(result["result"])]
-        kind = f'type="{name}" ' if name else ""
-        shown = shown_hands(int(result["result"]), result["tenpai"], end.turn)
+def _end_tags(kyoku: KyokuLog, end: KyokuBuilder, owari: str) -> Iterator[str]:
+    result, scores = kyoku.result, list(end.scores)
+    code, num_wins = int(result["result"]), int(result["num_wins"])
+    if code != codes.WIN_RESULT:
+        kind = f'type="{_DRAW_NAMES[code]}" ' if _DRAW_NAMES[code] else ""
+        shown = playback.shown_hands(code, result["tenpai"], end.turn)
         hands = "".join(f' hai{seat}="{_join(end.hand(seat))}"' for seat in shown)
-        sc = _changes(end.scores, result["deltas"].tolist())
-        return f'<RYUUKYOKU {kind}ba="{self._kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{self._owari} />'
-
-    def _win(self, index: int, end: KyokuBuilder) -> str:
-        result = self._kyoku.result
-        seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
-        liable = int(result["win_liable"][index])
-        machi = end.last
-        hand = end.hand(seat) if seat == loser else sorted([*end.hand(seat), machi])
-        parts = [f'hai="{_join(hand)}"']
-        melds = end.melds[seat]
-        if melds:
-            parts.append(f'm="{_join(encode_meld(meld) for meld in reversed(melds))}"')
-        is_open = any(meld.type != ANKAN_MELD for meld in melds)
-        parts += [f'machi="{machi}" ten="{_ten(result, index, seat == self._kyoku.kyoku % 4)}"']
-        parts += [_yaku_text(result, index, is_open), f'doraHai="{_join(end.indicators)}"']
-        if seat in end.riichi_seats:
-            ura = [int(self._kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
-            parts.append(f'doraHaiUra="{_join(ura)}"')
-        parts.append(f'who="{seat}" fromWho="{loser}"' + (f' paoWho="{liable}"' if liable >= 0 else ""))
-        return " ".join(parts)
+        sc = _changes(scores, result["deltas"].tolist())
+        yield f'<RYUUKYOKU {kind}ba="{kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{owari} />'
+        return
+    for index in range(num_wins):
+        deltas: list[int] = result["win_deltas"][index].tolist()
+        ba = f"{kyoku.honba},{0 if index else end.kyotaku}"
+        last = owari if index == num_wins - 1 else ""
+        yield f'<AGARI ba="{ba}" {_win_text(kyoku, index, end)} sc="{_changes(scores, deltas)}"{last} />'
+        scores = [score + delta for score, delta in zip(scores, deltas, strict=True)]
 
 
-def _leading_leaves(events: Sequence[Event]) -> list[int]:
-    """Return the seats that are absent when the kyoku starts."""
-    seats: list[int] = []
-    for event in events:
-        if not isinstance(event, Left):
-            break
-        seats.append(event.seat)
-    return seats
+def _win_text(kyoku: KyokuLog, index: int, end: KyokuBuilder) -> str:
+    result = kyoku.result
+    seat, loser, liable, fu, points = (
+        int(result[f"win_{name}"][index]) for name in ("seat", "loser", "liable", "fu", "points")
+    )
+    melds, is_yakuman = end.melds[seat], bool(result["win_yakuman"][index])
+    parts = [f'hai="{_join(end.hand(seat) if seat == loser else sorted([*end.hand(seat), end.last]))}"']
+    if melds:
+        parts.append(f'm="{_join(xml.encode_meld(meld) for meld in reversed(melds))}"')
+    if not fu and not is_yakuman:
+        raise ValueError("the fu of a limit hand is not known (tenhou6 does not have it): mjlog needs it")
+    limit = limit_of_win(result, index, seat == kyoku.kyoku % 4)
+    parts.append(f'machi="{end.last}" ten="{fu},{points},{limit}"')
+    pairs = yaku_of_win(result, index, any(meld.type != ANKAN_MELD for meld in melds))
+    if is_yakuman:
+        parts.append(f'yakuman="{_join(number for number, _ in pairs)}"')
+    else:
+        parts.append(f'yaku="{_join(value for pair in pairs for value in pair)}"')
+    parts.append(f'doraHai="{_join(end.indicators)}"')
+    if seat in end.riichi_seats:
+        ura = kyoku.wall[list(codes.URA_POSITIONS[: len(end.indicators)])].tolist()
+        parts.append(f'doraHaiUra="{_join(ura)}"')
+    parts.append(f'who="{seat}" fromWho="{loser}"' + (f' paoWho="{liable}"' if liable >= 0 else ""))
+    return " ".join(parts)
 
 
 def yaku_of_win(result: np.void, index: int, is_open: bool) -> list[tuple[int, int]]:
@@ -595,27 +509,12 @@ def yaku_of_win(result: np.void, index: int, is_open: bool) -> list[tuple[int, i
     return pairs
 
 
-def _yaku_text(result: np.void, index: int, is_open: bool) -> str:
-    pairs = yaku_of_win(result, index, is_open)
-    if result["win_yakuman"][index]:
-        return f'yakuman="{_join(number for number, _ in pairs)}"'
-    return f'yaku="{_join(value for pair in pairs for value in pair)}"'
-
-
 def limit_of_win(result: np.void, index: int, is_dealer: bool) -> int:
     """Return the limit that a win reaches: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman."""
     points, han = int(result["win_points"][index]), int(result["win_han"][index])
     mangan = 12_000 if is_dealer else 8_000
     limits = (mangan, mangan * 3 // 2, mangan * 2, mangan * 3, mangan * 4)
     return 0 if han < 5 and points < mangan else sum(points >= least for least in limits)
-
-
-def _ten(result: np.void, index: int, is_dealer: bool) -> str:
-    """Return fu, points, and the limit."""
-    fu = int(result["win_fu"][index])
-    if not fu and not result["win_yakuman"][index]:
-        raise ValueError("the fu of a limit hand is not known (tenhou6 does not have it): mjlog needs it")
-    return f"{fu},{int(result['win_points'][index])},{limit_of_win(result, index, is_dealer)}"
 
 
 def results_of_game(scores: Sequence[int], target_points: int) -> list[int]:
@@ -626,11 +525,6 @@ def results_of_game(scores: Sequence[int], target_points: int) -> list[int]:
     first = places.index(1)
     tenths[first] -= sum(tenths)
     return tenths
-
-
-def _owari(scores: Sequence[int], target_points: int) -> str:
-    tenths = results_of_game(scores, target_points)
-    return ",".join(f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(scores, tenths, strict=True))
 
 
 def _changes(scores: Sequence[int], deltas: Sequence[int]) -> str:
@@ -649,11 +543,6 @@ def _hundred(points: int) -> int:
 
 def _join(values: Iterable[int]) -> str:
     return ",".join(str(value) for value in values)
-
-
-def _rating(rating: float) -> str:
-    text = f"{rating:.2f}"
-    return text if float(text) == rating else repr(rating)
 
 
 def _percent(name: str) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import NamedTuple, TypeAlias
@@ -26,10 +25,8 @@ from suphx.games.riichi.records.quarantine import RecordError
 
 Attributes: TypeAlias = dict[str, str]
 
-MAX_TAGS = 100_000
-"""Of one record; a long game has 7,000."""
-SCENE = "Scene"
-"""The tag that some programs put around each deal."""
+MAX_TAGS = 100_000  # of one record; a long game has 7,000
+SCENE = "Scene"  # the tag that some programs put around each deal
 
 _MAX_POINTS = 1_000_000  # hundreds
 _MAX_SHOWN = 40
@@ -43,8 +40,7 @@ _NUMBERS = re.compile(r"-?[0-9]{1,9}(?:,-?[0-9]{1,9})*", re.ASCII)
 class Tag(NamedTuple):
     """One tag; the end of the record is the tag ``/mjloggm``."""
 
-    character: int
-    """Where it begins in the text."""
+    character: int  # where it begins in the text
     name: str
     attributes: Attributes
 
@@ -242,21 +238,17 @@ def decode_meld(code: int) -> Meld:
 
 @cache
 def _melds_by_code() -> dict[int, Meld]:
-    return {encode_meld(meld): meld for meld in _all_melds()}
-
-
-def _all_melds() -> Iterator[Meld]:
+    melds: list[Meld] = []
     for run, copies in product(range(_NUM_RUNS), product(range(4), repeat=3)):
         lowest = run // 7 * 9 + run % 7
         tiles = tuple(4 * (lowest + step) + copy for step, copy in enumerate(copies))
-        for called in tiles:
-            yield Meld(CHI_MELD, tiles, called, _KAMICHA)
+        melds += (Meld(CHI_MELD, tiles, called, _KAMICHA) for called in tiles)
     for kind in range(NUM_KINDS):
         quad = tuple(range(4 * kind, 4 * kind + 4))
-        yield Meld(ANKAN_MELD, quad, -1, 0)
+        melds.append(Meld(ANKAN_MELD, quad, -1, 0))
         for source, called in product((1, 2, 3), quad):
-            yield Meld(MINKAN_MELD, quad, called, source)
-            for other in quad:
-                if other != called:
-                    yield Meld(PON_MELD, tuple(tile for tile in quad if tile != other), called, source)
-                    yield Meld(KAKAN_MELD, quad, called, source, other)
+            melds.append(Meld(MINKAN_MELD, quad, called, source))
+            for other in set(quad) - {called}:
+                melds.append(Meld(PON_MELD, tuple(tile for tile in quad if tile != other), called, source))
+                melds.append(Meld(KAKAN_MELD, quad, called, source, other))
+    return {encode_meld(meld): meld for meld in melds}

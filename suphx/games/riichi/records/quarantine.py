@@ -80,8 +80,7 @@ class ForeignRecord(RecordError):  # noqa: N818 (nothing is wrong with it)
     """A record of another kind of game; set it aside, nothing is damaged."""
 
 
-MAX_SHOWN = 10
-"""Entries that a command shows."""
+MAX_SHOWN = 10  # entries that a command shows
 MAX_TEXT_LENGTH = 1000
 """Characters that an entry keeps of each of its texts: a damaged record can make any of them long."""
 
@@ -91,11 +90,9 @@ class QuarantinedRecord:
     """One record that was set aside."""
 
     file: str
-    position: str
-    """Where in the file, or where in the record."""
+    position: str  # where in the file, or where in the record
     reason: str
-    kind: str = DAMAGED
-    """The kind of reason, a key of RECORD_REMEDIES (quarantine.py)."""
+    kind: str = DAMAGED  # the kind of reason, a key of RECORD_REMEDIES (quarantine.py)
 
     @property
     def remedy(self) -> str:
@@ -123,8 +120,7 @@ class Quarantine:
         if limit < 0:
             raise ValueError(f"limit is {limit}: use 0 or more entries to keep")
         self._limit = limit
-        self.entries: list[QuarantinedRecord] = []
-        """The first ``limit`` entries."""
+        self.entries: list[QuarantinedRecord] = []  # the first ``limit`` entries
         self.count = 0
         self._kinds: Counter[str] = Counter()
 
@@ -151,7 +147,8 @@ class Quarantine:
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that every command on records has, with the first entries."""
-        entries = [_shown(entry) for entry in self.entries[:MAX_SHOWN]]
+        names = ("file", "position", "reason", "remedy")
+        entries = [{name: getattr(entry, name) for name in names} for entry in self.entries[:MAX_SHOWN]]
         return {"quarantined": self.count, "quarantined_by_reason": self.by_reason, "quarantine": entries}
 
     def write(self, path: Path) -> None:
@@ -161,10 +158,6 @@ class Quarantine:
         if omitted:
             lines.append(json.dumps({"omitted": omitted}))
         write_atomically(path, [f"{line}\n".encode() for line in lines])
-
-
-def _shown(entry: QuarantinedRecord) -> dict[str, str]:
-    return {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
 
 
 def _short(text: str) -> str:

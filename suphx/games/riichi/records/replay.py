@@ -23,34 +23,14 @@ from typing import Any
 import numpy as np
 
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import end_kyoku
 from suphx.games.riichi.kyoku import start_kyoku, step
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog, empty_result
 from suphx.games.riichi.records.quarantine import MissingFact
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    CLAIM,
-    GAME_END,
-    KYOKU_END,
-    LEAVE,
-    MINKAN,
-    OWN_TURN,
-    PASS,
-    PON,
-    RESULT,
-    RETURN,
-    RINSHAN,
-    ROB_KAN,
-    RON,
-    TABLE,
-    TRIPLE_RON_DRAW,
-    URA_POSITIONS,
-    WIN_RESULT,
-    Table,
-    action_name,
-    is_undrawn,
-)
+from suphx.games.riichi.table import TABLE, Table, action_name, is_undrawn
 from suphx.games.riichi.tile import NUM_TILES, dora_of_indicator, kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I64, U8, U16, Records
@@ -83,20 +63,20 @@ def recorded_action(t: Table, moves: U16, result: int, cursor: I64) -> int:
     n = len(moves)
     _skip_marks(moves, cursor)
     i = cursor[NEXT]
-    if t.phase != CLAIM and t.phase != ROB_KAN:
+    if t.phase != codes.CLAIM and t.phase != codes.ROB_KAN:
         if i >= n or moves[i] >> ACTION_BITS != t.actor:
             return NO_MOVE
         return moves[i] & _ACTION_MASK
     if i >= n:
-        return RON if result == TRIPLE_RON_DRAW else PASS
+        return codes.RON if result == codes.TRIPLE_RON_DRAW else codes.PASS
     while i < n:
         action = moves[i] & _ACTION_MASK
-        if not RON <= action < PASS:
+        if not codes.RON <= action < codes.PASS:
             break
         if moves[i] >> ACTION_BITS == t.actor:
             return action
         i += 1
-    return PASS
+    return codes.PASS
 
 
 @jit
@@ -105,9 +85,9 @@ def _skip_marks(moves: U16, cursor: I64) -> None:
     while cursor[NEXT] < len(moves):
         action = moves[cursor[NEXT]] & _ACTION_MASK
         seat = moves[cursor[NEXT]] >> ACTION_BITS
-        if action == LEAVE:
+        if action == codes.LEAVE:
             cursor[ABSENT] |= 1 << seat
-        elif action == RETURN:
+        elif action == codes.RETURN:
             cursor[ABSENT] &= ~(1 << seat)
         else:
             return
@@ -121,13 +101,13 @@ def is_action_known(t: Table, moves: U16, cursor: I64) -> bool:
     if i >= len(moves):
         return True
     action = moves[i] & _ACTION_MASK
-    return not (RON <= action <= MINKAN) or moves[i] >> ACTION_BITS == t.actor
+    return not (codes.RON <= action <= codes.MINKAN) or moves[i] >> ACTION_BITS == t.actor
 
 
 @jit
 def follow(t: Table, suits: Suits, moves: U16, cursor: I64, action: int) -> bool:
     """Apply the recorded ``action`` and move the cursor; False when a recorded claim was never possible."""
-    was_window = t.phase == CLAIM or t.phase == ROB_KAN
+    was_window = t.phase == codes.CLAIM or t.phase == codes.ROB_KAN
     if not was_window:
         cursor[NEXT] += 1
         cursor[ASKED] = 0
@@ -135,17 +115,17 @@ def follow(t: Table, suits: Suits, moves: U16, cursor: I64, action: int) -> bool
         return True
     cursor[ASKED] |= 1 << t.actor
     step(t, suits, action)
-    if t.phase == CLAIM or t.phase == ROB_KAN:
+    if t.phase == codes.CLAIM or t.phase == codes.ROB_KAN:
         return True
     # The window has closed: its claims are used up.
     while cursor[NEXT] < len(moves):
         claim = moves[cursor[NEXT]] & _ACTION_MASK
-        if not (claim == RON or PON <= claim < PASS):
+        if not (claim == codes.RON or codes.PON <= claim < codes.PASS):
             return True
         if not cursor[ASKED] >> (moves[cursor[NEXT]] >> ACTION_BITS) & 1:
             return False
         cursor[NEXT] += 1
-        if claim != RON:
+        if claim != codes.RON:
             return True
     return True
 
@@ -153,7 +133,7 @@ def follow(t: Table, suits: Suits, moves: U16, cursor: I64, action: int) -> bool
 @jit
 def _drawn_id(t: Table) -> int:
     if t.is_rinshan:
-        return t.wall[RINSHAN[t.num_kans - 1]]
+        return t.wall[codes.RINSHAN[t.num_kans - 1]]
     return t.wall[t.next_draw - 1]
 
 
@@ -162,15 +142,15 @@ def _replay_kyoku(t: Table, suits: Suits, moves: U16, draws: U8, result: int, cu
     """Replay one deal from its wall; return one of the codes above, the table standing where it stopped."""
     cursor[:] = 0
     start_kyoku(t, suits)
-    while t.phase != KYOKU_END:
-        if t.phase == OWN_TURN:
+    while t.phase != codes.KYOKU_END:
+        if t.phase == codes.OWN_TURN:
             if len(draws) > 0 and (cursor[DRAWS] >= len(draws) or draws[cursor[DRAWS]] != _drawn_id(t)):
                 return _OTHER_DRAW
             cursor[DRAWS] += 1
         action = recorded_action(t, moves, result, cursor)
         if action == NO_MOVE:
             return _TOO_SHORT
-        if action >= PASS + 1 or t.legal[action] == 0:
+        if action >= codes.PASS + 1 or t.legal[action] == 0:
             return _ILLEGAL
         if not follow(t, suits, moves, cursor, action):
             return _NOT_ASKED
@@ -266,7 +246,7 @@ class Replayer:
                         longer.setdefault(doras_so_far, [*places, place])
             places_of = longer
         for _, places in sorted(places_of.items()):
-            ura = list(URA_POSITIONS[:num_dora])
+            ura = list(codes.URA_POSITIONS[:num_dora])
             others = [place for place in free if place not in places]
             changed = wall.copy()
             changed[ura + [place for place in free if place not in ura]] = wall[places + others]
@@ -326,7 +306,7 @@ class Replayer:
     def _compare_end(self, game: GameLog, following: KyokuLog | None) -> str | None:
         table = self._table
         end_kyoku(self._tables[0])
-        is_over = table["phase"] == GAME_END
+        is_over = table["phase"] == codes.GAME_END
         if following is None:
             if game.final_scores is None:
                 return None
@@ -342,7 +322,7 @@ class Replayer:
 
 def copy_result(table: Any, result: np.void) -> None:
     """Copy the RESULT of a table at KYOKU_END into ``result``."""
-    for name in RESULT.names or ():
+    for name in codes.RESULT.names or ():
         result[name] = table[name]
 
 
@@ -362,7 +342,7 @@ def compare_results(table: np.void, recorded: np.void, is_complete: bool) -> str
 
     A fu of 0 in the record is not compared: tenhou6 does not have that of a limit hand.
     """
-    for name in RESULT.names if is_complete and RESULT.names else _WITHOUT_DETAILS:
+    for name in codes.RESULT.names if is_complete and codes.RESULT.names else _WITHOUT_DETAILS:
         ours = table[name] if name != "win_fu" else np.where(recorded[name], table[name], 0)
         difference = _unequal(name, recorded[name].tolist(), ours.tolist())
         if difference:
@@ -403,7 +383,7 @@ class GameRecorder:
         """Advance the simulator and write down what came of it: granted claims only, no passes."""
         tables = self._simulator.tables
         actors = tables["actor"][indices]
-        was_window = np.isin(tables["phase"][indices], (CLAIM, ROB_KAN)).astype(np.int8)
+        was_window = np.isin(tables["phase"][indices], (codes.CLAIM, codes.ROB_KAN)).astype(np.int8)
         self._simulator.advance(indices, actions)
         _record(tables, indices, np.asarray(actions, np.int16), actors, was_window, self._moves, self._num_moves)
 
@@ -441,7 +421,7 @@ class GameRecorder:
         """
         tables = self._simulator.tables
         self._num_moves[indices] = 0
-        is_first = (tables["num_kyoku"][indices] == 1) & (tables["phase"][indices] != GAME_END)
+        is_first = (tables["num_kyoku"][indices] == 1) & (tables["phase"][indices] != codes.GAME_END)
         for index in indices[is_first].tolist():
             self._kyokus[index] = []
         for name in ("honba", "kyotaku", "scores"):
@@ -450,7 +430,7 @@ class GameRecorder:
     def finish(self, index: int, game_id: str, names: tuple[str, str, str, str]) -> GameLog:
         """Return the game of table ``index`` and forget it; ValueError if the table is not at GAME_END."""
         table = self._simulator.tables[index]
-        if table["phase"] != GAME_END:
+        if table["phase"] != codes.GAME_END:
             raise ValueError(f"table {index} is in phase {table['phase']}: a game is finished at GAME_END")
         kyokus, self._kyokus[index] = self._kyokus[index], []
         first, second, third, fourth = table["scores"].tolist()
@@ -467,26 +447,20 @@ class GameRecorder:
 def _record(
     tables: Records, indices: I64, actions: I16, actors: I8, was_window: I8, moves: U16, num_moves: I64
 ) -> None:  # fmt: skip
-    for n in range(len(indices)):
-        i = indices[n]
-        if was_window[n]:
-            num_moves[i] = _add_claims(tables[i], moves[i], num_moves[i])
-        else:
-            moves[i, num_moves[i]] = actors[n] << ACTION_BITS | actions[n]
+    """Append the actions of own turns, and what was granted where a claim window has just closed."""
+    for line in range(len(indices)):
+        i = indices[line]
+        t, n = tables[i], num_moves[i]
+        if not was_window[line]:
+            moves[i, n] = actors[line] << ACTION_BITS | actions[line]
             num_moves[i] += 1
-
-
-@jit
-def _add_claims(t: Table, moves: U16, n: int) -> int:
-    """Append what was granted if the claim window has just closed; return the number of moves."""
-    if t.phase == CLAIM or t.phase == ROB_KAN:
-        return n
-    if t.result == WIN_RESULT:
-        for w in range(t.num_wins):
-            moves[n] = t.win_seat[w] << ACTION_BITS | RON
-            n += 1
-    elif t.result == 0 and t.turn == t.actor and PON <= t.claim_actions[t.actor] < PASS:
-        # The seat that got its pon, kan or chi has the turn now; the others' claims are void.
-        moves[n] = t.actor << ACTION_BITS | t.claim_actions[t.actor]
-        n += 1
-    return n
+        elif t.phase == codes.CLAIM or t.phase == codes.ROB_KAN:
+            continue
+        elif t.result == codes.WIN_RESULT:
+            for w in range(t.num_wins):
+                moves[i, n + w] = t.win_seat[w] << ACTION_BITS | codes.RON
+            num_moves[i] += t.num_wins
+        elif t.result == 0 and t.turn == t.actor and codes.PON <= t.claim_actions[t.actor] < codes.PASS:
+            # The seat that got its pon, kan or chi has the turn now; the others' claims are void.
+            moves[i, n] = t.actor << ACTION_BITS | t.claim_actions[t.actor]
+            num_moves[i] += 1

@@ -34,14 +34,33 @@ _Words: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
 
 def tenhou_walls(seed: str) -> Iterator[U8]:
-    """Yield the wall of every kyoku of a game, without end, from its ``SHUFFLE`` seed.
+    """Return the walls of all kyokus of a game, without end, from its ``SHUFFLE`` seed.
 
-    A wall has 136 tile ids in drawing order, as in table.py: Tenhou's ``yama`` read from its end. ValueError, at the
-    call, for a seed of another form than ``mt19937ar-sha512-n288-base64,`` or ``mt19937ar-sha512-n288,``.
+    A wall has 136 tile ids in drawing order, as in table.py: Tenhou's ``yama`` read from its end. ValueError for a seed
+    of another form than ``mt19937ar-sha512-n288-base64,`` or ``mt19937ar-sha512-n288,``.
     """
     if seed.startswith(HEX_SEED_PREFIX):
-        return _walls(_generator(_hex_words(seed[len(HEX_SEED_PREFIX) :])))
-    return _walls(_generator(_base64_words(seed)))
+        words = _hex_words(seed[len(HEX_SEED_PREFIX) :])
+    elif seed.startswith(SEED_PREFIX):
+        try:
+            data = base64.b64decode(seed[len(SEED_PREFIX) :], validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise ValueError(f"shuffle seed is not base64: {error}") from error
+        if len(data) != _SEED_BYTES:
+            raise ValueError(f"shuffle seed has {len(data)} bytes: it must have {_SEED_BYTES}")
+        words = np.frombuffer(data, "<u4").astype(np.uint32)
+    else:
+        raise ValueError(f"shuffle seed begins with {seed[:32]!r}: only {SEED_PREFIX!r} is known")
+    generator = np.random.RandomState(words)  # an array seeds by init_by_array, as the reference code does
+
+    def walls() -> Iterator[U8]:
+        while True:
+            data = generator.bytes(_NUM_BLOCKS * _BLOCK_BYTES)
+            blocks = (data[start : start + _BLOCK_BYTES] for start in range(0, len(data), _BLOCK_BYTES))
+            digest = b"".join(hashlib.sha512(block).digest() for block in blocks)
+            yield _wall(np.frombuffer(digest, "<u4").tolist())
+
+    return walls()
 
 
 def kyoku_wall(shuffle: str) -> U8:
@@ -51,7 +70,7 @@ def kyoku_wall(shuffle: str) -> U8:
     """
     if not shuffle.startswith(KYOKU_SEED_PREFIX):
         raise ValueError(f"shuffle begins with {shuffle[:32]!r}: only {KYOKU_SEED_PREFIX!r} is known")
-    generator = _generator(_hex_words(shuffle[len(KYOKU_SEED_PREFIX) :]))
+    generator = np.random.RandomState(_hex_words(shuffle[len(KYOKU_SEED_PREFIX) :]))
     return with_turned_pairs(_wall(np.frombuffer(generator.bytes(4 * NUM_TILES), "<u4").tolist()))
 
 
@@ -62,18 +81,6 @@ def with_turned_pairs(wall: U8) -> U8:
     return wall
 
 
-def _generator(words: _Words) -> np.random.RandomState:
-    return np.random.RandomState(words)  # an array seeds by init_by_array, as the reference code does
-
-
-def _walls(generator: np.random.RandomState) -> Iterator[U8]:
-    while True:
-        data = generator.bytes(_NUM_BLOCKS * _BLOCK_BYTES)
-        blocks = (data[start : start + _BLOCK_BYTES] for start in range(0, len(data), _BLOCK_BYTES))
-        digest = b"".join(hashlib.sha512(block).digest() for block in blocks)
-        yield _wall(np.frombuffer(digest, "<u4").tolist())
-
-
 def _wall(words: list[int]) -> U8:
     yama = list(range(NUM_TILES))
     for i in range(NUM_TILES - 1):
@@ -81,18 +88,6 @@ def _wall(words: list[int]) -> U8:
         yama[i], yama[j] = yama[j], yama[i]
     yama.reverse()
     return np.array(yama, np.uint8)
-
-
-def _base64_words(seed: str) -> _Words:
-    if not seed.startswith(SEED_PREFIX):
-        raise ValueError(f"shuffle seed begins with {seed[:32]!r}: only {SEED_PREFIX!r} is known")
-    try:
-        data = base64.b64decode(seed[len(SEED_PREFIX) :], validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ValueError(f"shuffle seed is not base64: {error}") from error
-    if len(data) != _SEED_BYTES:
-        raise ValueError(f"shuffle seed has {len(data)} bytes: it must have {_SEED_BYTES}")
-    return np.frombuffer(data, "<u4").astype(np.uint32)
 
 
 def _hex_words(text: str) -> _Words:
@@ -116,8 +111,7 @@ class SeededWalls:
     """
 
     def __init__(self, seed: str | None) -> None:
-        self.problem = NO_SEED
-        """Why the draws cannot be checked; "" if they can."""
+        self.problem = NO_SEED  # why the draws cannot be checked; "" if they can
         self._walls: Iterator[U8] | None = None
         self._wall: U8 | None = None
         self._has_unknown_pairs = False

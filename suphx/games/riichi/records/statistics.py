@@ -10,18 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog
-from suphx.games.riichi.table import (
-    EXHAUSTIVE_DRAW,
-    PASS,
-    PON,
-    RIICHI,
-    TSUMOGIRI,
-    WIN_RESULT,
-    places_of_scores,
-)
+from suphx.games.riichi import table as codes
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
+from suphx.games.riichi.table import places_of_scores
 
 STATISTICS_COLUMNS = (
     "first", "second", "third", "fourth", "games", "place", "kyoku", "wins", "deal_ins", "deal_in_kyoku", "riichis",
@@ -40,7 +32,6 @@ STATISTICS_RATIOS: dict[str, tuple[str, str]] = {
     "average_win_turn": ("win_turns", "wins"),
 }
 """Rate -> the two columns whose sums are divided."""
-_INDEX = {name: i for i, name in enumerate(STATISTICS_COLUMNS)}
 
 
 def game_row(log: GameLog, player: str, places: Sequence[int] | None = None) -> list[int] | None:
@@ -57,48 +48,31 @@ def game_row(log: GameLog, player: str, places: Sequence[int] | None = None) -> 
 
 
 def _seat_row(log: GameLog, seat: int, place: int) -> list[int]:
-    row = [0] * len(STATISTICS_COLUMNS)
-    row[place - 1] = 1
-    row[_INDEX["games"]] = 1
-    row[_INDEX["place"]] = place
+    row = dict.fromkeys(STATISTICS_COLUMNS, 0)
+    row[STATISTICS_COLUMNS[place - 1]] = row["games"] = 1
+    row["place"] = place
     for kyoku in log.kyokus:
-        _add_kyoku(row, kyoku, seat)
-    return row
-
-
-def _add_kyoku(row: list[int], kyoku: KyokuLog, seat: int) -> None:
-    moves = kyoku.moves.astype(np.int64)
-    actions = moves[moves >> ACTION_BITS == seat] & ((1 << ACTION_BITS) - 1)
-    row[_INDEX["kyoku"]] += 1
-    row[_INDEX["riichis"]] += bool(np.any(actions == RIICHI))
-    row[_INDEX["calls"]] += bool(np.any(_is_open_call(actions)))
-    result = int(kyoku.result["result"])
-    if result == WIN_RESULT:
-        _add_wins(row, kyoku, seat, int(np.count_nonzero(actions <= TSUMOGIRI)))
-    elif result == EXHAUSTIVE_DRAW:
-        row[_INDEX["draws"]] += 1
-        row[_INDEX["tenpais"]] += int(kyoku.result["tenpai"][seat] != 0)
-
-
-def _add_wins(row: list[int], kyoku: KyokuLog, seat: int, num_discards: int) -> None:
-    result = kyoku.result
-    scored = int(kyoku.is_result_complete)
-    deal_ins = 0
-    for i in range(int(result["num_wins"])):
-        winner, loser, points = (int(result[name][i]) for name in ("win_seat", "win_loser", "win_points"))
-        if winner == seat:
-            row[_INDEX["wins"]] += 1
-            row[_INDEX["win_turns"]] += num_discards + (loser == seat)
-            row[_INDEX["scored_wins"]] += scored
-            row[_INDEX["win_points"]] += points * scored
-        elif loser == seat:
-            deal_ins += 1
-            row[_INDEX["scored_deal_ins"]] += scored
-            row[_INDEX["deal_in_points"]] += points * scored
-    row[_INDEX["deal_ins"]] += deal_ins
-    row[_INDEX["deal_in_kyoku"]] += deal_ins > 0
-
-
-def _is_open_call(actions: NDArray[np.int64]) -> NDArray[np.bool_]:
-    # The table of actions has PON, PON_RED, MINKAN and the six CHI side by side.
-    return (actions >= PON) & (actions < PASS)
+        result, scored, deal_ins = kyoku.result, int(kyoku.is_result_complete), 0
+        moves = kyoku.moves.astype(np.int64)
+        actions = moves[moves >> ACTION_BITS == seat] & ((1 << ACTION_BITS) - 1)
+        row["kyoku"] += 1
+        row["riichis"] += bool(np.any(actions == codes.RIICHI))
+        # The table of actions has PON, PON_RED, MINKAN and the six CHI side by side.
+        row["calls"] += bool(np.any((actions >= codes.PON) & (actions < codes.PASS)))
+        if result["result"] == codes.EXHAUSTIVE_DRAW:
+            row["draws"] += 1
+            row["tenpais"] += int(result["tenpai"][seat] != 0)
+        for i in range(int(result["num_wins"]) if result["result"] == codes.WIN_RESULT else 0):
+            winner, loser, points = (int(result[name][i]) for name in ("win_seat", "win_loser", "win_points"))
+            if winner == seat:
+                row["wins"] += 1
+                row["win_turns"] += int(np.count_nonzero(actions <= codes.TSUMOGIRI)) + (loser == seat)
+                row["scored_wins"] += scored
+                row["win_points"] += points * scored
+            elif loser == seat:
+                deal_ins += 1
+                row["scored_deal_ins"] += scored
+                row["deal_in_points"] += points * scored
+        row["deal_ins"] += deal_ins
+        row["deal_in_kyoku"] += deal_ins > 0
+    return list(row.values())

@@ -19,58 +19,29 @@ from dataclasses import replace
 from typing import Any, NamedTuple, assert_never
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
+from suphx.games.riichi.records import kyoku_playback as playback
+from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import DRAWN_ENDS, GameLog, KyokuLog, does_tenpai_end_game
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld
-from suphx.games.riichi.records.kyoku_playback import (
-    Called,
-    CameBack,
-    DeclaredRiichi,
-    Discarded,
-    Drew,
-    Ended,
-    Left,
-    PaidStick,
-    TurnedDora,
-    dealt_hands,
-    play_kyoku,
-)
 from suphx.games.riichi.records.mjai import EAST_ONLY, TILE_NAMES, TWO_WINDS, JsonObject, read_events
 from suphx.games.riichi.records.mjlog import DORA_YAKU, RED_YAKU, URA_YAKU, limit_of_win, results_of_game, yaku_of_win
-from suphx.games.riichi.records.quarantine import (
-    NO_END,
-    NO_RED_FIVES,
-    OTHER_FORMAT,
-    THREE_PLAYERS,
-    ForeignRecord,
-    RecordError,
-)
+from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError
 from suphx.games.riichi.rules import Rules, refuse_untold_game
-from suphx.games.riichi.table import (
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    NAGASHI_MANGAN,
-    TRIPLE_RON_DRAW,
-    URA_POSITIONS,
-    WIN_RESULT,
-)
 from suphx.games.riichi.yaku_number import FIRST_YAKUMAN
 from suphx.json_text import parse_json
 
-TSUMOGIRI = 60
-"""Instead of a discarded tile: the one just drawn."""
-AFTER_MINKAN = 0
-"""Among the discards, where an open kan is followed by a rinshan draw."""
+TSUMOGIRI = 60  # instead of a discarded tile: the one just drawn
+AFTER_MINKAN = 0  # among the discards, where an open kan is followed by a rinshan draw
 WIN = "和了"
 DRAW_NAMES = {end.tenhou6: end.result for end in DRAWN_ENDS}
-ALL_TENPAI, ALL_NOTEN = "全員聴牌", "全員不聴"
-"""Other names of an exhaustive draw, at which nobody pays."""
+ALL_TENPAI, ALL_NOTEN = "全員聴牌", "全員不聴"  # other names of an exhaustive draw, at which nobody pays
 _OTHER_DRAW_NAMES = {
-    ALL_TENPAI: EXHAUSTIVE_DRAW,
-    ALL_NOTEN: EXHAUSTIVE_DRAW,
+    ALL_TENPAI: codes.EXHAUSTIVE_DRAW,
+    ALL_NOTEN: codes.EXHAUSTIVE_DRAW,
     # of converters of Mahjong Soul's games
-    "四開槓": FOUR_KANS_DRAW,
-    "三家和": TRIPLE_RON_DRAW,
+    "四開槓": codes.FOUR_KANS_DRAW,
+    "三家和": codes.TRIPLE_RON_DRAW,
 }
 YAKU_NAMES = (
     "門前清自摸和", "立直", "一発", "槍槓", "嶺上開花", "海底摸月", "河底撈魚", "平和", "断幺九", "一盃口",
@@ -96,8 +67,7 @@ _FACE_NAMES = {
     10 * suit + number: f"{number}{letter}" for suit, letter in enumerate("mps", start=1) for number in range(1, 10)
 }
 _FACE_NAMES |= dict(enumerate("ESWNPFC", start=41)) | {51: "5mr", 52: "5pr", 53: "5sr"}
-FACE_NUMBERS = {name: number for number, name in _FACE_NAMES.items()}
-"""mjai's name of each face -> its number here."""
+FACE_NUMBERS = {name: number for number, name in _FACE_NAMES.items()}  # mjai's name of each face -> its number here
 _CALL = re.compile(r"((?:[0-9]{2})*)([cpmka])((?:[0-9]{2})+)", re.ASCII)
 _RIICHI = re.compile(r"r([0-9]{2})", re.ASCII)
 _CALL_NAMES = {"c": "chi", "p": "pon", "m": "daiminkan", "k": "kakan", "a": "ankan"}
@@ -105,8 +75,7 @@ _KANS = ("daiminkan", "kakan", "ankan")
 _NUM_TILES = {"c": 3, "p": 3, "m": 4, "k": 4, "a": 4}
 SOURCE_PLACES = {"c": {0: 3}, "p": {0: 3, 1: 2, 2: 1}, "m": {0: 3, 1: 2, 3: 1}}
 """Letter of a claim -> tiles before the letter -> relative seat that it came from."""
-_RULES = re.compile(r"(三?)([般上特鳳]?)([東南])(喰?)(赤?)速?")
-"""``disp`` of Tenhou's own games."""
+_RULES = re.compile(r"(三?)([般上特鳳]?)([東南])(喰?)(赤?)速?")  # ``disp`` of Tenhou's own games
 _YAKU = re.compile(r"(.+)\((?:([0-9]{1,2})[飜翻]|役満)\)")
 _POINTS = re.compile(r"(?:([0-9]{1,3})符[0-9]{1,2}[飜翻])?[^0-9]*([0-9]{1,6})(?:-([0-9]{1,6}))?点(∀?)")
 _YAKU_NUMBERS = {name: number for number, name in enumerate(YAKU_NAMES)}
@@ -124,28 +93,28 @@ def parse_tenhou6(text: str, game_id: str, *, is_fragment_allowed: bool = False)
     except ValueError as error:
         raise RecordError(f"not JSON: {error}", "the head") from error
     if not isinstance(value, dict) or not isinstance(value.get("log"), list):
-        raise RecordError("the JSON has no log: a list of kyoku", "the head", OTHER_FORMAT)
+        raise RecordError("the JSON has no log: a list of kyoku", "the head", quarantine.OTHER_FORMAT)
     rows = value["log"]
     if "sc" not in value and not is_fragment_allowed:
-        raise RecordError("the record has no final scores: sc is missing", "the head", NO_END)
+        raise RecordError("the record has no final scores: sc is missing", "the head", quarantine.NO_END)
     try:
-        _check_rows(rows)
+        for number, row in enumerate(rows, start=1):
+            if not isinstance(row, list) or len(row) != _KYOKU_PARTS or not all(isinstance(part, list) for part in row):
+                raise ValueError(f"kyoku {number} of log is not a list of {_KYOKU_PARTS} lists")
         is_open_tanyao, room, start = _rules(value, rows)
         log = read_events(_events(value, rows, start), game_id, is_fragment_allowed=is_fragment_allowed)
         log.room = room
         log.rules = replace(log.rules, open_tanyao=is_open_tanyao)
-        log.dans, log.ratings = _dans(value.get("dan")), _ratings(value.get("rate"))
+        dans, ratings = value.get("dan"), value.get("rate")
+        if isinstance(dans, list) and len(dans) == 4 and all(name in DAN_NAMES for name in dans):  # of other places: ()
+            log.dans = tuple(map(DAN_NAMES.index, dans))
+        if isinstance(ratings, list) and len(ratings) == 4 and all(type(each) in (int, float) for each in ratings):
+            log.ratings = tuple(map(float, ratings)) if any(ratings) else ()
     except ValueError as error:
         raise error if isinstance(error, RecordError) else RecordError(str(error), "the head") from error
     for kyoku, row in zip(log.kyokus, rows, strict=False):
         kyoku.is_result_complete = kyoku.is_ura_known and _read_yaku(kyoku, row[_RESULT])
     return log
-
-
-def _check_rows(rows: Sequence[Any]) -> None:
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, list) or len(row) != _KYOKU_PARTS or not all(isinstance(part, list) for part in row):
-            raise ValueError(f"kyoku {number} of log is not a list of {_KYOKU_PARTS} lists")
 
 
 # ---- the rules
@@ -161,33 +130,20 @@ def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, Jso
     names = value.get("name")
     has_three_names = isinstance(names, list) and len(names) == 3
     if (tenhou and tenhou[1]) or has_three_names or any(not row[13] for row in rows):
-        raise ForeignRecord("a game of three players", "rule", THREE_PLAYERS)
+        raise ForeignRecord("a game of three players", "rule", quarantine.THREE_PLAYERS)
     reds = {name: rule[name] for name in ("aka", "aka51", "aka52", "aka53") if name in rule}
     is_red = any(reds.values()) if reds else "赤" in disp
     if not is_red and (reds or tenhou):
-        raise ForeignRecord("a game without red fives", "rule", NO_RED_FIVES)
+        raise ForeignRecord("a game without red fives", "rule", quarantine.NO_RED_FIVES)
     if "aka" not in reds and any(number != 1 for number in reds.values()):
         numbers = ", ".join(f"{name} {number!r:.9}" for name, number in reds.items())
-        raise ForeignRecord(f"a game with another number of red fives: {numbers}", "rule", NO_RED_FIVES)
+        raise ForeignRecord(f"a game with another number of red fives: {numbers}", "rule", quarantine.NO_RED_FIVES)
     start: JsonObject = {"aka_flag": True} if is_red else {}
     winds = {"南": TWO_WINDS, "south": TWO_WINDS, "東": EAST_ONLY, "east": EAST_ONLY}
     start |= next(({"kyoku_first": number} for name, number in winds.items() if name in disp.lower()), {})
     rooms = {letter: room for room, letter in ROOM_LETTERS.items()}
     is_ranked = tenhou is not None and value.get("lobby") == 0
     return not tenhou or bool(tenhou[4]), rooms[tenhou[2]] if tenhou and is_ranked else "", start
-
-
-def _dans(names: object) -> tuple[int, ...]:
-    """Return Tenhou's grades; () if they are unknown, or those of another place."""
-    if not isinstance(names, list) or len(names) != 4 or not all(name in DAN_NAMES for name in names):
-        return ()
-    return tuple(DAN_NAMES.index(name) for name in names)
-
-
-def _ratings(values: object) -> tuple[float, ...]:
-    if not isinstance(values, list) or len(values) != 4 or not all(type(value) in (int, float) for value in values):
-        return ()
-    return tuple(map(float, values)) if any(values) else ()
 
 
 # ---- the moves
@@ -232,7 +188,7 @@ def _kyoku_events(row: Sequence[list[Any]]) -> Iterator[JsonObject]:
     moves = moves_in_order(row[5::3], row[6::3], kyoku % 4)
     riichi_seats = [event["actor"] for event in moves if event["type"] == "reach"]
     ends = _ends(row[_RESULT], riichi_seats, [_face(number) for number in ura])
-    is_claimed = ends[0]["type"] == "hora" or ends[0]["reason"] == _REASONS[TRIPLE_RON_DRAW]
+    is_claimed = ends[0]["type"] == "hora" or ends[0]["reason"] == _REASONS[codes.TRIPLE_RON_DRAW]
     yield from _with_payments(moves, is_last_claimed=is_claimed)
     yield from ({"type": "dora", "dora_marker": dora} for dora in doras[1:])  # when does not matter to a GameLog
     yield from ends
@@ -270,7 +226,14 @@ def _turns(seat: int, takes: list[Any], plays: list[Any], dealer: int) -> list[_
     turns: list[_Turn] = []
     rest = [item for item in plays if type(item) is not int or item != AFTER_MINKAN]
     for item in takes:
-        take = _take(seat, item)
+        if isinstance(item, str):
+            letter, place, tiles = _call(item, "cpm")
+            source = SOURCE_PLACES[letter].get(place)
+            if source is None:
+                raise ValueError(f"{item:.40} does not tell from which seat the tile is")
+            take = _meld(seat, letter, place, tiles) | {"target": (seat + source) % 4}
+        else:
+            take = {"type": "tsumo", "actor": seat, "pai": _face(item)}
         if turns and turns[-1].events[-1]["type"] in _KANS:
             before = seat
         elif take["type"] != "tsumo":
@@ -304,17 +267,6 @@ def _face(number: object) -> str:
     return _FACE_NAMES[number]
 
 
-def _take(seat: int, item: object) -> JsonObject:
-    """Return a draw, or a claim of the last discard."""
-    if not isinstance(item, str):
-        return {"type": "tsumo", "actor": seat, "pai": _face(item)}
-    letter, before, tiles = _call(item, "cpm")
-    source = SOURCE_PLACES[letter].get(before)
-    if source is None:
-        raise ValueError(f"{item:.40} does not tell from which seat the tile is")
-    return _meld(seat, letter, before, tiles) | {"target": (seat + source) % 4}
-
-
 def _play(seat: int, take: JsonObject, item: object) -> list[JsonObject]:
     """Return a discard, with its riichi, or a kan; what is discarded as drawn is the tile of the take before it."""
     riichi = _RIICHI.fullmatch(item) if isinstance(item, str) else None
@@ -346,8 +298,17 @@ def _call(item: str, letters: str) -> tuple[str, int, list[str]]:
 
 def _ends(result: Sequence[Any], riichi_seats: Sequence[int], ura: Sequence[str]) -> list[JsonObject]:
     """Return the draw or the wins; a win is score changes and a list: winner, loser, liable seat, points and yaku."""
-    if result[:1] != [WIN]:
-        return [_drawn(result)]
+    name = result[0] if result else None
+    if name != WIN:
+        code = (DRAW_NAMES | _OTHER_DRAW_NAMES).get(name) if isinstance(name, str) else None
+        if code is None:
+            raise ValueError(f"the result {name!r:.40} is not {WIN} or {', '.join(DRAW_NAMES)}")
+        draw: JsonObject = {"type": "ryukyoku", "reason": _REASONS[code], "deltas": [0, 0, 0, 0]}
+        if name in (ALL_TENPAI, ALL_NOTEN):
+            draw["tenpais"] = [name == ALL_TENPAI] * 4
+        elif code in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN):
+            draw["deltas"] = result[1] if len(result) > 1 else None
+        return [draw]
     wins = []
     for index in range(1, max(len(result), 2), 2):
         deltas, win = result[index : index + 2] if len(result) > index + 1 else (None, None)
@@ -358,26 +319,12 @@ def _ends(result: Sequence[Any], riichi_seats: Sequence[int], ura: Sequence[str]
     return wins
 
 
-def _drawn(result: Sequence[Any]) -> JsonObject:
-    name = result[0] if result else None
-    code = (DRAW_NAMES | _OTHER_DRAW_NAMES).get(name) if isinstance(name, str) else None
-    if code is None:
-        raise ValueError(f"the result {name!r:.40} is not {WIN} or {', '.join(DRAW_NAMES)}")
-    has_payments = code in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN) and name not in (ALL_TENPAI, ALL_NOTEN)
-    draw: JsonObject = {"type": "ryukyoku", "reason": _REASONS[code], "deltas": [0, 0, 0, 0]}
-    if has_payments:
-        draw["deltas"] = result[1] if len(result) > 1 else None
-    if name in (ALL_TENPAI, ALL_NOTEN):
-        draw["tenpais"] = [name == ALL_TENPAI] * 4
-    return draw
-
-
 # ---- the yaku
 
 
 def _read_yaku(kyoku: KyokuLog, result: Sequence[Any]) -> bool:
     """Write points, han, fu and yaku of the wins into ``kyoku.result``; False if a win has them in words of others."""
-    if kyoku.result["result"] != WIN_RESULT:
+    if kyoku.result["result"] != codes.WIN_RESULT:
         return True
     whole = kyoku.result.copy()
     for index, win in enumerate(result[2::2]):
@@ -388,7 +335,12 @@ def _read_yaku(kyoku: KyokuLog, result: Sequence[Any]) -> bool:
         names = [match[1] for match in yaku if match]
         if points is None or not 0 < len(yaku) == len(set(names) & _YAKU_NUMBERS.keys()):
             return False
-        whole["win_points"][index] = _points(points, is_tsumo=win[0] == win[1])
+        first, second = int(points[2]), int(points[3] or 0)
+        if points[4]:
+            first *= 3  # what each of three pays
+        elif win[0] == win[1]:
+            first = 2 * first + second  # what the two others and the dealer pay
+        whole["win_points"][index] = first
         if liable != win[0]:
             whole["win_liable"][index] = liable
         for match in filter(None, yaku):
@@ -403,14 +355,6 @@ def _read_yaku(kyoku: KyokuLog, result: Sequence[Any]) -> bool:
             whole["win_fu"][index] = int(points[1] or 0)
     kyoku.result = whole
     return True
-
-
-def _points(match: re.Match[str], *, is_tsumo: bool) -> int:
-    """Return the points of a hand: those of a ron; of a tsumo what all pay together."""
-    first, second = int(match[2]), int(match[3] or 0)
-    if match[4]:
-        return 3 * first
-    return 2 * first + second if is_tsumo else first
 
 
 _RESULT_NAMES = {end.result: end.tenhou6 for end in DRAWN_ENDS}
@@ -456,34 +400,37 @@ def _kyoku(kyoku: KyokuLog, game_id: str) -> list[Any]:
         raise ValueError(f"game {game_id} has no han, fu and yaku (it came from mjai): tenhou6 needs them")
     takes: list[list[int | str]] = [[], [], [], []]
     plays: list[list[int | str]] = [[], [], [], []]
-    indicators = [_number(int(kyoku.wall[DORA_POSITIONS[0]]))]
+    indicators = [_number(int(kyoku.wall[codes.DORA_POSITIONS[0]]))]
     result: list[Any] = []
     ura: list[int] = []
     is_riichi = False
-    for event in play_kyoku(kyoku):
+    for event in playback.play_kyoku(kyoku):
         match event:
-            case Drew(seat, tile):
+            case playback.Drew(seat, tile):
                 takes[seat].append(_number(tile))
-            case Discarded(seat, tile, is_tsumogiri):
+            case playback.Discarded(seat, tile, is_tsumogiri):
                 number = TSUMOGIRI if is_tsumogiri else _number(tile)
                 plays[seat].append(f"r{number}" if is_riichi else number)
                 is_riichi = False
-            case DeclaredRiichi():
+            case playback.DeclaredRiichi():
                 is_riichi = True
-            case Called(seat, meld):
+            case playback.Called(seat, meld):
                 (plays if meld.type in (ANKAN_MELD, KAKAN_MELD) else takes)[seat].append(_call_text(meld))
                 if meld.type == MINKAN_MELD:
                     plays[seat].append(AFTER_MINKAN)
-            case TurnedDora(tile):
+            case playback.TurnedDora(tile):
                 indicators.append(_number(tile))
-            case PaidStick() | Left() | CameBack():
+            case playback.PaidStick() | playback.Left() | playback.CameBack():
                 pass
-            case Ended(end):
-                result, ura = _result_parts(kyoku, end), _ura(kyoku, end)
+            case playback.Ended(end):
+                result = _result_parts(kyoku, end)
+                winners = kyoku.result["win_seat"][: int(kyoku.result["num_wins"])].tolist()
+                if end.riichi_seats.intersection(winners):
+                    ura = [_number(int(kyoku.wall[place])) for place in codes.URA_POSITIONS[: len(end.indicators)]]
             case _:
                 assert_never(event)
     start = [[kyoku.kyoku, kyoku.honba, kyoku.kyotaku], list(kyoku.scores), indicators, ura]
-    hands = [[_number(tile) for tile in sorted(hand)] for hand in dealt_hands(kyoku)]
+    hands = [[_number(tile) for tile in sorted(hand)] for hand in playback.dealt_hands(kyoku)]
     return [*start, *(part for parts in zip(hands, takes, plays, strict=True) for part in parts), result]
 
 
@@ -493,54 +440,41 @@ def _number(tile: int) -> int:
 
 def _call_text(meld: Meld) -> str:
     """Return a call; where its letter stands tells which seat gave the tile behind it."""
+    called, hand = str(_number(meld.called)) if meld.called >= 0 else "", list(meld.hand_tiles())
     if meld.type == ANKAN_MELD:
-        first, second, third, fourth = map(_number, meld.tiles)
-        return f"{first}{second}{third}a{fourth}"
-    if meld.type == KAKAN_MELD:
+        letter, place = "a", 3
+    elif meld.type == KAKAN_MELD:
+        letter, place = "k", _PLACES["p"][meld.source]
+        called = f"{_number(meld.added)}{called}"
         hand = [tile for tile in meld.tiles if tile not in (meld.called, meld.added)]
-        place = _PLACES["p"][meld.source]
-        return _joined(hand[:place]) + f"k{_number(meld.added)}{_number(meld.called)}" + _joined(hand[place:])
-    letter, hand = _LETTERS[meld.type], list(meld.hand_tiles())
-    place = _PLACES[letter][meld.source]
-    return _joined(hand[:place]) + f"{letter}{_number(meld.called)}" + _joined(hand[place:])
-
-
-def _joined(tiles: list[int]) -> str:
-    return "".join(str(_number(tile)) for tile in tiles)
-
-
-def _ura(kyoku: KyokuLog, end: KyokuBuilder) -> list[int]:
-    result = kyoku.result
-    winners = set(result["win_seat"][: int(result["num_wins"])].tolist())
-    if not winners & end.riichi_seats:
-        return []
-    return [_number(int(kyoku.wall[position])) for position in URA_POSITIONS[: len(end.indicators)]]
+    else:
+        letter = _LETTERS[meld.type]
+        place = _PLACES[letter][meld.source]
+    texts = [str(_number(tile)) for tile in hand]
+    return "".join([*texts[:place], letter, called, *texts[place:]])
 
 
 def _result_parts(kyoku: KyokuLog, end: KyokuBuilder) -> list[Any]:
     result = kyoku.result
     code = int(result["result"])
-    if code == WIN_RESULT:
-        wins = [[result["win_deltas"][w].tolist(), _win_parts(kyoku, end, w)] for w in range(int(result["num_wins"]))]
-        return [WIN, *(part for win in wins for part in win)]
-    tenpai = result["tenpai"].tolist()
-    if code == EXHAUSTIVE_DRAW and len(set(tenpai)) == 1:
-        return [ALL_TENPAI if tenpai[0] else ALL_NOTEN]
-    has_payments = code in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
-    return [_RESULT_NAMES[code], *([result["deltas"].tolist()] if has_payments else [])]
-
-
-def _win_parts(kyoku: KyokuLog, end: KyokuBuilder, index: int) -> list[int | str]:
-    result = kyoku.result
-    seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
-    liable = int(result["win_liable"][index])
-    is_open = any(meld.type != ANKAN_MELD for meld in end.melds[seat])
-    yaku = [
-        f"{YAKU_NAMES[number]}({f'{han}飜' if han else '役満'})"
-        for number, han in yaku_of_win(result, index, is_open)
-        if han or result["win_yakuman"][index]
-    ]
-    return [seat, loser, liable if liable >= 0 else seat, _points_text(kyoku, index), *yaku]
+    if code != codes.WIN_RESULT:
+        tenpai = result["tenpai"].tolist()
+        if code == codes.EXHAUSTIVE_DRAW and len(set(tenpai)) == 1:
+            return [ALL_TENPAI if tenpai[0] else ALL_NOTEN]
+        has_payments = code in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN)
+        return [_RESULT_NAMES[code], *([result["deltas"].tolist()] if has_payments else [])]
+    parts: list[Any] = [WIN]
+    for index in range(int(result["num_wins"])):
+        seat, loser, liable = (int(result[f"win_{name}"][index]) for name in ("seat", "loser", "liable"))
+        is_open = any(meld.type != ANKAN_MELD for meld in end.melds[seat])
+        yaku = [
+            f"{YAKU_NAMES[number]}({f'{han}飜' if han else '役満'})"
+            for number, han in yaku_of_win(result, index, is_open)
+            if han or result["win_yakuman"][index]
+        ]
+        win = [seat, loser, liable if liable >= 0 else seat, _points_text(kyoku, index), *yaku]
+        parts += [result["win_deltas"][index].tolist(), win]
+    return parts
 
 
 def _points_text(kyoku: KyokuLog, index: int) -> str:

@@ -12,14 +12,13 @@ Faces are those of tile.py, flags those of table.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import end_kyoku
 from suphx.games.riichi.records.decisions import (
     SEATS,
-    Decision,
     KyokuWalk,
     Opinions,
     hand_faces,
@@ -33,23 +32,6 @@ from suphx.games.riichi.records.game_log import RESULT_NAMES, GameLog, KyokuLog
 from suphx.games.riichi.records.kyoku_playback import shown_hands
 from suphx.games.riichi.records.replay import compare_results
 from suphx.games.riichi.rules import KAN_URA_DORA, URA_DORA
-from suphx.games.riichi.table import (
-    ANKAN,
-    CALL_DISCARD,
-    CLAIM,
-    DORA_POSITIONS,
-    GAME_END,
-    KYOKU_END,
-    LAST_DRAW,
-    OWN_TURN,
-    RIICHI,
-    RIICHI_DISCARD,
-    RINSHAN,
-    ROB_KAN,
-    TSUMO,
-    TSUMOGIRI,
-    URA_POSITIONS,
-)
 from suphx.games.riichi.tile import NUM_TILES, face_of_id, kind_of_face
 from suphx.games.riichi.yaku import base_points
 from suphx.games.riichi.yaku_number import YAKU_NAMES
@@ -69,7 +51,7 @@ def viewer_result(table: Any, red_fives: int, *, is_ura_known: bool = True) -> d
     ``is_ura_known``, ``ura`` has UNKNOWN tiles, and ``han`` of a win with riichi is null if only its limit is certain.
     """
     wins = [_win(table, w) for w in range(int(table["num_wins"]))]
-    ura = [face_of_id(int(table["wall"][place]), red_fives) for place in URA_POSITIONS[: shown_ura(table)]]
+    ura = [face_of_id(int(table["wall"][place]), red_fives) for place in codes.URA_POSITIONS[: shown_ura(table)]]
     if not is_ura_known:
         ura = [UNKNOWN] * len(ura)
         for win in wins:
@@ -97,6 +79,7 @@ def _win(table: Any, w: int) -> dict[str, Any]:
     han, fu, yakuman, points, liable = (
         int(table[f"win_{name}"][w]) for name in ("han", "fu", "yakuman", "points", "liable")
     )
+    base = int(base_points(han, fu, yakuman, int(table["rule_flags"])))
     return {
         "seat": int(table["win_seat"][w]),
         "loser": int(table["win_loser"][w]),
@@ -105,17 +88,12 @@ def _win(table: Any, w: int) -> dict[str, Any]:
         "han": han,
         "fu": fu,
         "yakuman": yakuman,
-        "limit": _limit(table, han, fu, yakuman),
+        "limit": _LIMITS.get(min(8000, base), ""),
         "yaku": [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][w]) >> number & 1],
         "bonus": [[name, int(table[key][w])] for name, key in _BONUS_COLUMNS if table[key][w]],
         "points": points,
         "deltas": [int(delta) for delta in table["win_deltas"][w]],
     }
-
-
-def _limit(table: Any, han: int, fu: int, yakuman: int) -> str:
-    """Return the name of the limit that the hand reaches, or ""."""
-    return _LIMITS.get(min(8000, int(base_points(han, fu, yakuman, int(table["rule_flags"])))), "")
 
 
 State: TypeAlias = dict[str, Any]
@@ -125,22 +103,44 @@ _FLAG_STEP = 64  # above all faces
 
 def viewer_state(table: Any, red_fives: int) -> State:
     """Return the state of a TABLE record; ``red_fives``: bit set of suits."""
-    drawn = _drawn(table)
+    phase, turn, num_melds = table["phase"], int(table["turn"]), table["num_melds"].tolist()
+    num_wins = int(table["num_wins"]) if phase == codes.KYOKU_END else 0
+    wins = [tuple(int(table[f"win_{name}"][w]) for name in ("seat", "loser", "face")) for w in range(num_wins)]
+    # beside the hands: the tile just drawn, or those that were won with
+    drawn = [[seat, face] for seat, _, face in wins]
+    if not wins and table["drawn"] >= 0 and phase in (codes.KYOKU_END, codes.OWN_TURN, codes.RIICHI_DISCARD):
+        drawn = [[turn, int(table["drawn"])]]
+    open_seats = sorted({seat for seat, _, _ in wins})
+    if phase == codes.KYOKU_END and not wins:
+        open_seats = shown_hands(int(table["result"]), table["tenpai"], turn)
     state: State = {"drawn": drawn}
     for seat in range(SEATS):
-        state |= _seat_state(table, seat, drawn)
-    shown = DORA_POSITIONS[: int(table["num_dora"])]
+        hand = hand_faces(table, seat)
+        for owner, face in drawn:
+            if owner == seat and not any(winner == seat != loser for winner, loser, _ in wins):
+                hand.remove(face)
+        is_calling = phase == codes.CALL_DISCARD and turn == seat  # the hand of its last discard is gone
+        waits = 0 if is_calling else int(table["waits"][seat])
+        flags = table["river_flags"][seat].tolist()
+        river = table["river"][seat][: int(table["river_length"][seat])].tolist()
+        state |= {
+            f"hand{seat}": hand,
+            f"river{seat}": [face + _FLAG_STEP * flag for face, flag in zip(river, flags, strict=False)],
+            f"melds{seat}": [shown_meld(table, seat, i) for i in range(num_melds[seat])],
+            f"waits{seat}": [kind for kind in range(NUM_KINDS) if waits >> kind & 1],
+        }
+    shown = codes.DORA_POSITIONS[: int(table["num_dora"])]
     num_kans, next_draw = int(table["num_kans"]), int(table["next_draw"])
     return state | {
-        "turn": int(table["turn"]),
+        "turn": turn,
         "scores": [int(score) for score in table["scores"]],
         "sticks": int(table["kyotaku"]),
         "riichi": [int(riichi) for riichi in table["riichi"]],
         "dora": [face_of_id(int(table["wall"][position]), red_fives) for position in shown],
         "next": next_draw,
         "rinshan": num_kans,
-        "left": LAST_DRAW - num_kans - next_draw,
-        "open": _open_seats(table),
+        "left": codes.LAST_DRAW - num_kans - next_draw,
+        "open": open_seats,
     }
 
 
@@ -149,58 +149,11 @@ def changes(before: State, after: State) -> State:
     return {key: value for key, value in after.items() if before[key] != value}
 
 
-def _seat_state(table: Any, seat: int, drawn: list[list[int]]) -> State:
-    hand = hand_faces(table, seat)
-    for owner, face in drawn:
-        if owner == seat and not _is_ron(table, seat):
-            hand.remove(face)
-    is_calling = table["phase"] == CALL_DISCARD and table["turn"] == seat  # the hand of its last discard is gone
-    length, waits = int(table["river_length"][seat]), 0 if is_calling else int(table["waits"][seat])
-    return {
-        f"hand{seat}": hand,
-        f"river{seat}": [
-            face + _FLAG_STEP * flags
-            for face, flags in zip(
-                table["river"][seat][:length].tolist(), table["river_flags"][seat][:length].tolist(), strict=True
-            )
-        ],
-        f"melds{seat}": [shown_meld(table, seat, i) for i in range(int(table["num_melds"][seat]))],
-        f"waits{seat}": [kind for kind in range(NUM_KINDS) if waits >> kind & 1],
-    }
-
-
-def _drawn(table: Any) -> list[list[int]]:
-    """Return the tiles beside the hands: the one just drawn, or those that were won with."""
-    if table["phase"] == KYOKU_END:
-        wins = [(int(table["win_seat"][w]), int(table["win_face"][w])) for w in range(int(table["num_wins"]))]
-        if wins:
-            return [[seat, face] for seat, face in wins]
-    elif table["phase"] not in (OWN_TURN, RIICHI_DISCARD):
-        return []
-    return [[int(table["turn"]), int(table["drawn"])]] if table["drawn"] >= 0 else []
-
-
-def _is_ron(table: Any, seat: int) -> bool:
-    if table["phase"] != KYOKU_END:
-        return False
-    return any(table["win_seat"][w] == seat != table["win_loser"][w] for w in range(int(table["num_wins"])))
-
-
-def _open_seats(table: Any) -> list[int]:
-    """Return who shows the hand at the end: the winners, or those of ``shown_hands`` after a draw."""
-    if table["phase"] != KYOKU_END:
-        return []
-    winners = {int(table["win_seat"][w]) for w in range(int(table["num_wins"]))}
-    return sorted(winners) or shown_hands(int(table["result"]), table["tenpai"], int(table["turn"]))
-
-
-UNKNOWN = -1
-"""In place of a face: a tile that is not shown."""
+UNKNOWN = -1  # in place of a face: a tile that is not shown
 
 _CALLS = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "minkan"}
 
-Sight = Callable[[State], State]
-"""A state -> what one seat sees of it."""
+Sight = Callable[[State], State]  # a state -> what one seat sees of it
 
 
 class ViewerSteps:
@@ -216,25 +169,30 @@ class ViewerSteps:
         self.steps: list[dict[str, Any]] = []
         dealt = viewer_state(table, red_fives)
         self._whole = _before_draw(dealt, is_rinshan=False)
-        self.start = self.shown = sight(self._whole)
-        """The state before the first draw."""
+        self.start = self.shown = sight(self._whole)  # the state before the first draw
         self._draw(dealt)
 
     def follow(self, table: Any, action: int, phase: int) -> None:
         """Add what came of ``action``, taken in ``phase``: no step, one, or a move and the draw after it."""
         after = viewer_state(table, self._red)
-        if table["phase"] == KYOKU_END:
-            if phase not in (CLAIM, ROB_KAN) and (action <= TSUMOGIRI or ANKAN <= action < TSUMO):
+        if table["phase"] == codes.KYOKU_END:
+            if phase not in (codes.CLAIM, codes.ROB_KAN) and (
+                action <= codes.TSUMOGIRI or codes.ANKAN <= action < codes.TSUMO
+            ):
                 # The deal ends at once: the last discard without claims, four winds, four kans.
                 self._move(action, {**after, "open": [], "scores": self._whole["scores"]})
             self._add("end", int(table["turn"]), [], after)
             return
-        is_draw = table["phase"] == OWN_TURN
+        is_draw = table["phase"] == codes.OWN_TURN
         moved = _before_draw(after, is_rinshan=bool(table["is_rinshan"])) if is_draw else after
-        if phase in (CLAIM, ROB_KAN):
-            if table["phase"] in (CLAIM, ROB_KAN):
+        if phase in (codes.CLAIM, codes.ROB_KAN):
+            if table["phase"] in (codes.CLAIM, codes.ROB_KAN):
                 return
-            self._call(table, moved)
+            seat = int(table["turn"])
+            melds = moved[f"melds{seat}"]
+            if len(melds) > len(self._whole[f"melds{seat}"]):  # a claim was granted when the window closed
+                kind = _CALLS[int(table["meld_type"][seat, len(melds) - 1])]
+                self._add(kind, seat, melds[-1]["faces"], moved)
         else:
             self._move(action, moved)
         if is_draw:
@@ -242,20 +200,17 @@ class ViewerSteps:
 
     def _move(self, action: int, after: State) -> None:
         """Add the actor's move of its own turn."""
-        seat = int(self._whole["turn"])
-        kind, faces = _move_name(self._whole, action)
-        if kind in ("ankan", "kakan"):  # the meld shows whether it has a red five
-            melds = (sorted(meld["faces"], reverse=True) for meld in after[f"melds{seat}"])  # a red five first
+        seat, drawn = int(self._whole["turn"]), self._whole["drawn"]
+        if codes.ANKAN <= action < codes.TSUMO:
+            kind, tile = kan_of_own(action)
+            faces = [tile] * 4
+            # The meld shows whether it has a red five, which then comes first.
+            melds = (sorted(meld["faces"], reverse=True) for meld in after[f"melds{seat}"])
             faces = next((each for each in melds if [kind_of_face(face) for face in each] == faces), faces)
+        else:
+            move = viewer_move({"drawn": drawn[0][1] if drawn else UNKNOWN, "claimed_face": UNKNOWN}, action)
+            kind, faces = move["move"], [] if action == codes.RIICHI else move["faces"]
         self._add(kind, seat, faces, {**after, "turn": seat})
-
-    def _call(self, table: Any, after: State) -> None:
-        """Add the claim that was granted when a window closed, if any."""
-        seat = int(table["turn"])
-        melds = after[f"melds{seat}"]
-        if len(melds) > len(self._whole[f"melds{seat}"]):
-            kind = _CALLS[int(table["meld_type"][seat, len(melds) - 1])]
-            self._add(kind, seat, melds[-1]["faces"], after)
 
     def _draw(self, after: State) -> None:
         seat, face = self._sight(after)["drawn"][0]
@@ -266,15 +221,6 @@ class ViewerSteps:
         changed = changes(self.shown, seen)
         self.steps.append({"kind": kind, "seat": seat, "faces": faces, "changes": changed, "decisions": []})
         self._whole, self.shown = after, seen
-
-
-def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
-    drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
-    if ANKAN <= action < TSUMO:
-        name, tile = kan_of_own(action)
-        return name, [tile] * 4
-    move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
-    return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
 
 
 def _before_draw(after: State, *, is_rinshan: bool) -> State:
@@ -300,93 +246,65 @@ def viewer_game(
     (``recorded_decisions``); the steps then have the ``decisions`` (decisions.py) that they lead to, with
     ``seats`` (0-3) only theirs.
     """
-    deals, first, end = [], 0, None
-    for index in range(len(game.kyokus)):
-        deal = _Deal(game, index, opinions, first, seats)
-        deals.append(deal.play())
-        first += deal.num_decisions
-        end = deal.walk.table
+    red, number = game.rules.red_bits, 0
+    deals: list[dict[str, Any]] = []
+    table: Any = None
+    for index, log in enumerate(game.kyokus):
+        walk = KyokuWalk(game, index)
+        table = walk.table
+        scores = [int(score) for score in table["scores"]]
+        steps = ViewerSteps(table, red)
+        pending: tuple[int, int] | None = None
+        for decision in walk:
+            if pending is not None:
+                steps.follow(table, *pending)
+            is_shown = table["num_legal"] > 1 and (seats is None or table["actor"] in seats)
+            if opinions is not None and is_shown:
+                steps.steps[-1]["decisions"].append(
+                    viewer_decision(
+                        table,
+                        decision.action,
+                        is_known=decision.is_known,
+                        opinion=int(opinions.actions[number]),
+                        probabilities=opinions.probabilities[number],
+                    )
+                )
+            number += 1
+            pending = (decision.action, int(table["phase"]))
+        if pending is not None:
+            steps.follow(table, *pending)
+        difference = compare_results(table, log.result, log.is_result_complete)
+        if difference:
+            raise ValueError(f"{walk.place} contradicts the rules ({difference}): see suphx records verify")
+        result, wall = viewer_result(table, red, is_ura_known=log.is_ura_known), _wall(log, table, red)
+        end_kyoku(walk.tables[0])
+        deals.append(
+            {
+                "name": kyoku_name(log.kyoku, log.honba),
+                "kyoku": log.kyoku,
+                "honba": log.honba,
+                "sticks": log.kyotaku,
+                "dealer": log.kyoku % SEATS,
+                "wall": wall,
+                "scores": scores,
+                "after": [int(score) for score in table["scores"]],
+                "start": steps.start,
+                "steps": steps.steps,
+                "result": result,
+            }
+        )
     decisions = [each for deal in deals for step in deal["steps"] for each in step["decisions"]]
-    is_over = end is not None and end["phase"] == GAME_END
+    is_over = table is not None and table["phase"] == codes.GAME_END
     return {
         "id": game.id,
         "names": list(game.names),
         "deals": deals,
         "final": deals[-1]["after"] if is_over else None,
-        "placement": [int(place) for place in end["placement"]] if end is not None and is_over else None,
+        "placement": [int(place) for place in table["placement"]] if is_over else None,
         "agent": opinions.name if opinions else None,
         "num_decisions": sum(each["played"] is not None and each["agent"] is not None for each in decisions),
         "num_differences": sum(each["differs"] for each in decisions),
     }
-
-
-@dataclass(slots=True)
-class _Deal:
-    """Plays one deal and collects its steps."""
-
-    game: GameLog
-    index: int
-    opinions: Opinions | None
-    first: int
-    """Number of the deal's first decision in the game."""
-    seats: Sequence[int] | None = None
-    """Whose decisions are shown; None: everybody's."""
-    num_decisions: int = 0
-    walk: KyokuWalk = field(init=False)
-    steps: ViewerSteps = field(init=False)
-
-    def play(self) -> dict[str, Any]:
-        """Return the deal; the table is then at the start of the next one, or at the end of the game."""
-        log, red = self.game.kyokus[self.index], self.game.rules.red_bits
-        self.walk = walk = KyokuWalk(self.game, self.index)
-        scores = [int(score) for score in walk.table["scores"]]
-        self.steps = ViewerSteps(walk.table, red)
-        pending: tuple[int, int] | None = None
-        for decision in walk:
-            if pending is not None:
-                self.steps.follow(walk.table, *pending)
-            self._judge(decision)
-            pending = (decision.action, int(walk.table["phase"]))
-        if pending is not None:
-            self.steps.follow(walk.table, *pending)
-        difference = compare_results(walk.table, log.result, log.is_result_complete)
-        if difference:
-            raise ValueError(f"{walk.place} contradicts the rules ({difference}): see suphx records verify")
-        result = viewer_result(walk.table, red, is_ura_known=log.is_ura_known)
-        wall = _wall(log, walk.table, red)
-        end_kyoku(walk.tables[0])
-        return {
-            "name": kyoku_name(log.kyoku, log.honba),
-            "kyoku": log.kyoku,
-            "honba": log.honba,
-            "sticks": log.kyotaku,
-            "dealer": log.kyoku % SEATS,
-            "wall": wall,
-            "scores": scores,
-            "after": [int(score) for score in walk.table["scores"]],
-            "start": self.steps.start,
-            "steps": self.steps.steps,
-            "result": result,
-        }
-
-    def _judge(self, decision: Decision) -> None:
-        """Add a decision to the step that led to it, if an agent was asked and there is a choice."""
-        number = self.first + self.num_decisions
-        self.num_decisions += 1
-        table = self.walk.table
-        if self.opinions is None or table["num_legal"] < 2:
-            return
-        if self.seats is not None and table["actor"] not in self.seats:
-            return
-        self.steps.steps[-1]["decisions"].append(
-            viewer_decision(
-                table,
-                decision.action,
-                is_known=decision.is_known,
-                opinion=int(self.opinions.actions[number]),
-                probabilities=self.opinions.probabilities[number],
-            )
-        )
 
 
 def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
@@ -395,8 +313,8 @@ def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
     if log.is_wall_from_seed:
         return faces
     num_dora = int(table["num_dora"])
-    known = set(range(int(table["next_draw"]))) | set(RINSHAN[: int(table["num_kans"])])
-    known |= set(DORA_POSITIONS[:num_dora])
+    known = set(range(int(table["next_draw"]))) | set(codes.RINSHAN[: int(table["num_kans"])])
+    known |= set(codes.DORA_POSITIONS[:num_dora])
     if log.is_ura_known:
-        known |= set(URA_POSITIONS[: shown_ura(table)])
+        known |= set(codes.URA_POSITIONS[: shown_ura(table)])
     return [face if place in known else UNKNOWN for place, face in zip(range(NUM_TILES), faces, strict=True)]

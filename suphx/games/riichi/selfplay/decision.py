@@ -26,28 +26,14 @@ from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, LATEST, Observations
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.bots import should_win
 from suphx.games.riichi.features.encoder import Encoder, encode_rows
 from suphx.games.riichi.features.oracle import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_candidates
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.table import (
-    CLAIM,
-    KYOKU_END,
-    MINKAN,
-    NINE_TERMINALS,
-    NUM_ACTIONS,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    ROB_KAN,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    Table,
-)
+from suphx.games.riichi.table import Table
 from suphx.games.riichi.tile import is_red, kind_of_face, red_face
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import NUM_UNIFORMS, observation_number, uniform_of
@@ -148,7 +134,7 @@ def apply_outputs(
         elif head == DISCARD_HEAD:
             actions[i] = discard_action(tables[indices[i]], choices[q])
         elif choices[q] == 1:
-            actions[i] = RIICHI
+            actions[i] = codes.RIICHI
     return counts
 
 
@@ -156,8 +142,8 @@ def apply_outputs(
 def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
     """Pass where no net wants the claim."""
     for i in range(len(indices)):
-        if actions[i] == UNDECIDED and tables[indices[i]].phase == CLAIM:
-            actions[i] = PASS
+        if actions[i] == UNDECIDED and tables[indices[i]].phase == codes.CLAIM:
+            actions[i] = codes.PASS
 
 
 @jit
@@ -170,33 +156,28 @@ def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I1
     for i in range(len(indices)):
         t = tables[indices[i]]
         action = int(actions[i])
-        while t.phase != KYOKU_END:
+        while t.phase != codes.KYOKU_END:
             if action == UNDECIDED:
                 action = rule_action(t)
             if action == UNDECIDED:
                 break
-            was_window = t.phase == CLAIM
+            was_window = t.phase == codes.CLAIM
             step(t, suits, action)
-            if was_window and t.phase != CLAIM:
-                _list_overruled(t, overruled[i])
+            if was_window and t.phase != codes.CLAIM:
+                for seat in range(4):
+                    is_carried_out = t.phase != codes.KYOKU_END and seat == t.turn
+                    if codes.PON <= t.claim_actions[seat] < codes.PASS and not is_carried_out:
+                        overruled[i, seat] = t.claim_actions[seat]
             action = UNDECIDED
     return overruled
 
 
 @jit
-def _list_overruled(t: Table, overruled: I16) -> None:
-    """Fill what each seat claimed in the window that has closed, except for the seat whose claim was carried out."""
-    for seat in range(4):
-        if PON <= t.claim_actions[seat] < PASS and (t.phase == KYOKU_END or seat != t.turn):
-            overruled[seat] = t.claim_actions[seat]
-
-
-@jit
 def claim_head(action: int) -> int:
     """Return the head that proposes the claim ``action``."""
-    if action == MINKAN:
+    if action == codes.MINKAN:
         return KONG_HEAD
-    return PONG_HEAD if action <= PON_RED else CHOW_HEAD
+    return PONG_HEAD if action <= codes.PON_RED else CHOW_HEAD
 
 
 @jit
@@ -209,14 +190,14 @@ def apply_forced_actions(tables: Records, indices: I64, actions: I16) -> None:
 @jit
 def rule_action(t: Table) -> int:
     """Return the action that needs no net, or UNDECIDED."""
-    if (t.legal[TSUMO] or t.legal[RON]) and should_win(t):
-        return TSUMO if t.legal[TSUMO] else RON
-    if t.phase == ROB_KAN:
-        return PASS
-    if t.legal[NINE_TERMINALS]:
-        return NINE_TERMINALS
-    if t.phase == CLAIM:
-        return PASS if t.num_legal == 1 + t.legal[RON] else UNDECIDED
+    if (t.legal[codes.TSUMO] or t.legal[codes.RON]) and should_win(t):
+        return codes.TSUMO if t.legal[codes.TSUMO] else codes.RON
+    if t.phase == codes.ROB_KAN:
+        return codes.PASS
+    if t.legal[codes.NINE_TERMINALS]:
+        return codes.NINE_TERMINALS
+    if t.phase == codes.CLAIM:
+        return codes.PASS if t.num_legal == 1 + t.legal[codes.RON] else UNDECIDED
     if t.num_legal == 1:
         return int(t.legal.argmax())
     return UNDECIDED
@@ -270,7 +251,9 @@ def _list_observations(
     n = 0
     for i in range(len(indices)):
         t = tables[indices[i]]
-        if actions[i] != UNDECIDED and not (t.phase == CLAIM and actions[i] != RON and actions[i] != PASS):
+        if actions[i] != UNDECIDED and not (
+            t.phase == codes.CLAIM and actions[i] != codes.RON and actions[i] != codes.PASS
+        ):
             continue
         for c in range(list_candidates(t, head, own)):
             if len(owners) > 0:
@@ -291,7 +274,7 @@ def _fill_masks(tables: Records, lines: I64, masks: U8) -> None:
 def discard_action(t: Table, kind: int) -> int:
     """Return the action that discards ``kind``: the plain five before the red one, the drawn tile before its equal."""
     if t.drawn >= 0 and kind_of_face(t.drawn) == kind and (not is_red(t.drawn) or not t.legal[kind]):
-        return TSUMOGIRI
+        return codes.TSUMOGIRI
     if t.legal[kind]:
         return kind
     return red_face(kind)
@@ -314,7 +297,7 @@ def move_probabilities(
     five or another one, the tile just drawn or its equal) only the one that an agent would play has a probability.
     ``keep_probabilities`` as for ``decide``.
     """
-    chances = np.full((len(indices), NUM_ACTIONS), np.nan, np.float32)
+    chances = np.full((len(indices), codes.NUM_ACTIONS), np.nan, np.float32)
     actions = np.full(indices.shape, UNDECIDED, np.int16)
     apply_forced_actions(tables, indices, actions)
     for head in HEAD_ORDER:
@@ -327,7 +310,7 @@ def move_probabilities(
                 owner = asked.owners[row]
                 chances[owner, discard_action(tables[indices[owner]], kind)] = probabilities[row, kind]
         else:
-            moves = np.full_like(asked.candidates, RIICHI) if head == RIICHI_HEAD else asked.candidates
+            moves = np.full_like(asked.candidates, codes.RIICHI) if head == RIICHI_HEAD else asked.candidates
             chances[asked.owners, moves] = probabilities[:, 1]
     return chances
 
@@ -356,5 +339,5 @@ def play_to_end(
         begun += new.size
         live = np.concatenate([live, new])
         play_to_observation(tables, suits, live, np.concatenate([actions, first_actions[new]]))
-        live = live[tables["phase"][live] != KYOKU_END]
+        live = live[tables["phase"][live] != codes.KYOKU_END]
         actions = decide(tables, live, encoder, forward, keep_probabilities)

@@ -51,32 +51,19 @@ from suphx.kernel.record import I8, I16, I32, I64, Records
 class KyokuEnds:
     """The ends of n deals, one row each."""
 
-    tables: I64
-    """int64 [n]: the table's number in its simulator."""
-    games: I64
-    """int64 [n]: the seed of the game, which no other game of the run has."""
-    numbers: I32
-    """int32 [n]: deals of the game before this one."""
-    kyoku: I32
-    """int32 [n]: 0 = East 1."""
-    honba: I32
-    """int32 [n]."""
-    kyotaku: I32
-    """int32 [n]: sticks on the table when it began."""
-    scores_before: I32
-    """int32 [n, 4]: points by seat when it began."""
-    scores_after: I32
-    """int32 [n, 4]."""
-    placements: I8
-    """int8 [n, 4]: 1-4 by seat if the game ended with it, else 0."""
-    next_kyoku: I32
-    """int32 [n]: of the deal that follows; without meaning if the game ended."""
-    next_honba: I32
-    """int32 [n]: same."""
-    next_kyotaku: I32
-    """int32 [n]: same."""
-    next_scores: I32
-    """int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over."""
+    tables: I64  # int64 [n]: the table's number in its simulator
+    games: I64  # int64 [n]: the seed of the game, which no other game of the run has
+    numbers: I32  # int32 [n]: deals of the game before this one
+    kyoku: I32  # int32 [n]: 0 = East 1
+    honba: I32  # int32 [n]
+    kyotaku: I32  # int32 [n]: sticks on the table when it began
+    scores_before: I32  # int32 [n, 4]: points by seat when it began
+    scores_after: I32  # int32 [n, 4]
+    placements: I8  # int8 [n, 4]: 1-4 by seat if the game ended with it, else 0
+    next_kyoku: I32  # int32 [n]: of the deal that follows; without meaning if the game ended
+    next_honba: I32  # int32 [n]: same
+    next_kyotaku: I32  # int32 [n]: same
+    next_scores: I32  # int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +71,8 @@ class Ended:
     """Deals that ended, and what the learning seats decided in them."""
 
     ends: KyokuEnds
-    decisions: tuple[Unrewarded, ...]
-    """One for each head that learns."""
-    num_decisions: int
-    """Tables that have played on."""
+    decisions: tuple[Unrewarded, ...]  # one for each head that learns
+    num_decisions: int  # tables that have played on
 
     @property
     def points(self) -> F32:
@@ -250,18 +235,10 @@ class TableGroup:
                 has_choice = asked.observations.masks.sum(axis=1) != 1
                 chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
-                is_overruled = _overruled(asked, output, actions)
+                is_overruled: BOOL | None = None
+                if store.decision in CLAIM_HEADS:  # a surer yes of the same seat overrules this one
+                    is_overruled = (output.actions == 1) & (actions[asked.owners] != asked.candidates)
                 store.add(asked.owners, seats, asked.observations, output, chosen, is_overruled)
-
-    def _overrule(self, overruled: I16) -> None:
-        """Mark the kept decisions whose claims, int16 [tables, 4] by seat, another seat has overruled."""
-        tables, seats = np.nonzero(overruled != UNDECIDED)
-        if not tables.size:
-            return
-        heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()], np.int64)
-        for store in self._stores:
-            own = heads == store.decision
-            store.overrule(tables[own], seats[own])
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
         """Apply ``actions``, start the next deal where one ended, and play on until every table needs a decision."""
@@ -272,7 +249,12 @@ class TableGroup:
             overruled = play_to_observation(self._tables, self._suits, everyone, actions)
             ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
             if first is None:
-                self._overrule(overruled)
+                # Mark the kept decisions whose claims another seat has overruled.
+                tables, seats = np.nonzero(overruled != UNDECIDED)
+                heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()], np.int64)
+                for store in self._stores if tables.size else ():
+                    own = heads == store.decision
+                    store.overrule(tables[own], seats[own])
                 first = tuple(store.take(ended) for store in self._stores)
             # A deal that begins and ends without an observation has no decisions to take.
             parts.append(self._finish(ended))
@@ -347,14 +329,6 @@ def _apply_all_heads(
     ]  # fmt: skip
     pass_claims(tables, indices, actions)
     return counts
-
-
-def _overruled(asked: HeadObservations, output: PolicyOutputs, actions: I16) -> BOOL | None:
-    """Return which yes of a head a surer one of the same seat overrules, bool [n]; None of riichi and discards."""
-    if asked.observations.decision not in CLAIM_HEADS:
-        return None
-    is_overruled: BOOL = (output.actions == 1) & (actions[asked.owners] != asked.candidates)
-    return is_overruled
 
 
 @jit

@@ -14,17 +14,8 @@ import pytest
 from suphx.games.riichi.archive import raw_record
 from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts
 from suphx.games.riichi.archive.record_stream import MAX_RECORD_BYTES
+from suphx.games.riichi.records import quarantine as kinds
 from suphx.games.riichi.records.game_log import MAX_ID_BYTES
-from suphx.games.riichi.records.quarantine import (
-    CHIPS,
-    DAMAGED,
-    MAX_TEXT_LENGTH,
-    NOT_A_RECORD,
-    OTHER_FORMAT,
-    RECORD_REMEDIES,
-    Quarantine,
-    QuarantinedRecord,
-)
 from suphx_pipelines.runs.provenance import digest_files
 
 START = '{"type":"start_game"}'
@@ -48,8 +39,8 @@ def write(folder: Path, files: dict[str, str | bytes]) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def read(*paths: Path) -> tuple[list[RawRecord], Quarantine]:
-    quarantine = Quarantine()
+def read(*paths: Path) -> tuple[list[RawRecord], kinds.Quarantine]:
+    quarantine = kinds.Quarantine()
     return list(iter_texts(paths, quarantine=quarantine)), quarantine
 
 
@@ -57,7 +48,7 @@ def summary(raws: list[RawRecord]) -> list[tuple[str, str]]:
     return [(raw.id, raw.text) for raw in raws]
 
 
-def reasons(quarantine: Quarantine) -> list[tuple[str, str, str]]:
+def reasons(quarantine: kinds.Quarantine) -> list[tuple[str, str, str]]:
     return [(Path(entry.file).name, entry.position, entry.reason) for entry in quarantine.entries]
 
 
@@ -194,14 +185,14 @@ def test_json_without_a_game_is_named(tmp_path: Path, content: str) -> None:
     write(tmp_path, {"a.json": content})
     raws, quarantine = read(tmp_path)
     assert raws == []
-    assert [entry.kind for entry in quarantine.entries] == [NOT_A_RECORD]
+    assert [entry.kind for entry in quarantine.entries] == [kinds.NOT_A_RECORD]
 
 
 def test_a_file_that_is_given_itself_is_known_by_its_content(tmp_path: Path) -> None:
     write(tmp_path, {"a.dat": "<mjloggm/>", "b": START, "notes.txt": "hello", "c.db": SQLITE})
     assert summary(read(tmp_path / "a.dat", tmp_path / "b")[0]) == [("a", "<mjloggm/>"), ("b", START)]
-    assert [entry.kind for entry in read(tmp_path / "notes.txt")[1].entries] == [NOT_A_RECORD]
-    assert [entry.kind for entry in read(tmp_path / "c.db")[1].entries] == [OTHER_FORMAT]
+    assert [entry.kind for entry in read(tmp_path / "notes.txt")[1].entries] == [kinds.NOT_A_RECORD]
+    assert [entry.kind for entry in read(tmp_path / "c.db")[1].entries] == [kinds.OTHER_FORMAT]
     with pytest.raises(ValueError, match="has no game records"):
         read(tmp_path)
 
@@ -288,29 +279,31 @@ def test_a_missing_path_and_an_empty_folder_are_refused_at_the_call(tmp_path: Pa
         (tmp_path / "pipe.mjlog", "neither a file nor a folder"),
     ):
         with pytest.raises(ValueError, match=reason):
-            iter_texts([path], quarantine=Quarantine())
+            iter_texts([path], quarantine=kinds.Quarantine())
 
 
 # ---- the quarantine
 
 
 def test_everything_is_counted_and_the_first_entries_are_kept_and_written(tmp_path: Path) -> None:
-    quarantine = Quarantine(limit=2)
+    quarantine = kinds.Quarantine(limit=2)
     for number in range(5):
-        quarantine.add("日本\udcff", f"line {number}", "tile 3 twice", kind=CHIPS if number == 4 else DAMAGED)
+        quarantine.add(
+            "日本\udcff", f"line {number}", "tile 3 twice", kind=kinds.CHIPS if number == 4 else kinds.DAMAGED
+        )
     assert (quarantine.count, quarantine.num_foreign) == (5, 1)
-    assert quarantine.by_reason == {DAMAGED: 4, CHIPS: 1}
-    assert quarantine.entries[1] == QuarantinedRecord("日本\\udcff", "line 1", "tile 3 twice", DAMAGED)
+    assert quarantine.by_reason == {kinds.DAMAGED: 4, kinds.CHIPS: 1}
+    assert quarantine.entries[1] == kinds.QuarantinedRecord("日本\\udcff", "line 1", "tile 3 twice", kinds.DAMAGED)
     quarantine.write(tmp_path / "quarantine.jsonl")
     lines = (tmp_path / "quarantine.jsonl").read_text().splitlines()
     assert "日本" in lines[0]
-    assert json.loads(lines[0])["remedy"] == RECORD_REMEDIES[DAMAGED]
+    assert json.loads(lines[0])["remedy"] == kinds.RECORD_REMEDIES[kinds.DAMAGED]
     assert json.loads(lines[2]) == {"omitted": 3}
 
 
 def test_texts_are_neither_long_nor_dangerous_for_a_terminal() -> None:
-    quarantine = Quarantine()
-    quarantine.add("\x1b[2J.mjlog", "line\r\n1", "\x9b8m" + "\x1b" * MAX_TEXT_LENGTH)
+    quarantine = kinds.Quarantine()
+    quarantine.add("\x1b[2J.mjlog", "line\r\n1", "\x9b8m" + "\x1b" * kinds.MAX_TEXT_LENGTH)
     entry = quarantine.entries[0]
     assert (entry.file, entry.position) == ("\\x1b[2J.mjlog", "line\\r\\n1")
-    assert entry.reason == ("\\x9b8m" + "\\x1b" * MAX_TEXT_LENGTH)[:MAX_TEXT_LENGTH] + "…"
+    assert entry.reason == ("\\x9b8m" + "\\x1b" * kinds.MAX_TEXT_LENGTH)[: kinds.MAX_TEXT_LENGTH] + "…"

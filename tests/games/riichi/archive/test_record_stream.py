@@ -14,18 +14,8 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.archive import record_stream
+from suphx.games.riichi.archive import record_stream as streams
 from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
-from suphx.games.riichi.archive.record_stream import (
-    MAX_RECORD_BYTES,
-    MAX_UNPACKED_RATIO,
-    ByteSource,
-    OtherFormat,
-    ReadShare,
-    iter_lines,
-    iter_tar_members,
-    read_bounded,
-    unpacked,
-)
 from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.records.quarantine import UNREADABLE, Quarantine
 from tests.games.riichi.builders.games import random_game
@@ -33,8 +23,8 @@ from tests.games.riichi.builders.games import random_game
 PACKS = [gzip.compress, lzma.compress, bz2.compress]
 
 
-def source(data: bytes) -> ByteSource:
-    return unpacked(io.BufferedReader(io.BytesIO(data)))
+def source(data: bytes) -> io.BufferedIOBase:
+    return streams.unpacked(io.BufferedReader(io.BytesIO(data)))
 
 
 @pytest.fixture
@@ -52,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_share_rises_to_the_whole(folder: Path) -> None:
-    read, shares = ReadShare(), []
+    read, shares = streams.ReadShare(), []
     assert read.share == 0
     quarantine = Quarantine()
     for _ in iter_texts([folder], quarantine=quarantine, read=read):
@@ -66,33 +56,33 @@ def test_the_share_rises_to_the_whole(folder: Path) -> None:
 
 @pytest.mark.parametrize("pack", [bytes, *PACKS])
 def test_packed_files_are_known_by_their_first_bytes(pack: Callable[[bytes], bytes]) -> None:
-    assert read_bounded(source(pack(b"hello\n"))) == b"hello\n"
-    assert read_bounded(source(pack(b""))) == b""
-    assert read_bounded(source(gzip.compress(pack(b"hello\n")))) == b"hello\n"
+    assert streams.read_bounded(source(pack(b"hello\n"))) == b"hello\n"
+    assert streams.read_bounded(source(pack(b""))) == b""
+    assert streams.read_bounded(source(gzip.compress(pack(b"hello\n")))) == b"hello\n"
 
 
 def test_what_is_packed_three_times_is_named() -> None:
-    with pytest.raises(OtherFormat, match="packed over 2 times: unpack it"):
+    with pytest.raises(streams.OtherFormat, match="packed over 2 times: unpack it"):
         source(gzip.compress(bz2.compress(lzma.compress(b"hello\n"))))
 
 
 def test_a_record_is_given_up_at_the_limit() -> None:
-    assert read_bounded(source(gzip.compress(bytes(MAX_RECORD_BYTES + 1)))) is None
-    assert read_bounded(source(bytes(MAX_RECORD_BYTES))) == bytes(MAX_RECORD_BYTES)
+    assert streams.read_bounded(source(gzip.compress(bytes(streams.MAX_RECORD_BYTES + 1)))) is None
+    assert streams.read_bounded(source(bytes(streams.MAX_RECORD_BYTES))) == bytes(streams.MAX_RECORD_BYTES)
 
 
 @pytest.mark.parametrize("pack", [*PACKS, lambda data: gzip.compress(gzip.compress(data))])
 def test_a_bomb_is_given_up_by_its_ratio(pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
     bomb = pack(b"\n" * 10_000_000)
-    assert len(bomb) < 10_000_000 // MAX_UNPACKED_RATIO
+    assert len(bomb) < 10_000_000 // streams.MAX_UNPACKED_RATIO
     with pytest.raises(OSError, match="unpacks to over 500 times its size"):
-        list(iter_lines(source(bomb)))
+        list(streams.iter_lines(source(bomb)))
 
 
 @pytest.mark.parametrize("pack", PACKS)
 def test_joined_packed_files_are_read_on(pack: Callable[[bytes], bytes]) -> None:
-    assert read_bounded(source(pack(b"a") + pack(b"") + pack(b"b"))) == b"ab"
+    assert streams.read_bounded(source(pack(b"a") + pack(b"") + pack(b"b"))) == b"ab"
 
 
 @pytest.mark.parametrize("pack", PACKS)
@@ -100,15 +90,15 @@ def test_damage_is_an_os_error(pack: Callable[[bytes], bytes]) -> None:
     data = pack(b"some text " * 1000)
     for broken in (data[:-9], data[:20], data[:30] + b"\x00\xff\x00" + data[33:]):
         with pytest.raises(OSError, match=r"damaged or encrypted|CRC|Invalid data"):
-            read_bounded(source(broken))
+            streams.read_bounded(source(broken))
 
 
 def test_lines_are_numbered_and_a_long_one_is_skipped_alone() -> None:
-    long = b"x" * (MAX_RECORD_BYTES + 1)
-    lines = list(iter_lines(source(b"a\n\n" + long + b"\nb\n" + long[1:] + b"\nlast")))
+    long = b"x" * (streams.MAX_RECORD_BYTES + 1)
+    lines = list(streams.iter_lines(source(b"a\n\n" + long + b"\nb\n" + long[1:] + b"\nlast")))
     numbers = [(line.number, line.data and len(line.data)) for line in lines]
-    assert numbers == [(1, 1), (3, None), (4, 1), (5, MAX_RECORD_BYTES), (6, 4)]
-    assert [line.data for line in iter_lines(source(b"a\n" + long))] == [b"a", None]
+    assert numbers == [(1, 1), (3, None), (4, 1), (5, streams.MAX_RECORD_BYTES), (6, 4)]
+    assert [line.data for line in streams.iter_lines(source(b"a\n" + long))] == [b"a", None]
 
 
 LONG = f"{'folder/' * 40}ゲーム.mjlog"
@@ -132,7 +122,7 @@ def tar_of(contents: dict[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
 
 
 def read_tar(data: bytes) -> dict[str, bytes]:
-    return {member.name: member.file.read() for member in iter_tar_members(io.BytesIO(data))}
+    return {member.name: member.file.read() for member in streams.iter_tar_members(io.BytesIO(data))}
 
 
 def with_header(place: int, value: bytes, data: bytes | None = None) -> bytes:
@@ -149,7 +139,9 @@ def with_header(place: int, value: bytes, data: bytes | None = None) -> bytes:
 def test_files_of_a_tar_come_in_order_with_names_of_any_length(form: int) -> None:
     data = tar_of(CONTENTS, form)
     assert list(read_tar(data).items()) == list(CONTENTS.items())
-    assert [member.name for member in iter_tar_members(io.BytesIO(data))] == list(CONTENTS)  # nothing is read of them
+    assert [member.name for member in streams.iter_tar_members(io.BytesIO(data))] == list(
+        CONTENTS
+    )  # nothing is read of them
 
 
 def test_a_tar_without_its_end_mark_is_cut_off() -> None:
@@ -168,7 +160,7 @@ def test_a_size_that_a_tar_does_not_have_is_neither_trusted_nor_waited_for(size:
 def test_a_header_whose_sum_is_wrong_is_refused_wherever_it_stands() -> None:
     data = bytearray(tar_of(CONTENTS))
     data[data.rindex(b"x/b.mjlog")] ^= 1
-    members = iter_tar_members(io.BytesIO(data))
+    members = streams.iter_tar_members(io.BytesIO(data))
     assert [next(members).name for _ in range(3)] == ["a.mjlog", LONG, "empty.mjlog"]
     with pytest.raises(OSError, match="bad checksum"):
         next(members)

@@ -9,25 +9,12 @@ from typing import Any
 import numpy as np
 
 from suphx.games.mahjong.shanten import load_suits, standard_shanten
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import GameLog, KyokuLog
 from suphx.games.riichi.records.kyoku_builder import KyokuBuilder
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    EXHAUSTIVE_DRAW,
-    GAME_END,
-    KYOKU_END,
-    NINE_TERMINALS,
-    PASS,
-    PON,
-    RIICHI,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-)
 from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.record import U8
 
@@ -45,8 +32,8 @@ def random_game(seed: int, rules: Rules | None = None) -> GameLog:
     recorder.begin_kyokus(only)
     rng = np.random.default_rng(seed)
     table = simulator.tables[0]
-    while table["phase"] != GAME_END:
-        if table["phase"] == KYOKU_END:
+    while table["phase"] != codes.GAME_END:
+        if table["phase"] == codes.KYOKU_END:
             recorder.take_kyokus(only)
             simulator.next_kyoku(only)
             recorder.begin_kyokus(only)
@@ -58,23 +45,23 @@ def random_game(seed: int, rules: Rules | None = None) -> GameLog:
 def choose_hastily(table: np.void, rng: np.random.Generator) -> int:
     """Return a legal action: win, declare riichi, declare kans; call at random; else discard what is needed least."""
     legal = np.flatnonzero(table["legal"]).tolist()
-    for action in (TSUMO, RON, RIICHI, NINE_TERMINALS):
+    for action in (codes.TSUMO, codes.RON, codes.RIICHI, codes.NINE_TERMINALS):
         if action in legal:
             return int(action)
-    kans = [action for action in legal if ANKAN <= action < TSUMO]
+    kans = [action for action in legal if codes.ANKAN <= action < codes.TSUMO]
     if kans:
         return int(kans[0])
-    if PASS in legal:
-        calls = [action for action in legal if PON <= action < PASS]
-        wanted = 0.3 if calls and calls[0] < CHI else 0.1
-        return int(rng.choice(calls)) if calls and rng.random() < wanted else PASS
+    if codes.PASS in legal:
+        calls = [action for action in legal if codes.PON <= action < codes.PASS]
+        wanted = 0.3 if calls and calls[0] < codes.CHI else 0.1
+        return int(rng.choice(calls)) if calls and rng.random() < wanted else codes.PASS
     return min(legal, key=lambda action: (shanten_after(table, action), rng.random()))
 
 
 def shanten_after(table: np.void, action: int) -> int:
     """Return the shanten that a discard leaves."""
     seat = int(table["actor"])
-    kind = kind_of_face(int(table["drawn"]) if action == TSUMOGIRI else action)
+    kind = kind_of_face(int(table["drawn"]) if action == codes.TSUMOGIRI else action)
     hand = table["hand"][seat].copy()
     hand[kind] -= 1
     return int(standard_shanten(load_suits(), hand, int(table["num_melds"][seat])))
@@ -122,7 +109,7 @@ def drawn_kyoku(wall: U8, *, kyoku: int = 0, honba: int = 0, dice: tuple[int, in
     for turn, tile in enumerate(wall[52:122].tolist()):
         builder.draw((kyoku + turn) % 4, tile)
         builder.discard((kyoku + turn) % 4, tile)
-    builder.end_in_draw(EXHAUSTIVE_DRAW, [0, 0, 0, 0])
+    builder.end_in_draw(codes.EXHAUSTIVE_DRAW, [0, 0, 0, 0])
     return builder.finish()
 
 

@@ -15,31 +15,19 @@ import numpy as np
 
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.kyoku import start_kyoku, step
 from suphx.games.riichi.legal import fill_own_turn, tiles_left
 from suphx.games.riichi.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    CLAIM,
-    DORA_POSITIONS,
-    KYOKU_END,
-    LAST_DRAW,
-    NUM_ACTIONS,
-    PASS,
-    RINSHAN,
-    ROB_KAN,
-    TABLE,
-    TSUMOGIRI,
-    URA_POSITIONS,
-    action_name,
-)
+from suphx.games.riichi.table import TABLE, action_name
 from suphx.games.riichi.tile import face_of_id, kind_of_face, parse_faces, parse_kinds
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.kernel.record import I8, I16, Records
 
 MELD_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "ankan": ANKAN_MELD, "minkan": MINKAN_MELD, "kakan": KAKAN_MELD}
 
-_ACTIONS = {action_name(action): action for action in range(NUM_ACTIONS)}
+_ACTIONS = {action_name(action): action for action in range(codes.NUM_ACTIONS)}
 
 # The order of the tiles left over: neighbours are far apart, so that hands filled with them are far from ready.
 _SPREAD = [(i * 53 + 7) % 136 for i in range(136)]
@@ -99,7 +87,7 @@ class Deal:
         start_kyoku(tables[0], self._suits)
         if left != 69:
             # In the middle of a deal: nobody's first turn.
-            self.table["next_draw"] = LAST_DRAW - left
+            self.table["next_draw"] = codes.LAST_DRAW - left
             self.table["is_first_turn"] = 0
             fill_own_turn(tables[0], self._suits)
 
@@ -115,16 +103,16 @@ class Deal:
     def is_offered(self, seat: int, action: int) -> bool:
         """Tell whether ``seat`` may take ``action`` in this turn or claim window, the seats before it passing."""
         copy = self.tables.copy()
-        while copy["actor"][0] != seat and copy["phase"][0] in (CLAIM, ROB_KAN):
-            step(copy[0], self._suits, PASS)
+        while copy["actor"][0] != seat and copy["phase"][0] in (codes.CLAIM, codes.ROB_KAN):
+            step(copy[0], self._suits, codes.PASS)
         is_same_turn = copy["turn"][0] == self.table["turn"] and copy["phase"][0] == self.table["phase"]
         return bool(is_same_turn and copy["actor"][0] == seat and copy["legal"][0, action])
 
     def act(self, seat: int, action: int) -> None:
         """Let ``seat`` take ``action``, everybody asked before it passing; AssertionError if it may not."""
-        while self.table["phase"] in (CLAIM, ROB_KAN) and self.table["actor"] != seat:
-            step(self.tables[0], self._suits, PASS)
-        assert self.table["phase"] != KYOKU_END, "the deal is over"
+        while self.table["phase"] in (codes.CLAIM, codes.ROB_KAN) and self.table["actor"] != seat:
+            step(self.tables[0], self._suits, codes.PASS)
+        assert self.table["phase"] != codes.KYOKU_END, "the deal is over"
         assert self.table["actor"] == seat, f"seat {self.table['actor']} is asked, not seat {seat}"
         assert self.table["legal"][action], f"{action_name(action)} is not legal; legal: {', '.join(self.legal())}"
         step(self.tables[0], self._suits, action)
@@ -133,19 +121,19 @@ class Deal:
         """Let ``seat`` discard ``tile``: the one just drawn if it is the same."""
         self.pass_all()
         (face,) = parse_faces(tile)
-        self.act(seat, TSUMOGIRI if self.table["drawn"] == face else face)
+        self.act(seat, codes.TSUMOGIRI if self.table["drawn"] == face else face)
 
     def pass_all(self) -> None:
         """Let everybody who is asked for a claim pass."""
-        while self.table["phase"] in (CLAIM, ROB_KAN):
-            step(self.tables[0], self._suits, PASS)
+        while self.table["phase"] in (codes.CLAIM, codes.ROB_KAN):
+            step(self.tables[0], self._suits, codes.PASS)
 
     def tsumogiri(self, times: int = 1) -> None:
         """Let the next ``times`` turns discard what was drawn, nobody claiming."""
         for _ in range(times):
             self.pass_all()
-            assert self.table["phase"] != KYOKU_END, "the deal is over"
-            step(self.tables[0], self._suits, TSUMOGIRI)
+            assert self.table["phase"] != codes.KYOKU_END, "the deal is over"
+            step(self.tables[0], self._suits, codes.TSUMOGIRI)
         self.pass_all()
 
     def play(self, moves: str) -> None:
@@ -178,13 +166,13 @@ class Deal:
 
     def deltas(self) -> list[int]:
         """Return the score changes at the end of the deal."""
-        assert self.table["phase"] == KYOKU_END, f"the deal goes on in phase {self.table['phase']}"
+        assert self.table["phase"] == codes.KYOKU_END, f"the deal goes on in phase {self.table['phase']}"
         changes: list[int] = self.table["deltas"].tolist()
         return changes
 
     def win_yaku(self, w: int = 0) -> set[int]:
         """Return the yaku numbers of win ``w``."""
-        assert self.table["phase"] == KYOKU_END, f"the deal goes on in phase {self.table['phase']}"
+        assert self.table["phase"] == codes.KYOKU_END, f"the deal goes on in phase {self.table['phase']}"
         return {number for number in range(52) if int(self.table["win_yaku"][w]) >> number & 1}
 
 
@@ -199,10 +187,10 @@ def make_wall(
             raise ValueError(f"the hand {hand!r} has {len(parse_faces(hand))} tiles: deal 13 at most")
         wanted.update(zip(places, parse_faces(hand), strict=False))
     # The dealer's draw, then those after it.
-    wanted.update(zip([52, *range(LAST_DRAW - left, LAST_DRAW)], parse_faces(draws), strict=False))
-    wanted.update(zip(RINSHAN, parse_faces(rinshan), strict=False))
-    wanted.update((DORA_POSITIONS[i], face) for i, face in enumerate(parse_faces(dora)))
-    wanted.update((URA_POSITIONS[i], face) for i, face in enumerate(parse_faces(ura)))
+    wanted.update(zip([52, *range(codes.LAST_DRAW - left, codes.LAST_DRAW)], parse_faces(draws), strict=False))
+    wanted.update(zip(codes.RINSHAN, parse_faces(rinshan), strict=False))
+    wanted.update((codes.DORA_POSITIONS[i], face) for i, face in enumerate(parse_faces(dora)))
+    wanted.update((codes.URA_POSITIONS[i], face) for i, face in enumerate(parse_faces(ura)))
     free = list(_SPREAD)
     wall = np.full(136, -1, np.int16)
     for place, face in wanted.items():

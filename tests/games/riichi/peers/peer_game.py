@@ -22,6 +22,7 @@ from riichienv import ActionType, GameRule, MeldType, Phase, RiichiEnv, get_yaku
 
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.legal import tiles_left
 from suphx.games.riichi.records.game_log import RESULT_NAMES
@@ -29,33 +30,7 @@ from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    ANKAN,
-    CALL_DISCARD,
-    CHI,
-    CHI_RED,
-    CLAIM,
-    DISCARD,
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    GAME_END,
-    KAKAN,
-    KYOKU_END,
-    LAST_DRAW,
-    MINKAN,
-    NINE_TERMINALS,
-    OWN_TURN,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    ROB_KAN,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    WIN_RESULT,
-    action_name,
-)
+from suphx.games.riichi.table import action_name
 from suphx.games.riichi.tile import RED_IDS, kind_of_face
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.kernel.record import I16
@@ -63,12 +38,12 @@ from tests.games.riichi.builders.staged_wall import MakeWall
 from tests.games.riichi.peers.peer_divergence import CHANGES_POINTS, FACES, accepted_name
 
 _PLAIN = {
-    int(ActionType.RIICHI): RIICHI,
-    int(ActionType.TSUMO): TSUMO,
-    int(ActionType.KYUSHU_KYUHAI): NINE_TERMINALS,
-    int(ActionType.RON): RON,
-    int(ActionType.DAIMINKAN): MINKAN,
-    int(ActionType.PASS): PASS,
+    int(ActionType.RIICHI): codes.RIICHI,
+    int(ActionType.TSUMO): codes.TSUMO,
+    int(ActionType.KYUSHU_KYUHAI): codes.NINE_TERMINALS,
+    int(ActionType.RON): codes.RON,
+    int(ActionType.DAIMINKAN): codes.MINKAN,
+    int(ActionType.PASS): codes.PASS,
 }
 _DISCARD, _ANKAN, _KAKAN = int(ActionType.DISCARD), int(ActionType.ANKAN), int(ActionType.KAKAN)
 _PON, _CHI = int(ActionType.PON), int(ActionType.CHI)
@@ -77,7 +52,7 @@ _PON, _CHI = int(ActionType.PON), int(ActionType.CHI)
 def peer_wall(wall: I16) -> list[int]:
     """Return a wall (table.py) as the peer wants it: the two tiles of each stack of the dead wall change places."""
     tiles = [int(tile) for tile in wall]
-    for i in range(LAST_DRAW, 136, 2):
+    for i in range(codes.LAST_DRAW, 136, 2):
         tiles[i], tiles[i + 1] = tiles[i + 1], tiles[i]
     return tiles
 
@@ -86,20 +61,20 @@ def action_number(action: Any, drawn: int | None) -> int:
     """Return one of the peer's actions as a number of our action table; ``drawn``: id of the tile just drawn."""
     kind, tile = int(action.action_type), int(action.tile or 0)
     if kind == _DISCARD:
-        return TSUMOGIRI if tile == drawn else DISCARD + FACES[tile]
+        return codes.TSUMOGIRI if tile == drawn else codes.DISCARD + FACES[tile]
     if kind in _PLAIN:
         return _PLAIN[kind]
     if kind == _ANKAN:
-        return ANKAN + tile // 4
+        return codes.ANKAN + tile // 4
     if kind == _KAKAN:
-        return KAKAN + tile // 4
+        return codes.KAKAN + tile // 4
     has_red = any(used in RED_IDS for used in action.consume_tiles)
     if kind == _PON:
-        return PON_RED if has_red else PON
+        return codes.PON_RED if has_red else codes.PON
     if kind == _CHI:
         claimed = tile // 4
         lowest = min(claimed, *(int(used) // 4 for used in action.consume_tiles))
-        return (CHI_RED if has_red else CHI) + claimed - lowest
+        return (codes.CHI_RED if has_red else codes.CHI) + claimed - lowest
     raise ValueError(f"the peer offers {action.to_dict()}: no action of four players")
 
 
@@ -111,13 +86,13 @@ def number_actions(actions: Iterable[Any], drawn: int | None) -> dict[int, Any]:
 def list_turn_situations(t: np.void) -> Iterator[str]:
     """Name what is special about the decision that a table waits for."""
     phase, seat, legal = t["phase"], t["actor"], t["legal"]
-    if phase == CLAIM:
+    if phase == codes.CLAIM:
         kind = kind_of_face(int(t["claimed_face"]))
         if int(t["waits"][seat]) >> kind & 1 and t["missed_win"][seat]:
             yield f"furiten by a missed win, {'riichi' if t['riichi'][seat] else 'this turn'}"
-    if phase == CALL_DISCARD and t["forbidden"] & _held(t, seat):
+    if phase == codes.CALL_DISCARD and t["forbidden"] & _held(t, seat):
         yield "kuikae forbids a tile of the hand"
-    if phase == OWN_TURN and t["riichi"][seat] and legal[ANKAN:KAKAN].any():
+    if phase == codes.OWN_TURN and t["riichi"][seat] and legal[codes.ANKAN : codes.KAKAN].any():
         yield "closed kan after riichi"
 
 
@@ -129,9 +104,9 @@ def list_end_situations(t: np.void) -> Iterator[str]:
     """Name how a deal ended, at KYOKU_END."""
     if t["kyoku"] >= 4 * t["num_winds"]:
         yield "deal of the extra wind"
-    if t["result"] != WIN_RESULT:
+    if t["result"] != codes.WIN_RESULT:
         yield RESULT_NAMES[int(t["result"])]
-        if t["result"] == EXHAUSTIVE_DRAW:
+        if t["result"] == codes.EXHAUSTIVE_DRAW:
             yield f"draw with {int(t['tenpai'].sum())} tenpai"
         return
     yield from _list_win_situations(t)
@@ -209,7 +184,7 @@ def our_view(t: Any) -> View:
     """Return everything that both engines show between two decisions."""
     return our_round(t) | {
         "left": int(tiles_left(t)),
-        "dora": [FACES[t["wall"][DORA_POSITIONS[i]]] for i in range(t["num_dora"])],
+        "dora": [FACES[t["wall"][codes.DORA_POSITIONS[i]]] for i in range(t["num_dora"])],
         "riichi": (t["riichi"] != 0).tolist(),
         "hands": [_our_hand(t["hand"][seat], int(t["red"][seat])) for seat in range(4)],
         "rivers": [t["river"][seat, : t["river_length"][seat]].tolist() for seat in range(4)],
@@ -312,7 +287,7 @@ def split_deals(events: list[View]) -> list[list[View]]:
 Play = Callable[[Any, np.random.Generator], int]
 """Chooses a legal action for the actor of a table."""
 
-WINDOWS = (CLAIM, ROB_KAN)
+WINDOWS = (codes.CLAIM, codes.ROB_KAN)
 NAMES = ("A", "B", "C", "D")
 _ONLY = np.array([0])
 _BANKRUPT = [-1_000_000] * 4
@@ -361,9 +336,9 @@ class PeerGame:
 
     def play(self) -> None:
         """Play the game to its end; DifferenceError at the first thing that is not the same."""
-        while self._table["phase"] != GAME_END:
+        while self._table["phase"] != codes.GAME_END:
             self._deal()
-            while self._table["phase"] != KYOKU_END:
+            while self._table["phase"] != codes.KYOKU_END:
                 self._decide()
             self._end_deal()
         self._end_game()
@@ -408,7 +383,7 @@ class PeerGame:
         self._answer(answers)
 
     def _answer(self, answers: dict[int, Any]) -> None:
-        if self._table["result"] == WIN_RESULT:
+        if self._table["result"] == codes.WIN_RESULT:
             # The peer forgets a win when it deals again; a game that ends with it keeps it.
             twin = self._env.clone()
             twin.set_scores(_BANKRUPT)
@@ -421,7 +396,7 @@ class PeerGame:
         t, env = self._table, self._env
         self.seen.update(list_end_situations(t))
         accepted = ""
-        if t["result"] == WIN_RESULT:
+        if t["result"] == codes.WIN_RESULT:
             accepted = self._expect("wins", our_wins(t), their_wins(self._wins, int(t["kyoku"])))
         self._pays_alike = accepted not in CHANGES_POINTS
         # After the end of this deal the peer's log has a deal of its own, which ours replaces.
@@ -430,8 +405,8 @@ class PeerGame:
         self._recorder.take_kyokus(_ONLY)
         self._simulator.next_kyoku(_ONLY)
         if self._pays_alike:
-            self._expect("end of the game", t["phase"] == GAME_END, env.done())
-            if t["phase"] != GAME_END:
+            self._expect("end of the game", t["phase"] == codes.GAME_END, env.done())
+            if t["phase"] != codes.GAME_END:
                 self._expect("next deal", our_round(t), their_round(env))
 
     def _end_game(self) -> None:

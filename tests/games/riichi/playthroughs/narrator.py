@@ -12,25 +12,12 @@ import numpy as np
 
 from suphx.games.game import Agent
 from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.decisions import hand_text
 from suphx.games.riichi.records.game_log import RESULT_NAMES
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    CALL_DISCARD,
-    CLAIM,
-    DORA_POSITIONS,
-    EXHAUSTIVE_DRAW,
-    GAME_END,
-    KYOKU_END,
-    PASS,
-    RIICHI_DISCARD,
-    ROB_KAN,
-    TSUMOGIRI,
-    URA_POSITIONS,
-    WIN_RESULT,
-    action_name,
-)
+from suphx.games.riichi.table import action_name
 from suphx.games.riichi.tile import face_name, face_of_id, format_faces
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 
@@ -47,11 +34,11 @@ def tell_game(agents: Sequence[Agent], rules: Rules, wall_seed: int) -> Iterator
     table: Any = simulator.tables[0]
     red_fives = rules.red_bits
     yield from _deal(table, red_fives)
-    while table["phase"] != GAME_END:
-        if table["phase"] == KYOKU_END:
+    while table["phase"] != codes.GAME_END:
+        if table["phase"] == codes.KYOKU_END:
             yield from _end(table, red_fives)
             simulator.next_kyoku(ONLY)
-            if table["phase"] != GAME_END:
+            if table["phase"] != codes.GAME_END:
                 yield from _deal(table, red_fives)
             continue
         action = int(agents[int(table["actor"])].act(simulator.tables, ONLY)[0])
@@ -72,7 +59,7 @@ def _deal(table: Any, red_fives: int) -> Iterator[str]:
     names = [face_name(face_of_id(int(tile), red_fives)) for tile in table["wall"]]
     yield f"\n{WINDS[kyoku // 4]} {kyoku % 4 + 1}, honba {table['honba']}, {table['kyotaku']} sticks"
     yield from (f"wall {' '.join(names[first : first + 34])}" for first in range(0, 136, 34))
-    yield f"dora indicator {names[DORA_POSITIONS[0]]}"
+    yield f"dora indicator {names[codes.DORA_POSITIONS[0]]}"
     for seat in range(4):
         drawn = [] if int(table["actor"]) != seat else [int(table["drawn"])]
         yield f"{SEATS[seat]} {WINDS[(seat - kyoku) % 4]:5} {table['scores'][seat]:6}  {hand_text(table, seat)}" + (
@@ -84,29 +71,29 @@ def _decision(table: Any, action: int) -> str:
     """Return what the actor does, and what else it may do but discard another tile."""
     seat, phase, drawn = int(table["actor"]), int(table["phase"]), int(table["drawn"])
     legal = np.flatnonzero(table["legal"]).tolist()
-    if phase in (CLAIM, ROB_KAN):
+    if phase in (codes.CLAIM, codes.ROB_KAN):
         does = f"on {face_name(int(table['claimed_face']))}: {action_name(action)}"
-    elif action <= TSUMOGIRI:
-        tile = "it" if action == TSUMOGIRI else face_name(action)
+    elif action <= codes.TSUMOGIRI:
+        tile = "it" if action == codes.TSUMOGIRI else face_name(action)
         does = f"draws {face_name(drawn)}, discards {tile}" if drawn >= 0 else f"discards {tile}"
     else:
         does = f"draws {face_name(drawn)}, {action_name(action)} with {hand_text(table, seat)}"
-    options = [action_name(other) for other in legal if other > TSUMOGIRI and other not in (action, PASS)]
-    if phase in (RIICHI_DISCARD, CALL_DISCARD):
-        options = [format_faces([drawn if other == TSUMOGIRI else other for other in legal])]
+    options = [action_name(other) for other in legal if other > codes.TSUMOGIRI and other not in (action, codes.PASS)]
+    if phase in (codes.RIICHI_DISCARD, codes.CALL_DISCARD):
+        options = [format_faces([drawn if other == codes.TSUMOGIRI else other for other in legal])]
     return f"{SEATS[seat]} {does}" + (f"  [{', '.join(options)}]" if options else "")
 
 
 def _changes(before: Any, table: Any, red_fives: int) -> Iterator[str]:
     """Yield what a decision brought about besides: a stick, a meld, a dora indicator."""
     for seat in range(4):
-        if table["phase"] != KYOKU_END and table["scores"][seat] < before["scores"][seat]:
+        if table["phase"] != codes.KYOKU_END and table["scores"][seat] < before["scores"][seat]:
             yield f"  {SEATS[seat]} pays a riichi stick: {table['kyotaku']} on the table"
         if not np.array_equal(before["meld_type"][seat], table["meld_type"][seat]):
             changed = int(np.flatnonzero(before["meld_type"][seat] != table["meld_type"][seat])[0])
             yield f"  {SEATS[seat]} {_meld(table, seat, changed)}: {hand_text(table, seat)}"
     for i in range(int(before["num_dora"]), int(table["num_dora"])):
-        yield f"  dora indicator {face_name(face_of_id(int(table['wall'][DORA_POSITIONS[i]]), red_fives))}"
+        yield f"  dora indicator {face_name(face_of_id(int(table['wall'][codes.DORA_POSITIONS[i]]), red_fives))}"
 
 
 def _meld(table: Any, seat: int, place: int) -> str:
@@ -124,9 +111,9 @@ def _meld(table: Any, seat: int, place: int) -> str:
 def _end(table: Any, red_fives: int) -> Iterator[str]:
     """Yield how a deal ended."""
     result = int(table["result"])
-    if result != WIN_RESULT:
+    if result != codes.WIN_RESULT:
         yield f"{RESULT_NAMES[result]}"
-    if result == EXHAUSTIVE_DRAW:
+    if result == codes.EXHAUSTIVE_DRAW:
         for seat in np.flatnonzero(table["tenpai"]).tolist():
             waits = [kind for kind in range(34) if int(table["waits"][seat]) >> kind & 1]
             yield f"  {SEATS[seat]} is tenpai: {hand_text(table, seat)} waits for {format_faces(waits)}"
@@ -144,7 +131,7 @@ def _win(table: Any, w: int, red_fives: int) -> str:
         if table[f"win_{name}"][w]:
             yaku.append(f"{name} {table[f'win_{name}'][w]}")
     if table["riichi"][seat]:
-        ura = [face_of_id(int(table["wall"][URA_POSITIONS[i]]), red_fives) for i in range(int(table["num_dora"]))]
+        ura = [face_of_id(int(table["wall"][codes.URA_POSITIONS[i]]), red_fives) for i in range(int(table["num_dora"]))]
         yaku.append(f"ura indicators {' '.join(map(face_name, ura))}")
     value = f"{table['win_yakuman'][w]} yakuman" if table["win_yakuman"][w] else f"{table['win_han'][w]} han"
     value += f" {table['win_fu'][w]} fu" if table["win_fu"][w] else ""

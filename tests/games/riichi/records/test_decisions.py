@@ -3,31 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.decisions import (
-    hand_text,
-    has_namesake,
-    seat_text,
-    viewer_move,
-)
+from suphx.games.riichi import table as codes
+from suphx.games.riichi.records.decisions import hand_text, has_namesake, seat_text, viewer_move
 from suphx.games.riichi.records.kyoku_playback import shown_hands
 from suphx.games.riichi.records.viewer_game import ViewerSteps, viewer_state
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    ANKAN,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    KAKAN,
-    MINKAN,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS,
-    OWN_TURN,
-    PON,
-    TRIPLE_RON_DRAW,
-    WIN_RESULT,
-)
 from suphx.games.riichi.tile import parse_faces
 from tests.games.riichi.builders.table_builder import Deal
 
@@ -37,13 +18,13 @@ FIVE_OF_PINZU = 13
 @pytest.mark.parametrize(
     ("result", "seats"),
     [
-        (EXHAUSTIVE_DRAW, [1, 3]),
-        (NAGASHI_MANGAN, [1, 3]),
-        (FOUR_RIICHI_DRAW, [0, 1, 2, 3]),
-        (TRIPLE_RON_DRAW, [0, 1, 3]),
-        (FOUR_WINDS_DRAW, []),
-        (FOUR_KANS_DRAW, []),
-        (WIN_RESULT, []),
+        (codes.EXHAUSTIVE_DRAW, [1, 3]),
+        (codes.NAGASHI_MANGAN, [1, 3]),
+        (codes.FOUR_RIICHI_DRAW, [0, 1, 2, 3]),
+        (codes.TRIPLE_RON_DRAW, [0, 1, 3]),
+        (codes.FOUR_WINDS_DRAW, []),
+        (codes.FOUR_KANS_DRAW, []),
+        (codes.WIN_RESULT, []),
     ],
 )
 def test_a_draw_opens_the_hands_that_tenhou_opens(result: int, seats: list[int]) -> None:
@@ -53,7 +34,7 @@ def test_a_draw_opens_the_hands_that_tenhou_opens(result: int, seats: list[int])
 def test_nine_terminals_open_the_hand_of_who_declares_them() -> None:
     deal = Deal(["19m19p19s123z2345m", "", "", ""], draws="4z")
     assert viewer_state(deal.table, 0)["open"] == []
-    deal.act(0, NINE_TERMINALS)
+    deal.act(0, codes.NINE_TERMINALS)
     assert viewer_state(deal.table, 0)["open"] == [0]
 
 
@@ -62,7 +43,7 @@ def test_no_waits_are_shown_between_a_pon_and_its_discard() -> None:
     deal.tsumogiri(2)
     assert viewer_state(deal.table, 0)["waits1"] == [9, FIVE_OF_PINZU]
     deal.discard(2, "1p")
-    deal.act(1, PON)
+    deal.act(1, codes.PON)
     assert viewer_state(deal.table, 0)["waits1"] == []
     deal.discard(1, "5p")
     assert viewer_state(deal.table, 0)["waits1"] == [FIVE_OF_PINZU]
@@ -71,8 +52,8 @@ def test_no_waits_are_shown_between_a_pon_and_its_discard() -> None:
 def test_the_red_five_of_a_closed_kan_is_one_of_the_two_tiles_that_lie_face_up() -> None:
     deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m 1z")
     steps = ViewerSteps(deal.table, deal.table["red_fives"])
-    deal.act(0, ANKAN + FIVE_OF_PINZU)
-    steps.follow(deal.table, ANKAN + FIVE_OF_PINZU, OWN_TURN)
+    deal.act(0, codes.ANKAN + FIVE_OF_PINZU)
+    steps.follow(deal.table, codes.ANKAN + FIVE_OF_PINZU, codes.OWN_TURN)
     assert [step["faces"] for step in steps.steps if step["kind"] == "ankan"] == [parse_faces("0555p")]
     (meld,) = viewer_state(deal.table, deal.table["red_fives"])["melds0"]
     assert meld == {"faces": parse_faces("5055p"), "taken": None, "is_hidden": True, "is_added": False}
@@ -82,7 +63,7 @@ def test_a_kan_of_a_discard_names_the_red_five_that_was_in_the_hand_or_discarded
     for hand, discard in (("055p", "5p"), ("555p", "0p")):
         deal = Deal(["123m", f"{hand}1238s", "", ""], draws=discard)
         deal.discard(0, discard)
-        faces = viewer_move(deal.table, MINKAN)["faces"]
+        faces = viewer_move(deal.table, codes.MINKAN)["faces"]
         assert faces[0] == parse_faces(discard)[0]
         assert sorted(faces) == sorted(parse_faces("0555p"))
 
@@ -91,12 +72,12 @@ def test_a_kan_of_a_discard_names_the_red_five_that_was_in_the_hand_or_discarded
 def test_a_kan_that_is_added_to_a_pon_names_its_red_five(hand: str, added: str) -> None:
     deal = Deal(["123m", f"{hand}1238s", "", ""], draws=f"5p 9m 9m 9m {added}")
     deal.discard(0, "5p")
-    deal.act(1, PON + (hand == "05p"))
+    deal.act(1, codes.PON + (hand == "05p"))
     deal.discard(1, "8s")
-    while deal.table["turn"] != 1 or not deal.table["legal"][KAKAN + FIVE_OF_PINZU]:
+    while deal.table["turn"] != 1 or not deal.table["legal"][codes.KAKAN + FIVE_OF_PINZU]:
         deal.pass_all()
         deal.tsumogiri()
-    assert sorted(viewer_move(deal.table, KAKAN + FIVE_OF_PINZU)["faces"]) == sorted(parse_faces("0555p"))
+    assert sorted(viewer_move(deal.table, codes.KAKAN + FIVE_OF_PINZU)["faces"]) == sorted(parse_faces("0555p"))
 
 
 @pytest.mark.parametrize(

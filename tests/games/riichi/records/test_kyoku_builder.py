@@ -8,27 +8,11 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import KyokuLog, empty_result, move
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, Win
 from suphx.games.riichi.records.kyoku_playback import Called, Drew, Ended, Event, PaidStick, TurnedDora, play_kyoku
 from suphx.games.riichi.records.mjlog_xml import decode_meld, encode_meld
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    DISCARD,
-    EXHAUSTIVE_DRAW,
-    KAKAN,
-    MINKAN,
-    NINE_TERMINALS_DRAW,
-    PON,
-    PON_RED,
-    RIICHI,
-    TRIPLE_RON_DRAW,
-    TSUMO,
-    TSUMOGIRI,
-    WIN_RESULT,
-)
 from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.games import builder_of
@@ -58,13 +42,13 @@ def test_faces_are_those_of_tile_py() -> None:
 
 def test_a_seed_wall_is_kept_and_the_record_beside_it() -> None:
     builder = after_discard()
-    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
+    builder.end_in_draw(codes.TRIPLE_RON_DRAW, NO_CHANGE)
     other = ORDERED[::-1].copy()
     log = builder.finish(other)
     assert log.is_wall_from_seed
     assert log.wall is other
     assert log.deal.tolist() == list(range(52))
-    assert log.moves.tolist() == [move(0, TSUMOGIRI)]
+    assert log.moves.tolist() == [move(0, codes.TSUMOGIRI)]
 
 
 def test_a_triple_ron_may_rob_a_kan() -> None:
@@ -79,9 +63,9 @@ def test_a_triple_ron_may_rob_a_kan() -> None:
     builder.draw(1, 56)
     builder.call(1, Meld(KAKAN_MELD, (4, 5, 6, 7), 4, 3, 7))
     with pytest.raises(ValueError, match="in the middle of a turn"):
-        builder.end_in_draw(EXHAUSTIVE_DRAW, NO_CHANGE)
-    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
-    assert builder.finish().result["result"] == TRIPLE_RON_DRAW
+        builder.end_in_draw(codes.EXHAUSTIVE_DRAW, NO_CHANGE)
+    builder.end_in_draw(codes.TRIPLE_RON_DRAW, NO_CHANGE)
+    assert builder.finish().result["result"] == codes.TRIPLE_RON_DRAW
 
 
 def test_a_double_ron_is_two_moves_and_two_wins_in_order() -> None:
@@ -89,7 +73,7 @@ def test_a_double_ron_is_two_moves_and_two_wins_in_order() -> None:
     builder.win(Win(seat=1, loser=0, tile=52, deltas=[-8_000, 8_000, 0, 0], han=5, points=8_000))
     builder.win(Win(seat=3, loser=0, tile=52, deltas=[-2_000, 0, 0, 2_000], han=2, points=2_000))
     result = builder.finish().result
-    assert result["result"] == WIN_RESULT
+    assert result["result"] == codes.WIN_RESULT
     assert result["win_seat"][:2].tolist() == [1, 3]
     assert result["deltas"].tolist() == [-10_000, 8_000, 0, 2_000]
     assert result["win_deltas"][1].tolist() == [-2_000, 0, 0, 2_000]
@@ -101,8 +85,8 @@ def test_a_discard_of_another_id_is_tedashi_even_of_the_same_face() -> None:
     builder = builder_of(ORDERED)
     builder.draw(0, 53)
     builder.discard(0, 0)
-    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
-    assert builder.finish().moves.tolist() == [move(0, DISCARD)]
+    builder.end_in_draw(codes.TRIPLE_RON_DRAW, NO_CHANGE)
+    assert builder.finish().moves.tolist() == [move(0, codes.DISCARD)]
 
 
 def test_a_riichi_recorded_after_its_discard_stands_before_it() -> None:
@@ -110,8 +94,8 @@ def test_a_riichi_recorded_after_its_discard_stands_before_it() -> None:
     builder.declare_riichi(0)
     builder.pay_stick(0)
     assert (builder.scores[0], builder.kyotaku) == (24_000, 1)
-    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
-    assert builder.finish().moves.tolist() == [move(0, RIICHI), move(0, TSUMOGIRI)]
+    builder.end_in_draw(codes.TRIPLE_RON_DRAW, NO_CHANGE)
+    assert builder.finish().moves.tolist() == [move(0, codes.RIICHI), move(0, codes.TSUMOGIRI)]
 
 
 IMPOSSIBLE: dict[str, tuple[Callable[[KyokuBuilder], object], str]] = {
@@ -125,7 +109,7 @@ IMPOSSIBLE: dict[str, tuple[Callable[[KyokuBuilder], object], str]] = {
     "a tsumo without a draw": (lambda b: b.win(Win(seat=1, loser=1, tile=53, deltas=NO_CHANGE)), "not just drawn"),
     "a ron of another tile": (lambda b: b.win(Win(seat=1, loser=0, tile=53, deltas=NO_CHANGE)), "not just given"),
     "a ron of another seat": (lambda b: b.win(Win(seat=1, loser=2, tile=52, deltas=NO_CHANGE)), "not just given"),
-    "nine terminals without a draw": (lambda b: b.end_in_draw(NINE_TERMINALS_DRAW, NO_CHANGE), "not drawn"),
+    "nine terminals without a draw": (lambda b: b.end_in_draw(codes.NINE_TERMINALS_DRAW, NO_CHANGE), "not drawn"),
     "no end": (lambda b: b.finish(), "no end"),
     "a call of tiles of others": (lambda b: b.call(1, Meld(CHI_MELD, (52, 56, 60), 52, 3)), "not in its hand"),
     "chi from the wrong side": (lambda b: b.call(2, Meld(CHI_MELD, (52, 56, 60), 52, 3)), "not the last discard"),
@@ -147,7 +131,7 @@ def test_an_unpaid_riichi_stops_the_next_draw_and_the_draw_of_the_kyoku() -> Non
     with pytest.raises(ValueError, match="stick is not recorded"):
         builder.draw(1, 53)
     with pytest.raises(ValueError, match="stick is not recorded"):
-        builder.end_in_draw(EXHAUSTIVE_DRAW, NO_CHANGE)
+        builder.end_in_draw(codes.EXHAUSTIVE_DRAW, NO_CHANGE)
 
 
 def test_a_wall_that_ends_before_its_draws_is_refused() -> None:
@@ -160,18 +144,18 @@ def test_a_wall_that_ends_before_its_draws_is_refused() -> None:
 
 
 MELDS = {
-    "chi low": (Meld(CHI_MELD, (0, 5, 11), 0, 3), CHI),
-    "chi middle": (Meld(CHI_MELD, (58, 61, 64), 61, 3), CHI + 1),
-    "chi high": (Meld(CHI_MELD, (99, 103, 107), 107, 3), CHI + 2),
-    "chi with own red": (Meld(CHI_MELD, (50, 52, 57), 50, 3), CHI_RED),
-    "chi of a red": (Meld(CHI_MELD, (86, 88, 94), 88, 3), CHI + 1),
-    "pon": (Meld(PON_MELD, (124, 125, 127), 127, 1), PON),
-    "pon with own red": (Meld(PON_MELD, (16, 17, 19), 19, 2), PON_RED),
-    "pon of a red": (Meld(PON_MELD, (16, 17, 19), 16, 2), PON),
-    "minkan": (Meld(MINKAN_MELD, tuple(range(88, 92)), 90, 1), MINKAN),
-    "ankan": (Meld(ANKAN_MELD, tuple(range(132, 136)), -1, 0), ANKAN + 33),
-    "kakan": (Meld(KAKAN_MELD, tuple(range(124, 128)), 125, 3, 127), KAKAN + 31),
-    "kakan of the red": (Meld(KAKAN_MELD, tuple(range(52, 56)), 55, 2, 52), KAKAN + 13),
+    "chi low": (Meld(CHI_MELD, (0, 5, 11), 0, 3), codes.CHI),
+    "chi middle": (Meld(CHI_MELD, (58, 61, 64), 61, 3), codes.CHI + 1),
+    "chi high": (Meld(CHI_MELD, (99, 103, 107), 107, 3), codes.CHI + 2),
+    "chi with own red": (Meld(CHI_MELD, (50, 52, 57), 50, 3), codes.CHI_RED),
+    "chi of a red": (Meld(CHI_MELD, (86, 88, 94), 88, 3), codes.CHI + 1),
+    "pon": (Meld(PON_MELD, (124, 125, 127), 127, 1), codes.PON),
+    "pon with own red": (Meld(PON_MELD, (16, 17, 19), 19, 2), codes.PON_RED),
+    "pon of a red": (Meld(PON_MELD, (16, 17, 19), 16, 2), codes.PON),
+    "minkan": (Meld(MINKAN_MELD, tuple(range(88, 92)), 90, 1), codes.MINKAN),
+    "ankan": (Meld(ANKAN_MELD, tuple(range(132, 136)), -1, 0), codes.ANKAN + 33),
+    "kakan": (Meld(KAKAN_MELD, tuple(range(124, 128)), 125, 3, 127), codes.KAKAN + 31),
+    "kakan of the red": (Meld(KAKAN_MELD, tuple(range(52, 56)), 55, 2, 52), codes.KAKAN + 13),
 }
 
 
@@ -199,7 +183,7 @@ def test_every_code_is_either_refused_or_its_own_inverse() -> None:
 # ---- played again
 
 
-def log_of(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = EXHAUSTIVE_DRAW) -> KyokuLog:
+def log_of(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = codes.EXHAUSTIVE_DRAW) -> KyokuLog:
     record = empty_result()
     record["result"] = result
     return KyokuLog(
@@ -214,27 +198,27 @@ def log_of(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = EX
     )
 
 
-def played(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = EXHAUSTIVE_DRAW) -> list[Event]:
+def played(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = codes.EXHAUSTIVE_DRAW) -> list[Event]:
     return list(play_kyoku(log_of(moves, wall=wall, result=result)))
 
 
-KAN = [(0, TSUMOGIRI), (1, MINKAN)]
+KAN = [(0, codes.TSUMOGIRI), (1, codes.MINKAN)]
 
 
 @pytest.mark.parametrize(
     ("moves", "events"),
     [
-        ([(0, ANKAN), (0, TSUMOGIRI)], "Drew Called TurnedDora Drew Discarded Ended"),
-        ([*KAN, (1, DISCARD + 5)], "Drew Discarded Called Drew TurnedDora Discarded Ended"),
+        ([(0, codes.ANKAN), (0, codes.TSUMOGIRI)], "Drew Called TurnedDora Drew Discarded Ended"),
+        ([*KAN, (1, codes.DISCARD + 5)], "Drew Discarded Called Drew TurnedDora Discarded Ended"),
         (
-            [*KAN, (1, ANKAN + 5), (1, TSUMOGIRI)],
+            [*KAN, (1, codes.ANKAN + 5), (1, codes.TSUMOGIRI)],
             "Drew Discarded Called Drew Called TurnedDora TurnedDora Drew Discarded Ended",
         ),
-        ([*KAN, (1, TSUMO)], "Drew Discarded Called Drew Ended"),
+        ([*KAN, (1, codes.TSUMO)], "Drew Discarded Called Drew Ended"),
     ],
 )
 def test_the_dora_of_a_kan_turns_over_when_tenhou_turns_it(moves: list[tuple[int, int]], events: str) -> None:
-    wall = swapped(7, 52) if moves[0] == (0, TSUMOGIRI) else ORDERED  # seat 0 draws the 2m that seat 1 lacks
+    wall = swapped(7, 52) if moves[0] == (0, codes.TSUMOGIRI) else ORDERED  # seat 0 draws the 2m that seat 1 lacks
     found = played(moves, wall=wall)
     assert " ".join(type(event).__name__ for event in found) == events
     doras = [event.tile for event in found if isinstance(event, TurnedDora)]
@@ -243,8 +227,16 @@ def test_the_dora_of_a_kan_turns_over_when_tenhou_turns_it(moves: list[tuple[int
 
 
 def test_an_added_kan_joins_its_pon_and_turns_no_dora_when_robbed() -> None:
-    moves = [(0, TSUMOGIRI), (1, PON), (1, DISCARD + 5), (2, TSUMOGIRI), (3, TSUMOGIRI), (0, TSUMOGIRI), (1, KAKAN + 1)]
-    found = played(moves, wall=swapped(7, 52), result=WIN_RESULT)
+    moves = [
+        (0, codes.TSUMOGIRI),
+        (1, codes.PON),
+        (1, codes.DISCARD + 5),
+        (2, codes.TSUMOGIRI),
+        (3, codes.TSUMOGIRI),
+        (0, codes.TSUMOGIRI),
+        (1, codes.KAKAN + 1),
+    ]
+    found = played(moves, wall=swapped(7, 52), result=codes.WIN_RESULT)
     end = found[-1]
     assert isinstance(end, Ended)
     assert not any(isinstance(event, TurnedDora) for event in found)
@@ -254,28 +246,28 @@ def test_an_added_kan_joins_its_pon_and_turns_no_dora_when_robbed() -> None:
 
 
 def test_a_riichi_stick_is_paid_when_the_discard_was_not_ronned() -> None:
-    moves = [(0, RIICHI), (0, TSUMOGIRI)]
+    moves = [(0, codes.RIICHI), (0, codes.TSUMOGIRI)]
     for more, result, is_paid in (
-        ([(1, TSUMOGIRI)], WIN_RESULT, True),
-        ([], EXHAUSTIVE_DRAW, True),
-        ([], WIN_RESULT, False),
-        ([], TRIPLE_RON_DRAW, False),
+        ([(1, codes.TSUMOGIRI)], codes.WIN_RESULT, True),
+        ([], codes.EXHAUSTIVE_DRAW, True),
+        ([], codes.WIN_RESULT, False),
+        ([], codes.TRIPLE_RON_DRAW, False),
     ):
         paid = [event for event in played([*moves, *more], result=result) if isinstance(event, PaidStick)]
         assert paid == [PaidStick(0, (24_000, 25_000, 25_000, 25_000))] * is_paid
 
 
 UNFITTING = {
-    "a discard that is not held": [(0, DISCARD + 30)],
-    "another seat's turn": [(1, TSUMOGIRI)],
-    "a chi without the tiles": [(0, TSUMOGIRI), (1, CHI)],
-    "a chi from the wrong side": [(0, DISCARD), (2, CHI)],
-    "a pon without the tiles": [(0, TSUMOGIRI), (2, PON)],
-    "a kan without the tiles": [(0, ANKAN + 20)],
-    "an added kan without a pon": [(0, KAKAN)],
-    "a claim before any discard": [(1, PON)],
+    "a discard that is not held": [(0, codes.DISCARD + 30)],
+    "another seat's turn": [(1, codes.TSUMOGIRI)],
+    "a chi without the tiles": [(0, codes.TSUMOGIRI), (1, codes.CHI)],
+    "a chi from the wrong side": [(0, codes.DISCARD), (2, codes.CHI)],
+    "a pon without the tiles": [(0, codes.TSUMOGIRI), (2, codes.PON)],
+    "a kan without the tiles": [(0, codes.ANKAN + 20)],
+    "an added kan without a pon": [(0, codes.KAKAN)],
+    "a claim before any discard": [(1, codes.PON)],
     "no action": [(0, 127)],
-    "a fifth seat": [(0, TSUMOGIRI), (4, PON)],
+    "a fifth seat": [(0, codes.TSUMOGIRI), (4, codes.PON)],
 }
 
 
@@ -287,7 +279,7 @@ def test_moves_that_do_not_fit_the_wall_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("result", 0), ("result", 9), ("num_wins", 4), ("num_wins", -1)])
 def test_results_that_no_kyoku_has_are_refused(name: str, value: int) -> None:
-    log = log_of([(0, TSUMOGIRI)])
+    log = log_of([(0, codes.TSUMOGIRI)])
     log.result[name] = value
     with pytest.raises(ValueError, match="has an unknown kind, or impossible wins"):
         list(play_kyoku(log))

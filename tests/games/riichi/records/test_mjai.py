@@ -15,17 +15,10 @@ from suphx.games.riichi.records.quarantine import INCOMPLETE, ForeignRecord, Mis
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.table import NAGASHI_MANGAN, TRIPLE_RON_DRAW
-from tests.games.riichi.builders.games import (
-    assert_same_game,
-    builder_of,
-    drawn_game,
-    drawn_kyoku,
-    random_game,
-    shuffled_wall,
-)
+from tests.games.riichi.builders import games
 
-RICH = write_mjai(random_game(3))
-SHORT = write_mjai(drawn_game(shuffled_wall(1), shuffled_wall(2)))
+RICH = write_mjai(games.random_game(3))
+SHORT = write_mjai(games.drawn_game(games.shuffled_wall(1), games.shuffled_wall(2)))
 
 Event = dict[str, Any]
 
@@ -56,7 +49,7 @@ def first(events: list[Event], kind: str) -> Event:
 def test_who_is_tenpai_and_three_rons_on_the_last_tile_follow_from_the_hands(
     end: Event, tenpai: list[int], result: int
 ) -> None:
-    game = random_game(8 if result == TRIPLE_RON_DRAW else 1)
+    game = games.random_game(8 if result == TRIPLE_RON_DRAW else 1)
     assert tenpai_of(game)[0] == tenpai
     events = events_of(write_mjai(game))
     place = events.index(first(events, "ryukyoku"))
@@ -68,7 +61,7 @@ def test_who_is_tenpai_and_three_rons_on_the_last_tile_follow_from_the_hands(
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_plain_dialect_without_reasons_and_final_scores_says_the_same(seed: int) -> None:
-    game = random_game(seed)
+    game = games.random_game(seed)
     events = events_of(write_mjai(game))
     for event in events:
         for name in ("reason", "tenpais", "kyoku_first", "aka_flag"):
@@ -83,7 +76,7 @@ def test_a_plain_dialect_without_reasons_and_final_scores_says_the_same(seed: in
 @pytest.mark.parametrize("seed", range(6))
 def test_ura_indicators_of_the_original_mjai_are_read(seed: int) -> None:
     """It calls them ``uradora_markers``, and has the key of a win without riichi not at all."""
-    game = random_game(seed)
+    game = games.random_game(seed)
     events = events_of(write_mjai(game))
     wins = [event for event in events if event["type"] == "hora"]
     assert any(win["ura_markers"] for win in wins)
@@ -152,7 +145,7 @@ def refused_as_incomplete(events: list[Event], reason: str) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 4, 11])
 def test_a_kan_without_its_dora_event_is_set_aside(seed: int) -> None:
-    events = events_of(write_mjai(random_game(seed)))
+    events = events_of(write_mjai(games.random_game(seed)))
     doras = [index for index, event in enumerate(events) if event["type"] == "dora"]
     assert len(doras) >= 3
     for index in doras:
@@ -161,13 +154,13 @@ def test_a_kan_without_its_dora_event_is_set_aside(seed: int) -> None:
 
 def test_a_dora_event_without_a_kan_is_refused() -> None:
     events = events_of(SHORT)
-    dora = {"type": "dora", "dora_marker": TILE_NAMES[FACE_OF_ID[int(shuffled_wall(1)[128])]]}
+    dora = {"type": "dora", "dora_marker": TILE_NAMES[FACE_OF_ID[int(games.shuffled_wall(1)[128])]]}
     with pytest.raises(RecordError, match="1 dora indicators are turned over, but the record shows 2"):
         parse_mjai(text_of([*events[:3], dora, *events[3:]]), "x")
 
 
 def test_a_win_with_riichi_without_one_of_its_ura_indicators_is_set_aside() -> None:
-    events = events_of(write_mjai(random_game(11)))
+    events = events_of(write_mjai(games.random_game(11)))
     wins = [event for event in events if event["type"] == "hora" and len(event["ura_markers"]) > 1]
     assert {len(win["ura_markers"]) for win in wins} == {2, 3}
     for win in wins:
@@ -179,7 +172,7 @@ def test_a_win_with_riichi_without_one_of_its_ura_indicators_is_set_aside() -> N
 
 @pytest.mark.parametrize("seed", [0, 4, 11])
 def test_ura_indicators_that_a_record_does_not_show_agree_with_its_payments_and_are_unknown(seed: int) -> None:
-    game = random_game(seed)
+    game = games.random_game(seed)
     events = events_of(write_mjai(game))
     log = parse_mjai(text_of(without(events, "ura_markers", "deltas")), "x")
     assert Replayer().replay(log) == []
@@ -198,7 +191,7 @@ def test_ura_indicators_that_a_record_does_not_show_agree_with_its_payments_and_
 
 
 def test_a_payment_that_no_ura_indicator_gives_is_a_difference() -> None:
-    events = events_of(write_mjai(random_game(0)))
+    events = events_of(write_mjai(games.random_game(0)))
     end = next(index for index, event in enumerate(events) if event.get("ura_markers"))
     del events[end]["ura_markers"]
     events[end]["deltas"] = [
@@ -253,7 +246,7 @@ def test_a_discard_that_can_only_be_the_drawn_tile_is_one_whatever_tsumogiri_say
         elif event["type"] == "dahai":
             event["tsumogiri"] = False
     expected, log = parse_mjai(SHORT, "x"), parse_mjai(text_of(events), "x")
-    assert_same_game(log, expected)
+    games.assert_same_game(log, expected)
     assert num_unclear
     for event in events:
         event.pop("tsumogiri", None)
@@ -266,18 +259,18 @@ def without(events: list[Event], *keys: str) -> list[Event]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_payments_that_a_record_does_not_show_follow_from_later_points(seed: int) -> None:
-    game = random_game(seed)
+    game = games.random_game(seed)
     events = events_of(write_mjai(game))
     expected = parse_mjai(write_mjai(game), game.id)
     log = parse_mjai(text_of(without(events, "deltas")), game.id)
-    assert_same_game(log, expected)
+    games.assert_same_game(log, expected)
     assert Replayer().replay(log) == []
     refused_as_incomplete([*without(events[:-1], "deltas"), {"type": "end_game"}], "neither deltas nor later scores")
     refused_as_incomplete(without(events, "deltas", "reason"), "how the kyoku is drawn")
 
 
 def test_payments_follow_from_the_points_that_the_original_mjai_writes_with_each_end() -> None:
-    events = events_of(write_mjai(random_game(2)))
+    events = events_of(write_mjai(games.random_game(2)))
     scores = [0, 0, 0, 0]
     for event in events:
         if event["type"] == "start_kyoku":
@@ -292,12 +285,12 @@ def test_payments_follow_from_the_points_that_the_original_mjai_writes_with_each
         if event["type"] == "ryukyoku":
             event["deltas"] = draws.pop(0)
     log = parse_mjai(text_of(lines), "x")
-    assert_same_game(log, parse_mjai(write_mjai(random_game(2)), "x"))
+    games.assert_same_game(log, parse_mjai(write_mjai(games.random_game(2)), "x"))
 
 
 def test_the_payments_of_two_rons_are_told_apart_unless_a_third_seat_pays() -> None:
     """A double ron over one honba and one stick: the first winner receives both."""
-    builder = builder_of(np.arange(136, dtype=np.uint8))
+    builder = games.builder_of(np.arange(136, dtype=np.uint8))
     builder.kyotaku = 1
     builder.draw(0, 52)
     builder.discard(0, 52)
@@ -315,7 +308,7 @@ def test_the_payments_of_two_rons_are_told_apart_unless_a_third_seat_pays() -> N
 @pytest.mark.parametrize("num_winds", [1, 2])
 def test_the_end_of_a_game_shows_its_number_of_winds_where_kyoku_first_is_missing(num_winds: int) -> None:
     for seed in (0, 3):
-        game = random_game(seed, Rules(num_winds=num_winds))
+        game = games.random_game(seed, Rules(num_winds=num_winds))
         log = parse_mjai(text_of(without(events_of(write_mjai(game)), "kyoku_first")), game.id)
         assert log.rules.num_winds == num_winds
         assert Replayer().replay(log) == []
@@ -323,8 +316,8 @@ def test_the_end_of_a_game_shows_its_number_of_winds_where_kyoku_first_is_missin
 
 def test_a_game_that_ends_at_south_4_with_nobody_at_30_000_points_is_of_one_wind() -> None:
     """A game of two winds would go on into the West round."""
-    kyoku = drawn_kyoku(shuffled_wall(1), kyoku=7)
-    game = dataclasses.replace(drawn_game(shuffled_wall(1)), kyokus=[kyoku], rules=Rules(num_winds=1))
+    kyoku = games.drawn_kyoku(games.shuffled_wall(1), kyoku=7)
+    game = dataclasses.replace(games.drawn_game(games.shuffled_wall(1)), kyokus=[kyoku], rules=Rules(num_winds=1))
     start = next(iter(events_of(write_mjai(game))))
     lines = write_mjai(game).splitlines()[1:]
     for change, num_winds in (({}, 1), ({"kyoku_first": 0}, 2)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.features.encoder import encode_rows, find_encoder
 from suphx.games.riichi.names import RIICHI_HEAD
 from suphx.games.riichi.records.mjai import kyoku_events, running_kyoku_events, seen_by
@@ -14,16 +15,7 @@ from suphx.games.riichi.records.mjai_table import MjaiTable, action_of_reply, re
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    CLAIM,
-    DORA_POSITIONS,
-    KYOKU_END,
-    MINKAN,
-    ROB_KAN,
-    TABLE,
-    TSUMOGIRI,
-    action_name,
-)
+from suphx.games.riichi.table import TABLE, action_name
 from suphx.kernel.record import Records
 from tests.games.riichi.builders.games import choose_hastily
 
@@ -53,7 +45,7 @@ class FollowedGame:
         """Return the actor's table as it follows from its events."""
         table: Any = self.simulator.tables[0]
         seat = int(table["actor"])
-        is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)
+        is_own_turn = int(table["phase"]) not in (codes.CLAIM, codes.ROB_KAN)
         now = running_kyoku_events(self.recorder.running_kyoku(0), seat, is_own_turn=is_own_turn)
         events = [*self.before, *now]
         for event in events[self.known[seat] :]:
@@ -66,7 +58,7 @@ class FollowedGame:
 
     def play(self, action: int) -> None:
         self.recorder.advance(ONLY, np.array([action], np.int16))
-        if self.simulator.tables[0]["phase"] == KYOKU_END:
+        if self.simulator.tables[0]["phase"] == codes.KYOKU_END:
             self.recorder.take_kyokus(ONLY)
             self.before += kyoku_events(self.recorder.finished_kyokus(0)[-1])
             self.simulator.next_kyoku(ONLY)
@@ -102,7 +94,7 @@ def test_a_seat_sees_the_same_and_its_answers_mean_the_same() -> None:
                 assert found == action, action_name(action)
             if rng.random() < 0.05:
                 assert planes(known) == planes(game.simulator.tables)
-            game.play(MINKAN if table["legal"][MINKAN] else choose_hastily(table, rng))
+            game.play(codes.MINKAN if table["legal"][codes.MINKAN] else choose_hastily(table, rng))
         types |= game.types
         if types >= MELDS_AND_MORE:
             return
@@ -128,7 +120,7 @@ def test_equal_indicators_are_different_tiles() -> None:
     more = [{"type": "dora", "dora_marker": name} for name in ("1p", "5p", "1p", "1p")]
     decision = seated(DEAL, *more, *OWN_TURN[1:]).decision()
     assert decision is not None
-    indicators = [int(tile) for tile in decision["wall"][0][list(DORA_POSITIONS)]]
+    indicators = [int(tile) for tile in decision["wall"][0][list(codes.DORA_POSITIONS)]]
     assert len(set(indicators)) == 5
     assert [tile >> 2 for tile in indicators] == [9, 9, 13, 9, 9]
 
@@ -266,7 +258,10 @@ def legal(*actions: int) -> np.ndarray:
 
 
 def test_naming_the_only_such_tile_discards_it_even_if_it_was_just_drawn() -> None:
-    assert action_of_reply({"type": "dahai", "pai": "5mr"}, legal(TSUMOGIRI, 3), drawn=34, claimed=-1) == TSUMOGIRI
+    assert (
+        action_of_reply({"type": "dahai", "pai": "5mr"}, legal(codes.TSUMOGIRI, 3), drawn=34, claimed=-1)
+        == codes.TSUMOGIRI
+    )
 
 
 @pytest.mark.parametrize(
@@ -284,4 +279,4 @@ def test_naming_the_only_such_tile_discards_it_even_if_it_was_just_drawn() -> No
 )
 def test_what_cannot_be_played_is_refused(reply: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        action_of_reply(reply, legal(2, TSUMOGIRI), drawn=0, claimed=4)
+        action_of_reply(reply, legal(2, codes.TSUMOGIRI), drawn=0, claimed=4)

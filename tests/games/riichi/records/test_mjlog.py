@@ -13,24 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import empty_result, move
 from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
 from suphx.games.riichi.records.mjlog import parse_mjlog, write_mjlog
 from suphx.games.riichi.records.mjlog_xml import MAX_TAGS, number_in, read_tags
-from suphx.games.riichi.records.quarantine import (
-    CHIPS,
-    INCOMPLETE,
-    NO_END,
-    NO_RED_FIVES,
-    THREE_PLAYERS,
-    ForeignRecord,
-    RecordError,
-)
+from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError
 from suphx.games.riichi.records.replay import Replayer
-from suphx.games.riichi.records.shuffle_seed import (
-    SEED_PREFIX,
-    tenhou_walls,
-)
+from suphx.games.riichi.records.shuffle_seed import SEED_PREFIX, tenhou_walls
 from suphx.games.riichi.table import LEAVE, RESULT, RETURN, TSUMOGIRI
 from tests.games.riichi.builders.games import assert_same_game, drawn_game, random_game, shuffled_wall
 
@@ -145,9 +135,9 @@ def test_the_bits_of_go_give_room_and_rules(kind: int, room: str, num_winds: int
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ('GO type="9"', 'GO type="185"', THREE_PLAYERS),
-        ('GO type="9"', 'GO type="143"', NO_RED_FIVES),
-        ('sc="250,0,250,0,250,0,250,0"', 'sc="250,0,250,0,250,0,250,0,0,0,0,0,0,0,0,0"', CHIPS),
+        ('GO type="9"', 'GO type="185"', quarantine.THREE_PLAYERS),
+        ('GO type="9"', 'GO type="143"', quarantine.NO_RED_FIVES),
+        ('sc="250,0,250,0,250,0,250,0"', 'sc="250,0,250,0,250,0,250,0,0,0,0,0,0,0,0,0"', quarantine.CHIPS),
     ],
 )
 def test_a_foreign_game_is_not_called_damaged(old: str, new: str, kind: str) -> None:
@@ -275,7 +265,7 @@ def test_a_record_without_something_that_was_seen_is_set_aside(name: str) -> Non
     assert count == 1
     with pytest.raises(RecordError, match=reason) as caught:
         parse_mjlog(text, ID)
-    assert caught.value.kind == INCOMPLETE
+    assert caught.value.kind == quarantine.INCOMPLETE
 
 
 NUMBERS_TOO_LARGE = {
@@ -320,7 +310,7 @@ def test_a_closed_record_whose_last_deal_is_cut_off_is_a_fragment() -> None:
     text = SHORT[: second + 400].rpartition("<")[0] + "</mjloggm>"
     with pytest.raises(RecordError, match="the last kyoku has no end") as caught:
         parse_mjlog(text, ID)
-    assert caught.value.kind == NO_END
+    assert caught.value.kind == quarantine.NO_END
     log = parse_mjlog(text, ID, is_fragment_allowed=True)
     assert (len(log.kyokus), log.final_scores) == (1, None)
 

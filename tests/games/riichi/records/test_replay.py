@@ -8,23 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog, move
 from suphx.games.riichi.records.quarantine import CHIPS, ForeignRecord, RecordError
 from suphx.games.riichi.records.replay import Difference, GameRecorder, Replayer
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    CHI,
-    GAME_END,
-    LEAVE,
-    PASS,
-    PON,
-    RETURN,
-    RON,
-    TRIPLE_RON_DRAW,
-    TSUMOGIRI,
-    WIN_RESULT,
-)
 from suphx.games.riichi.tile import ALL_RED_FIVES
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.hands import choose
@@ -77,7 +66,7 @@ def test_a_replayer_keeps_nothing_of_the_game_before() -> None:
 def test_marks_of_absent_seats_change_nothing() -> None:
     game = random_game(1)
     moves = game.kyokus[0].moves.tolist()
-    marked = [move(2, LEAVE), *moves[:6], move(2, RETURN), *moves[6:], move(1, LEAVE)]
+    marked = [move(2, codes.LEAVE), *moves[:6], move(2, codes.RETURN), *moves[6:], move(1, codes.LEAVE)]
     assert Replayer().replay(with_moves(game, 0, marked)) == []
 
 
@@ -88,8 +77,10 @@ def test_a_triple_ron_needs_no_moves() -> None:
     result = game.kyokus[0].result.copy()
     for name in result.dtype.names or ():
         result[name] = 0
-    result["win_liable"], result["result"] = -1, TRIPLE_RON_DRAW
-    log = dataclasses.replace(game.kyokus[0], wall=wall, moves=np.array([move(0, TSUMOGIRI)], np.uint16), result=result)
+    result["win_liable"], result["result"] = -1, codes.TRIPLE_RON_DRAW
+    log = dataclasses.replace(
+        game.kyokus[0], wall=wall, moves=np.array([move(0, codes.TSUMOGIRI)], np.uint16), result=result
+    )
     assert Replayer().replay(dataclasses.replace(game, kyokus=[log], final_scores=None)) == []
 
 
@@ -98,16 +89,19 @@ def test_a_triple_ron_needs_no_moves() -> None:
 
 MOVES: dict[str, tuple[Callable[[list[int]], object], str]] = {
     "an illegal move": (
-        lambda moves: moves.__setitem__(0, move(0, RON)),
+        lambda moves: moves.__setitem__(0, move(0, codes.RON)),
         "the record has: seat 0 ron; by the rules seat 0 chooses one of: discard",
     ),
-    "a move of another seat": (lambda moves: moves.__setitem__(0, move(3, TSUMOGIRI)), "the record has: seat 3"),
+    "a move of another seat": (lambda moves: moves.__setitem__(0, move(3, codes.TSUMOGIRI)), "the record has: seat 3"),
     "an early stop": (lambda moves: moves.__delitem__(slice(1, None)), "the record has: the end of the deal"),
     "a move too many": (
-        lambda moves: moves.append(move(2, TSUMOGIRI)),
+        lambda moves: moves.append(move(2, codes.TSUMOGIRI)),
         "the deal is over by the rules, but the record continues with: seat 2 tsumogiri",
     ),
-    "an impossible claim": (lambda moves: moves.insert(1, move(2, CHI)), "chi low"),  # a run is for the next seat only
+    "an impossible claim": (
+        lambda moves: moves.insert(1, move(2, codes.CHI)),
+        "chi low",
+    ),  # a run is for the next seat only
 }
 
 
@@ -136,9 +130,9 @@ def test_recorded_tiles_are_compared_with_the_wall(name: str, tiles: slice, what
 
 
 def test_a_missing_claim_is_reported() -> None:
-    game, index = first_kyoku(0, lambda log: any(PON <= action < PASS for action in actions_of(log)))
+    game, index = first_kyoku(0, lambda log: any(codes.PON <= action < codes.PASS for action in actions_of(log)))
     moves = game.kyokus[index].moves.tolist()
-    claim = next(i for i, action in enumerate(actions_of(game.kyokus[index])) if PON <= action < PASS)
+    claim = next(i for i, action in enumerate(actions_of(game.kyokus[index])) if codes.PON <= action < codes.PASS)
     del moves[claim]
     difference = only_difference(with_moves(game, index, moves))
     assert difference.kyoku == index
@@ -147,7 +141,7 @@ def test_a_missing_claim_is_reported() -> None:
 
 @pytest.mark.parametrize("name", ["win_han", "win_fu", "win_yaku", "win_points", "win_ura", "deltas", "win_liable"])
 def test_every_part_of_a_win_is_compared(name: str) -> None:
-    game, index = first_kyoku(0, lambda log: log.result["result"] == WIN_RESULT)
+    game, index = first_kyoku(0, lambda log: log.result["result"] == codes.WIN_RESULT)
     result = game.kyokus[index].result.copy()
     result[name].flat[0] += 1
     log = dataclasses.replace(game.kyokus[index], result=result)
@@ -158,7 +152,7 @@ def test_every_part_of_a_win_is_compared(name: str) -> None:
 
 
 def test_an_incomplete_result_compares_winners_and_payments_only() -> None:
-    game, index = first_kyoku(0, lambda log: log.result["result"] == WIN_RESULT)
+    game, index = first_kyoku(0, lambda log: log.result["result"] == codes.WIN_RESULT)
     result = game.kyokus[index].result.copy()
     result["win_han"] = result["win_fu"] = result["win_yaku"] = 0
     log = dataclasses.replace(game.kyokus[index], result=result, is_result_complete=False)
@@ -253,6 +247,6 @@ def test_a_simulator_that_goes_on_by_itself_cannot_be_recorded() -> None:
 def test_a_running_game_cannot_be_finished() -> None:
     simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
     simulator.reset([0])
-    assert simulator.tables["phase"][0] != GAME_END
+    assert simulator.tables["phase"][0] != codes.GAME_END
     with pytest.raises(ValueError, match="a game is finished at GAME_END"):
         GameRecorder(simulator).finish(0, "game", NAMES)

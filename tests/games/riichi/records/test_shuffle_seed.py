@@ -13,25 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.games.riichi.records import shuffle_seed
 from suphx.games.riichi.records.game_log import NO_SEED
 from suphx.games.riichi.records.mjlog import NO_RED, parse_mjlog
 from suphx.games.riichi.records.replay import Replayer
-from suphx.games.riichi.records.shuffle_seed import (
-    FROM_THE_MIDDLE,
-    HEX_SEED_PREFIX,
-    KYOKU_SEED_PREFIX,
-    OTHER_SEED,
-    SEED_PREFIX,
-    UNREADABLE_SEED,
-    SeededWalls,
-    kyoku_wall,
-    tenhou_walls,
-)
 from suphx.games.riichi.table import DORA_POSITIONS
 from suphx.kernel.record import U8
 
 SEED_BYTES = np.random.default_rng(5).bytes(624 * 4)
-TENHOU_SEED = SEED_PREFIX + base64.b64encode(SEED_BYTES).decode()
+TENHOU_SEED = shuffle_seed.SEED_PREFIX + base64.b64encode(SEED_BYTES).decode()
 
 
 def slow_walls(seed: bytes, count: int) -> list[list[int]]:
@@ -51,14 +41,14 @@ def slow_walls(seed: bytes, count: int) -> list[list[int]]:
 
 
 def test_walls_equal_those_of_a_slow_twin() -> None:
-    walls = [wall.tolist() for wall in islice(tenhou_walls(TENHOU_SEED), 12)]
+    walls = [wall.tolist() for wall in islice(shuffle_seed.tenhou_walls(TENHOU_SEED), 12)]
     assert walls == slow_walls(SEED_BYTES, 12)
 
 
 def test_hexadecimal_seeds_give_the_walls_of_a_slow_twin() -> None:
     words = np.frombuffer(SEED_BYTES, "<u4")[:32]
-    seed = HEX_SEED_PREFIX + ",".join(f"{word:08X}" for word in words.tolist())
-    walls = [wall.tolist() for wall in islice(tenhou_walls(seed), 12)]
+    seed = shuffle_seed.HEX_SEED_PREFIX + ",".join(f"{word:08X}" for word in words.tolist())
+    walls = [wall.tolist() for wall in islice(shuffle_seed.tenhou_walls(seed), 12)]
     assert walls == slow_walls(SEED_BYTES[: 4 * 32], 12)
 
 
@@ -71,7 +61,9 @@ def test_the_seed_of_one_kyoku_shuffles_without_sha_and_turns_the_dead_wall(num_
         j = i + generator.getrandbits(32) % (136 - i)
         yama[i], yama[j] = yama[j], yama[i]
     turned = [yama[i ^ 1] if i < 14 else yama[i] for i in range(136)]
-    wall = kyoku_wall(KYOKU_SEED_PREFIX + ",".join(f"{word:X}" for word in np.frombuffer(key, "<u4").tolist()))
+    wall = shuffle_seed.kyoku_wall(
+        shuffle_seed.KYOKU_SEED_PREFIX + ",".join(f"{word:X}" for word in np.frombuffer(key, "<u4").tolist())
+    )
     assert wall.tolist() == turned[::-1]
 
 
@@ -80,25 +72,25 @@ def test_the_seed_of_one_kyoku_shuffles_without_sha_and_turns_the_dead_wall(num_
 )
 def test_a_damaged_seed_of_one_kyoku_is_refused(shuffle: str) -> None:
     with pytest.raises(ValueError, match="shuffle"):
-        kyoku_wall(shuffle)
+        shuffle_seed.kyoku_wall(shuffle)
 
 
 @pytest.mark.parametrize(
     ("seed", "reason"),
     [
         ("mt19937ar,4324C796", "only 'mt19937ar-sha512"),
-        (SEED_PREFIX + "!!!!", "not base64"),
-        (SEED_PREFIX + "é", "not base64"),
-        (HEX_SEED_PREFIX, "hexadecimal words"),
-        (HEX_SEED_PREFIX + "12,-3", "hexadecimal words"),
-        (HEX_SEED_PREFIX + ",".join(["1"] * 625), "at most 624"),
-        (SEED_PREFIX + base64.b64encode(b"short").decode(), "5 bytes"),
+        (shuffle_seed.SEED_PREFIX + "!!!!", "not base64"),
+        (shuffle_seed.SEED_PREFIX + "é", "not base64"),
+        (shuffle_seed.HEX_SEED_PREFIX, "hexadecimal words"),
+        (shuffle_seed.HEX_SEED_PREFIX + "12,-3", "hexadecimal words"),
+        (shuffle_seed.HEX_SEED_PREFIX + ",".join(["1"] * 625), "at most 624"),
+        (shuffle_seed.SEED_PREFIX + base64.b64encode(b"short").decode(), "5 bytes"),
         ("", "only"),
     ],
 )
 def test_a_seed_of_another_form_is_refused_at_the_call(seed: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        tenhou_walls(seed)
+        shuffle_seed.tenhou_walls(seed)
 
 
 @pytest.mark.records
@@ -107,7 +99,7 @@ def test_the_seeds_of_real_games_give_their_deals_and_draws(records: Path) -> No
     num_kyoku = 0
     with lzma.open(folder / "games.tsv.xz", "rt") as games, lzma.open(folder / "seeds.tsv.xz", "rt") as seeds:
         for game, seed_line in islice(zip(games, seeds, strict=True), 20):
-            walls = tenhou_walls(seed_line.rstrip("\n").split("\t")[1])
+            walls = shuffle_seed.tenhou_walls(seed_line.rstrip("\n").split("\t")[1])
             for kyoku in re.split("(?=<INIT)", game)[1:]:
                 wall = next(walls)
                 start = [int(x) for x in re.findall(r'seed="([^"]*)"', kyoku)[0].split(",")]
@@ -122,7 +114,7 @@ WALL_SEED = "mt19937ar-sha512-n288,1,2,3"
 SHUFFLES = ("mt19937ar,1,2", "mt19937ar,3,4")
 
 
-def play(walls: SeededWalls, recorded: U8, *, is_start_of_game: bool = False, shuffle: str = "") -> bool:
+def play(walls: shuffle_seed.SeededWalls, recorded: U8, *, is_start_of_game: bool = False, shuffle: str = "") -> bool:
     """Show a recorded deal and return whether its wall is known."""
     walls.start_kyoku(is_start_of_game=is_start_of_game, shuffle=shuffle)
     wall = walls.finish_kyoku(recorded[:52].tolist(), int(recorded[DORA_POSITIONS[0]]))
@@ -133,19 +125,19 @@ def play(walls: SeededWalls, recorded: U8, *, is_start_of_game: bool = False, sh
     ("seed", "is_start_of_game", "shuffle", "problem"),
     [
         (None, True, "", NO_SEED),
-        ("nonsense", True, "", UNREADABLE_SEED),
-        (WALL_SEED, True, "", OTHER_SEED),
-        (WALL_SEED, False, "", FROM_THE_MIDDLE),
-        (None, True, "nonsense", UNREADABLE_SEED),
-        (None, True, SHUFFLES[1], OTHER_SEED),
-        ("nonsense", True, SHUFFLES[0], UNREADABLE_SEED),
+        ("nonsense", True, "", shuffle_seed.UNREADABLE_SEED),
+        (WALL_SEED, True, "", shuffle_seed.OTHER_SEED),
+        (WALL_SEED, False, "", shuffle_seed.FROM_THE_MIDDLE),
+        (None, True, "nonsense", shuffle_seed.UNREADABLE_SEED),
+        (None, True, SHUFFLES[1], shuffle_seed.OTHER_SEED),
+        ("nonsense", True, SHUFFLES[0], shuffle_seed.UNREADABLE_SEED),
     ],
 )
 def test_a_seed_that_cannot_be_used_has_a_reason(
     seed: str | None, is_start_of_game: bool, shuffle: str, problem: str
 ) -> None:
-    walls = SeededWalls(seed)
-    wall = kyoku_wall(SHUFFLES[0])
+    walls = shuffle_seed.SeededWalls(seed)
+    wall = shuffle_seed.kyoku_wall(SHUFFLES[0])
     assert not play(walls, wall, is_start_of_game=is_start_of_game, shuffle=shuffle)
     assert not play(walls, wall)
     assert walls.problem == problem

@@ -12,11 +12,7 @@ import pytest
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import INCOMPLETE, NO_END, ForeignRecord, RecordError
 from suphx.games.riichi.records.replay import Replayer
-from suphx.games.riichi.records.tenhou6 import (
-    moves_in_order,
-    parse_tenhou6,
-    write_tenhou6,
-)
+from suphx.games.riichi.records.tenhou6 import moves_in_order, parse_tenhou6, write_tenhou6
 from suphx.games.riichi.rules import Rules
 from tests.games.riichi.builders.games import random_game
 

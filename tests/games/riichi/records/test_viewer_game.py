@@ -15,12 +15,7 @@ import pytest
 
 from suphx.games.mahjong.tile import NUM_KINDS
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.records.decisions import (
-    KyokuWalk,
-    Opinions,
-    discard_lookahead,
-    recorded_decisions,
-)
+from suphx.games.riichi.records.decisions import KyokuWalk, Opinions, discard_lookahead, recorded_decisions
 from suphx.games.riichi.records.game_log import RESULT_NAMES, GameLog
 from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
 from suphx.games.riichi.records.quarantine import Quarantine

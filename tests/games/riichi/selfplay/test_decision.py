@@ -8,6 +8,7 @@ import pytest
 from suphx.experience.observation import Observations
 from suphx.experience.trajectory import Unrewarded
 from suphx.games.learning import LearningConfig
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog
@@ -15,22 +16,7 @@ from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs, fill_mask_seeds
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    MINKAN,
-    NINE_TERMINALS,
-    NUM_ACTIONS,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    RON,
-    TABLE,
-    TSUMO,
-    TSUMOGIRI,
-)
+from suphx.games.riichi.table import TABLE
 from suphx.kernel.random_number import observation_number, uniform_of
 from suphx.kernel.record import I64, Records
 from suphx.selfplay.rollouts.rollout import play_games
@@ -42,7 +28,7 @@ from tests.selfplay.row_nets import RowAgent, policy_outputs
 def test_every_observation_of_a_decision_has_a_mask_and_a_uniform_of_its_own() -> None:
     tables = np.zeros(1, TABLE)
     tables["wall_seed"] = 9
-    candidates = np.arange(-1, NUM_ACTIONS)
+    candidates = np.arange(-1, codes.NUM_ACTIONS)
     numbers: set[float] = set()
     for head in range(len(HEAD_NAMES)):
         seeds = np.zeros(len(candidates), np.int64)
@@ -93,13 +79,13 @@ class Stored:
 
 def head_of(action: int) -> int | None:
     """Return the head that proposes ``action``, None for those that are not yes or no."""
-    if action == RIICHI:
+    if action == codes.RIICHI:
         return RIICHI_HEAD
-    if action in (PON, PON_RED):
+    if action in (codes.PON, codes.PON_RED):
         return PONG_HEAD
-    if action == MINKAN or ANKAN <= action < TSUMO:
+    if action == codes.MINKAN or codes.ANKAN <= action < codes.TSUMO:
         return KONG_HEAD
-    return CHOW_HEAD if CHI <= action < PASS else None
+    return CHOW_HEAD if codes.CHI <= action < codes.PASS else None
 
 
 def done(log: KyokuLog, game: int, number: int) -> Counter[tuple[Seat, int]]:
@@ -176,16 +162,18 @@ def test_what_the_rules_decide_asks_no_net() -> None:
     forced.play("0 riichi, 0 7z, tsumogiri 3")
     nets = Nets()
     for tables, action in (
-        (Deal([TENPAI, "", "", ""], draws="4p").tables, TSUMO),
-        (claim(TENPAI, "4p").tables, RON),
-        (Deal(["19m19p19s123z2358m", "", "", ""], draws="5p").tables, NINE_TERMINALS),
-        (forced.tables, TSUMOGIRI),
+        (Deal([TENPAI, "", "", ""], draws="4p").tables, codes.TSUMO),
+        (claim(TENPAI, "4p").tables, codes.RON),
+        (Deal(["19m19p19s123z2358m", "", "", ""], draws="5p").tables, codes.NINE_TERMINALS),
+        (forced.tables, codes.TSUMOGIRI),
     ):
         assert decide_all(tables, nets) == [action]
     assert nets.asked == []
 
 
-@pytest.mark.parametrize(("yes", "action"), [([0.6, 0.7], ANKAN + 1), ([0.9, 0.7], ANKAN), ([0.7, 0.7], ANKAN)])
+@pytest.mark.parametrize(
+    ("yes", "action"), [([0.6, 0.7], codes.ANKAN + 1), ([0.9, 0.7], codes.ANKAN), ([0.7, 0.7], codes.ANKAN)]
+)
 def test_the_most_confident_of_several_kans_is_made(yes: list[float], action: int) -> None:
     deal = Deal(["1111m2222m258p19s", "", "", ""], draws="5z")
     assert decide_all(deal.tables, Nets({KONG_HEAD: yes})) == [action]
@@ -194,14 +182,14 @@ def test_the_most_confident_of_several_kans_is_made(yes: list[float], action: in
 def test_a_wanted_kan_goes_before_riichi_and_discard() -> None:
     deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z")
     nets = Nets({KONG_HEAD: [0.6], RIICHI_HEAD: [1.0]})
-    assert decide_all(deal.tables, nets) == [ANKAN]
+    assert decide_all(deal.tables, nets) == [codes.ANKAN]
     assert nets.asked == [(KONG_HEAD, 1)]
 
 
 def test_riichi_is_asked_after_an_unwanted_kan_and_goes_before_the_discard() -> None:
     deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z")
     nets = Nets({KONG_HEAD: [0.5], RIICHI_HEAD: [0.6]})
-    assert decide_all(deal.tables, nets) == [RIICHI]
+    assert decide_all(deal.tables, nets) == [codes.RIICHI]
     assert nets.asked[:2] == [(KONG_HEAD, 1), (RIICHI_HEAD, 1)]
 
 
@@ -210,12 +198,12 @@ def test_the_discard_net_chooses_among_the_legal_kinds() -> None:
     nets = Nets(discard="5p")
     assert decide_all(deal.tables, nets) == [kind("5p")]
     assert nets.asked == [(DISCARD_HEAD, 1)]
-    assert decide_all(deal.tables, Nets(discard="5z")) == [TSUMOGIRI]
+    assert decide_all(deal.tables, Nets(discard="5z")) == [codes.TSUMOGIRI]
 
 
 def test_the_discard_of_a_riichi_is_asked_from_the_discard_net() -> None:
     deal = Deal([TENPAI, "", "", ""], draws="7z")
-    deal.act(0, RIICHI)
+    deal.act(0, codes.RIICHI)
     nets = Nets(discard="1p")
     assert decide_all(deal.tables, nets) == [kind("1p")]
     assert nets.asked == [(DISCARD_HEAD, 1)]
@@ -227,9 +215,9 @@ def test_the_discard_of_a_riichi_is_asked_from_the_discard_net() -> None:
         ("05p147m258s1234z9m", "7z", "5p", kind("5p")),  # the plain five before the red one
         ("0p147m258s12347z9m", "6z", "5p", 35),
         ("5p147m258s12347z9m", "0p", "5p", kind("5p")),
-        ("0p147m258s12347z9m", "5p", "5p", TSUMOGIRI),
-        ("5p147m258s12347z9m", "5p", "5p", TSUMOGIRI),
-        ("147m258s12347z19m", "0p", "5p", TSUMOGIRI),
+        ("0p147m258s12347z9m", "5p", "5p", codes.TSUMOGIRI),
+        ("5p147m258s12347z9m", "5p", "5p", codes.TSUMOGIRI),
+        ("147m258s12347z19m", "0p", "5p", codes.TSUMOGIRI),
     ],
 )
 def test_plain_tiles_go_before_red_ones_and_the_drawn_tile_before_its_equal(
@@ -244,11 +232,13 @@ def test_plain_tiles_go_before_red_ones_and_the_drawn_tile_before_its_equal(
 
 def test_nothing_is_claimed_unless_a_net_says_yes_with_more_than_one_half() -> None:
     deal = claim("33m258p19s12346z1p", "3m")
-    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.5]})) == [PASS]
-    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.51]})) == [PON]
+    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.5]})) == [codes.PASS]
+    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.51]})) == [codes.PON]
 
 
-@pytest.mark.parametrize(("answer", "score", "action"), [(1, 0.5, PON), (1, 0.0, PON), (0, 0.9, PASS)])
+@pytest.mark.parametrize(
+    ("answer", "score", "action"), [(1, 0.5, codes.PON), (1, 0.0, codes.PON), (0, 0.9, codes.PASS)]
+)
 def test_the_answer_and_not_its_score_decides_whether_a_claim_is_made(answer: int, score: float, action: int) -> None:
     def forward(observations: Observations, lines: I64) -> HeadOutputs:
         return np.full(len(lines), answer, np.int16), np.full(len(lines), score, np.float32)
@@ -258,14 +248,14 @@ def test_the_answer_and_not_its_score_decides_whether_a_claim_is_made(answer: in
 
 def test_the_most_confident_claim_of_all_nets_is_proposed() -> None:
     deal = claim("33324m258p19s123z", "3m")
-    assert deal.is_offered(1, MINKAN)
-    chi = CHI + 1
+    assert deal.is_offered(1, codes.MINKAN)
+    chi = codes.CHI + 1
     for kong, pong, chow, action in (
-        (0.9, 0.8, 0.7, MINKAN),
-        (0.6, 0.8, 0.7, PON),
+        (0.9, 0.8, 0.7, codes.MINKAN),
+        (0.6, 0.8, 0.7, codes.PON),
         (0.6, 0.7, 0.8, chi),
         (0.1, 0.2, 0.6, chi),
-        (0.6, 0.6, 0.6, MINKAN),  # of equals the first asked
+        (0.6, 0.6, 0.6, codes.MINKAN),  # of equals the first asked
     ):
         nets = Nets({KONG_HEAD: [kong], PONG_HEAD: [pong], CHOW_HEAD: [chow]})
         assert decide_all(deal.tables, nets) == [action]
@@ -274,19 +264,19 @@ def test_the_most_confident_claim_of_all_nets_is_proposed() -> None:
 
 def test_of_several_runs_the_most_confident_is_called_with_the_red_five() -> None:
     deal = claim("2405m258p19s123z", "3m")
-    assert [position for position in range(3) if deal.is_offered(1, CHI + position)] == [0, 1]
-    assert decide_all(deal.tables, Nets({CHOW_HEAD: [0.6, 0.9]})) == [CHI + 1]
-    assert decide_all(deal.tables, Nets({CHOW_HEAD: [0.9, 0.6]})) == [CHI_RED]
+    assert [position for position in range(3) if deal.is_offered(1, codes.CHI + position)] == [0, 1]
+    assert decide_all(deal.tables, Nets({CHOW_HEAD: [0.6, 0.9]})) == [codes.CHI + 1]
+    assert decide_all(deal.tables, Nets({CHOW_HEAD: [0.9, 0.6]})) == [codes.CHI_RED]
 
 
 def test_a_kan_that_cannot_be_won_is_not_robbed() -> None:
     deal = Deal(["44p258m258s1234z9s", TENPAI, FAR, ""], draws="1s 7z 7z 4p 6z 5s 5s 4p")
     deal.play("0 1s, tsumogiri 2, 3 4p, 0 pon, 1 pass, 0 9s, 1 6z, tsumogiri 2, 0 kakan 4p")
     assert deal.table["actor"] == 1
-    assert decide_all(deal.tables, Nets()) == [RON]
+    assert decide_all(deal.tables, Nets()) == [codes.RON]
     deal.table["kyoku"], deal.table["scores"] = 11, (40_000, 1000, 30_000, 29_000)
     nets = Nets()
-    assert decide_all(deal.tables, nets) == [PASS]  # the win rule: it would end the game with us last
+    assert decide_all(deal.tables, nets) == [codes.PASS]  # the win rule: it would end the game with us last
     assert nets.asked == []
 
 
@@ -304,7 +294,7 @@ def test_every_head_is_asked_once_for_all_tables_in_the_order_of_figure_1() -> N
         ]
     )
     nets = Nets({KONG_HEAD: [0.1, 0.2, 0.7], PONG_HEAD: [0.2, 0.9], CHOW_HEAD: [0.8], RIICHI_HEAD: [0.2]}, discard="7z")
-    assert decide_all(tables, nets) == [CHI + 1, TSUMOGIRI, ANKAN + 1, TSUMO, PON]
+    assert decide_all(tables, nets) == [codes.CHI + 1, codes.TSUMOGIRI, codes.ANKAN + 1, codes.TSUMO, codes.PON]
     assert nets.asked == [(KONG_HEAD, 3), (PONG_HEAD, 2), (CHOW_HEAD, 1), (RIICHI_HEAD, 1), (DISCARD_HEAD, 1)]
 
 

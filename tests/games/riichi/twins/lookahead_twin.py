@@ -14,6 +14,7 @@ from math import comb
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.features.paper_layout import (
     CHANCE_BORDERS,
     CLAIM_HIGH_CHANCE_BORDERS,
@@ -22,18 +23,7 @@ from suphx.games.riichi.features.paper_layout import (
     LEVELS,
 )
 from suphx.games.riichi.rules import OPEN_TANYAO, Rules, rule_flags
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    DORA_POSITIONS,
-    KAKAN,
-    MINKAN,
-    PON,
-    PON_RED,
-    TSUMO,
-    claimed_kind,
-)
+from suphx.games.riichi.table import claimed_kind
 from suphx.games.riichi.tile import dora_of_indicator
 from suphx.games.riichi.yaku import IS_RIICHI, IS_TSUMO, base_points, pay_win, score_hand
 from suphx.kernel.record import U8
@@ -105,7 +95,7 @@ def hand_at(table: np.void, seat: int, action: int = -1) -> Hand:
 
 
 def indicators(table: np.void) -> list[int]:
-    return [int(table["wall"][DORA_POSITIONS[i]]) // 4 for i in range(table["num_dora"])]
+    return [int(table["wall"][codes.DORA_POSITIONS[i]]) // 4 for i in range(table["num_dora"])]
 
 
 def unseen_by(table: np.void, seat: int) -> Tiles:
@@ -129,22 +119,22 @@ def unseen_by(table: np.void, seat: int) -> Tiles:
 def claim(hand: Hand, table: np.void, action: int) -> None:
     """Make a claim or kan with the hand."""
     kind = int(claimed_kind(table.view(np.recarray), action))  # type: ignore[arg-type]
-    red_claimed = int(action >= PON and table["claimed_face"] >= 34)
-    if action >= CHI:
-        lowest = kind - (action - CHI) % 3
+    red_claimed = int(action >= codes.PON and table["claimed_face"] >= 34)
+    if action >= codes.CHI:
+        lowest = kind - (action - codes.CHI) % 3
         taken = [k for k in range(lowest, lowest + 3) if k != kind]
         meld = Meld(CHI_MELD, lowest)
-        reds = {k for k in taken if k in hand.reds} if action >= CHI_RED else set()
+        reds = {k for k in taken if k in hand.reds} if action >= codes.CHI_RED else set()
     else:
         count, meld_type = (
-            (2, PON_MELD) if action in (PON, PON_RED)
-            else (3, MINKAN_MELD) if action == MINKAN
-            else (1, KAKAN_MELD) if KAKAN <= action < TSUMO
+            (2, PON_MELD) if action in (codes.PON, codes.PON_RED)
+            else (3, MINKAN_MELD) if action == codes.MINKAN
+            else (1, KAKAN_MELD) if codes.KAKAN <= action < codes.TSUMO
             else (4, ANKAN_MELD)
         )  # fmt: skip
-        assert action >= ANKAN
+        assert action >= codes.ANKAN
         taken, meld = [kind] * count, Meld(meld_type, kind)
-        reds = hand.reds & {kind} if action != PON else set()
+        reds = hand.reds & {kind} if action != codes.PON else set()
     hand.tiles.subtract(taken)
     hand.tiles = +hand.tiles
     hand.reds -= reds

@@ -19,17 +19,7 @@ from suphx.games.riichi.shanten import improving_kinds, shanten
 from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
 from suphx.kernel.record import I8, U8
 from tests.games.riichi.features.builders.public_history import RED_TILES, Seat, View
-from tests.games.riichi.twins.observed_twin import (
-    DRAGONS,
-    FULL,
-    Kinds,
-    ObservedTwin,
-    counted,
-    full,
-    one_hot,
-    plane,
-    planes,
-)
+from tests.games.riichi.twins import observed_twin
 
 NUMBERS = range(27)
 
@@ -64,19 +54,19 @@ class Progress:
         bits = improving_kinds(load_suits(), hand, self.num_melds, self.least)
         return {kind for kind in range(34) if bits >> kind & 1}
 
-    def columns(self, discards: Iterable[int]) -> Kinds:
+    def columns(self, discards: Iterable[int]) -> observed_twin.Kinds:
         """Return the columns of discards; all for the hand as it is."""
         listed = list(discards)
-        return FULL if listed == [-1] else listed
+        return observed_twin.FULL if listed == [-1] else listed
 
-    def at_most(self, shanten: int) -> Kinds:
+    def at_most(self, shanten: int) -> observed_twin.Kinds:
         after = self.after or {-1: self.now}
         return self.columns(kind for kind, value in after.items() if value <= shanten)
 
-    def best(self) -> Kinds:
+    def best(self) -> observed_twin.Kinds:
         return self.columns(self.helps)
 
-    def ukeire(self, border: int) -> Kinds:
+    def ukeire(self, border: int) -> observed_twin.Kinds:
         counts = {kind: sum(self.unseen[other] for other in helps) for kind, helps in self.helps.items()}
         return self.columns(kind for kind, count in counts.items() if count >= border)
 
@@ -88,7 +78,7 @@ class Progress:
         return {k: bool(helps & (own | {k})) for k, helps in self.helps.items() if self.least == 0}
 
 
-class Twin(ObservedTwin):
+class Twin(observed_twin.ObservedTwin):
     """All planes of one view; ``action`` is a claim, or -1 for the 838 planes."""
 
     layouts = (PUBLIC, CLAIM)
@@ -115,20 +105,20 @@ class Twin(ObservedTwin):
         return {discard.tile // 4 for discard in seat.river} | seat.passed
 
     def safe(self) -> U8:
-        return planes(self.safe_kinds(other) for other in self.others)
+        return observed_twin.planes(self.safe_kinds(other) for other in self.others)
 
     def other_ends(self, kind: int) -> list[int]:
         """Return the other ends of the two-sided waits that take ``kind``."""
         return [kind + step for step in (3, -3) if same_suit(kind, step)]
 
     def suji(self) -> U8:
-        return planes(
+        return observed_twin.planes(
             {k for k in NUMBERS if k not in safe and set(self.other_ends(k)) <= safe}
             for safe in map(self.safe_kinds, self.others)
         )
 
     def half_suji(self) -> U8:
-        return planes(
+        return observed_twin.planes(
             {k for k in NUMBERS if k not in safe and k % 9 in (3, 4, 5) and len(safe & set(self.other_ends(k))) == 1}
             for safe in map(self.safe_kinds, self.others)
         )
@@ -146,22 +136,26 @@ class Twin(ObservedTwin):
                     ends = {low - 1, low + 2}
                     ways.update(ends if not ends & safe else ())
             found += [[k for k in ways if ways[k] >= n] for n in (1, 2)]
-        return planes(found)
+        return observed_twin.planes(found)
 
     def closed_wait(self) -> U8:
         waits = [k for k in NUMBERS if same_suit(k, -1) and same_suit(k, 1) and self._is_held(k - 1, k + 1)]
-        return planes(set(waits) - self.safe_kinds(other) for other in self.others)
+        return observed_twin.planes(set(waits) - self.safe_kinds(other) for other in self.others)
 
     def edge_wait(self) -> U8:
         waits = {k for k in NUMBERS if k % 9 == 2 and self._is_held(k - 1, k - 2)}
         waits |= {k for k in NUMBERS if k % 9 == 6 and self._is_held(k + 1, k + 2)}
-        return planes(waits - self.safe_kinds(other) for other in self.others)
+        return observed_twin.planes(waits - self.safe_kinds(other) for other in self.others)
 
     def pair_wait(self) -> U8:
-        return planes({k for k in FULL if self.unseen_counts[k] > 1} - self.safe_kinds(seat) for seat in self.others)
+        return observed_twin.planes(
+            {k for k in observed_twin.FULL if self.unseen_counts[k] > 1} - self.safe_kinds(seat) for seat in self.others
+        )
 
     def single_wait(self) -> U8:
-        return planes({k for k in FULL if self.unseen_counts[k] > 0} - self.safe_kinds(seat) for seat in self.others)
+        return observed_twin.planes(
+            {k for k in observed_twin.FULL if self.unseen_counts[k] > 0} - self.safe_kinds(seat) for seat in self.others
+        )
 
     def _walled(self, most: int) -> set[int]:
         """Return the numbers whose two-sided waits all need a kind of which at most ``most`` tiles are unseen."""
@@ -173,21 +167,21 @@ class Twin(ObservedTwin):
         return found
 
     def no_chance(self) -> U8:
-        return plane(self._walled(0))
+        return observed_twin.plane(self._walled(0))
 
     def one_chance(self) -> U8:
-        return plane(self._walled(1) - self._walled(0))
+        return observed_twin.plane(self._walled(1) - self._walled(0))
 
     def safe_from_riichi(self) -> U8:
         safe = [self.safe_kinds(other) for other in self.others if other.riichi]
-        return plane(set.intersection(*safe) if safe else [])
+        return observed_twin.plane(set.intersection(*safe) if safe else [])
 
     def safe_from_all(self) -> U8:
-        return plane(set.intersection(*map(self.safe_kinds, self.others)))
+        return observed_twin.plane(set.intersection(*map(self.safe_kinds, self.others)))
 
     def safe_tiles_held(self) -> U8:
         held = [sum(tile // 4 in self.safe_kinds(seat) for tile in self.own.hand) for seat in self.others]
-        return full(*(count >= n for count in held for n in (1, 3, 6)))
+        return observed_twin.full(*(count >= n for count in held for n in (1, 3, 6)))
 
     # ---- progress
 
@@ -196,7 +190,7 @@ class Twin(ObservedTwin):
         return Progress(self.own.hand, len(self.own.melds), self.allowed, self.unseen_counts)
 
     def shanten(self) -> U8:
-        return one_hot(self.progress.now + 1, 8)
+        return observed_twin.one_hot(self.progress.now + 1, 8)
 
     def seven_pairs_shanten(self) -> U8:
         counts = Counter(tile // 4 for tile in self.own.hand)
@@ -208,23 +202,23 @@ class Twin(ObservedTwin):
         return self._at_most_two(13 - len(counts) - any(count > 1 for count in counts.values()))
 
     def _at_most_two(self, distance: int) -> U8:
-        return full(*(not self.own.melds and distance <= n for n in range(3)))
+        return observed_twin.full(*(not self.own.melds and distance <= n for n in range(3)))
 
     def shanten_after(self) -> U8:
-        return planes(self.progress.at_most(n) for n in range(6))
+        return observed_twin.planes(self.progress.at_most(n) for n in range(6))
 
     def best_discard(self) -> U8:
-        return plane(self.progress.best())
+        return observed_twin.plane(self.progress.best())
 
     def ukeire(self) -> U8:
-        return planes(self.progress.ukeire(border) for border in UKEIRE_BORDERS)
+        return observed_twin.planes(self.progress.ukeire(border) for border in UKEIRE_BORDERS)
 
     def ukeire_kinds(self) -> U8:
-        return plane(self.progress.kinds())
+        return observed_twin.plane(self.progress.kinds())
 
     def furiten_after(self) -> U8:
         furiten = self.progress.furiten(self.own_river)
-        return plane(self.progress.columns(kind for kind in furiten if furiten[kind]))
+        return observed_twin.plane(self.progress.columns(kind for kind in furiten if furiten[kind]))
 
     # ---- claims
 
@@ -280,32 +274,32 @@ class Twin(ObservedTwin):
         return [*self.used, *([self.claimed_tile] if self.action >= PON else [])]
 
     def claimed(self) -> U8:
-        return plane([self.claimed_tile // 4])
+        return observed_twin.plane([self.claimed_tile // 4])
 
     def claimed_red(self) -> U8:
-        return full(bool(self.reds([self.claimed_tile])))
+        return observed_twin.full(bool(self.reds([self.claimed_tile])))
 
     def claimed_from(self) -> U8:
-        return full(*(self.action >= PON and self.view.offered_by == i for i in (1, 2, 3)))
+        return observed_twin.full(*(self.action >= PON and self.view.offered_by == i for i in (1, 2, 3)))
 
     def claim(self) -> U8:
         if self.is_chi:
-            return one_hot((self.action - CHI) % 3, 7)
+            return observed_twin.one_hot((self.action - CHI) % 3, 7)
         if self.action >= PON:
-            return one_hot(4 if self.action == MINKAN else 3, 7)
-        return one_hot(5 if self.action < KAKAN else 6, 7)
+            return observed_twin.one_hot(4 if self.action == MINKAN else 3, 7)
+        return observed_twin.one_hot(5 if self.action < KAKAN else 6, 7)
 
     def uses_red(self) -> U8:
-        return full(bool(self.reds(self.used)))
+        return observed_twin.full(bool(self.reds(self.used)))
 
     def hand_after(self) -> U8:
-        return counted(self.left)
+        return observed_twin.counted(self.left)
 
     def meld_after(self) -> U8:
-        return counted(self.new_meld)
+        return observed_twin.counted(self.new_meld)
 
     def closed_after(self) -> U8:
-        return full(self.action < KAKAN and all(meld.type == ANKAN_MELD for meld in self.own.melds))
+        return observed_twin.full(self.action < KAKAN and all(meld.type == ANKAN_MELD for meld in self.own.melds))
 
     @cached_property
     def forbidden(self) -> set[int]:
@@ -318,7 +312,7 @@ class Twin(ObservedTwin):
         return {kind, kind + step} if same_suit(kind, step) else {kind}
 
     def forbidden_after(self) -> U8:
-        return plane(self.forbidden)
+        return observed_twin.plane(self.forbidden)
 
     @cached_property
     def progress_after(self) -> Progress:
@@ -327,29 +321,29 @@ class Twin(ObservedTwin):
         return Progress(self.left, num_melds, allowed, self.unseen_counts)
 
     def claim_shanten(self) -> U8:
-        return one_hot(min(max(self.progress_after.least, 0), 6), 7)
+        return observed_twin.one_hot(min(max(self.progress_after.least, 0), 6), 7)
 
     def claim_advances(self) -> U8:
-        return full(self.progress_after.least < self.progress.now)
+        return observed_twin.full(self.progress_after.least < self.progress.now)
 
     def claim_discard(self) -> U8:
-        return plane(self.progress_after.best())
+        return observed_twin.plane(self.progress_after.best())
 
     def claim_ukeire(self) -> U8:
-        return planes(self.progress_after.ukeire(border) for border in CLAIM_UKEIRE_BORDERS)
+        return observed_twin.planes(self.progress_after.ukeire(border) for border in CLAIM_UKEIRE_BORDERS)
 
     def claim_ukeire_kinds(self) -> U8:
-        return plane(self.progress_after.kinds())
+        return observed_twin.plane(self.progress_after.kinds())
 
     def claim_tenpai(self) -> U8:
         furiten = self.progress_after.furiten(self.own_river)
-        return full(any(not furiten[kind] and self.progress_after.helps[kind] for kind in furiten))
+        return observed_twin.full(any(not furiten[kind] and self.progress_after.helps[kind] for kind in furiten))
 
     def claim_yakuhai(self) -> U8:
-        yakuhai = DRAGONS | {self.winds()[0], 27 + self.view.kyoku // 4}
-        return full(not self.is_chi and self.claimed_tile // 4 in yakuhai)
+        yakuhai = observed_twin.DRAGONS | {self.winds()[0], 27 + self.view.kyoku // 4}
+        return observed_twin.full(not self.is_chi and self.claimed_tile // 4 in yakuhai)
 
     def claim_dora(self) -> U8:
         tiles = self.own.hand + [tile for meld in self.own.melds for tile in meld.tiles]
         count = self.count_dora(tiles + ([self.claimed_tile] if self.action >= PON else []))
-        return full(*(count >= n for n in (1, 2, 3)))
+        return observed_twin.full(*(count >= n for n in (1, 2, 3)))
