@@ -21,17 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from suphx.games.mahjong.planes import PlaneLayout, layout, set_bit, set_kinds, set_plane
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.features import mini, paper, paper_layout
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
 from suphx.games.riichi.names import CLAIM_HEADS, HEAD_NAMES
-from suphx.games.riichi.table import (
-    CALL_DISCARD,
-    CLAIM,
-    GAME_END,
-    RIICHI_DISCARD,
-    ROB_KAN,
-    Table,
-)
+from suphx.games.riichi.table import Table
 from suphx.games.riichi.tile import is_red, kind_of_face, red_kinds
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, Records
@@ -46,12 +40,15 @@ class Encoder:
     id: int
     """The number that selects it in ``encode_observation``."""
     name: str
-    version: int
-    """Stored in every checkpoint; a net fits only this version of its encoder."""
     public: PlaneLayout
     """Planes of the discard and riichi heads."""
     claim: PlaneLayout
     """Planes of the chow, pong and kong heads: one row for each possible claim."""
+
+    @property
+    def version(self) -> int:
+        """Stored in every checkpoint; a net fits only this version of its encoder."""
+        return self.public.version
 
     def layout(self, head: int) -> PlaneLayout:
         """Return the planes that a head (0-4, names.py) sees; ValueError for another number."""
@@ -61,20 +58,10 @@ class Encoder:
 
 
 ENCODERS = {
-    "mini": Encoder(id=MINI, name="mini", version=mini.PUBLIC.version, public=mini.PUBLIC, claim=mini.CLAIM),
-    "suphx": Encoder(
-        id=SUPHX,
-        name="suphx",
-        version=paper_layout.PUBLIC.version,
-        public=paper_layout.PUBLIC,
-        claim=paper_layout.CLAIM,
-    ),
+    "mini": Encoder(id=MINI, name="mini", public=mini.PUBLIC, claim=mini.CLAIM),
+    "suphx": Encoder(id=SUPHX, name="suphx", public=paper_layout.PUBLIC, claim=paper_layout.CLAIM),
     "suphx-plain": Encoder(
-        id=SUPHX_PLAIN,
-        name="suphx-plain",
-        version=paper_layout.PLAIN.version,
-        public=paper_layout.PLAIN,
-        claim=paper_layout.PLAIN_CLAIM,
+        id=SUPHX_PLAIN, name="suphx-plain", public=paper_layout.PLAIN, claim=paper_layout.PLAIN_CLAIM
     ),
 }
 
@@ -171,27 +158,22 @@ def encode_decision(t: Table, seat: int, first: int, row: U8) -> None:
 
     They stay 0 for a seat that does not decide now: it must not see who is asked what.
     """
-    if seat != t.actor or t.phase == GAME_END:
+    if seat != t.actor or t.phase == codes.GAME_END:
         return
     set_kinds(row, first + _AT.own_red_fives, red_kinds(int(t.red[seat])))
-    if t.phase == CLAIM or t.phase == ROB_KAN:
-        _fill_claimed(t, seat, first, row)
+    if t.phase == codes.CLAIM or t.phase == codes.ROB_KAN:
+        set_bit(row, first + _AT.claimed_tile, int(kind_of_face(t.claimed_face)))
+        if is_red(t.claimed_face):
+            set_plane(row, first + _AT.claimed_is_red)
+        set_plane(row, first + _AT.claimed_from + (int(t.turn) - seat) % 4 - 1)
+        if t.phase == codes.ROB_KAN:
+            set_plane(row, first + _AT.claimed_from_kan)
         return
     if t.drawn >= 0:
         set_bit(row, first + _AT.drawn_tile, int(kind_of_face(t.drawn)))
         if is_red(t.drawn):
             set_plane(row, first + _AT.drawn_is_red)
-    if t.phase == RIICHI_DISCARD:
+    if t.phase == codes.RIICHI_DISCARD:
         set_plane(row, first + _AT.after_riichi)
-    elif t.phase == CALL_DISCARD:
+    elif t.phase == codes.CALL_DISCARD:
         set_plane(row, first + _AT.after_claim)
-
-
-@jit
-def _fill_claimed(t: Table, seat: int, first: int, row: U8) -> None:
-    set_bit(row, first + _AT.claimed_tile, int(kind_of_face(t.claimed_face)))
-    if is_red(t.claimed_face):
-        set_plane(row, first + _AT.claimed_is_red)
-    set_plane(row, first + _AT.claimed_from + (int(t.turn) - seat) % 4 - 1)
-    if t.phase == ROB_KAN:
-        set_plane(row, first + _AT.claimed_from_kan)

@@ -13,7 +13,6 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.kernel.jit import jit
 from suphx.kernel.record import I32
 
 F32: TypeAlias = NDArray[np.float32]
@@ -64,29 +63,14 @@ def encode_game_progress(progress: GameProgress) -> F32:
     but where the dealer sits.
     """
     lines = np.zeros((len(progress), 4, NUM_GAME_PROGRESS_INPUTS), np.float32)
-    round_scores, scores, kyoku, honba, kyotaku = (
-        np.asarray(getattr(progress, name), np.int32)
-        for name in ("round_scores", "scores", "kyoku", "honba", "kyotaku")
-    )
-    _fill_lines(round_scores, scores, kyoku, honba, kyotaku, progress.is_over, lines)
+    seat = np.arange(4)[:, None]
+    seen = (seat + np.arange(4)) % 4
+    lines[..., _ROUND_SCORES:_SCORES] = progress.round_scores[:, seen] / _POINTS
+    lines[..., _SCORES:_DEALER] = (progress.scores[:, seen] - _START_POINTS) / _POINTS
+    goes_on, kyoku = ~progress.is_over[:, None, None], progress.kyoku[:, None, None]
+    lines[..., _DEALER:_HONBA] = goes_on & ((kyoku - seat) % 4 == np.arange(4))
+    lines[..., _HONBA] = np.where(progress.is_over, 0, progress.honba / _COUNT)[:, None]
+    lines[..., _KYOTAKU] = np.where(progress.is_over, 0, progress.kyotaku / _COUNT)[:, None]
+    lines[..., _KYOKU:_OVER] = goes_on & (np.minimum(kyoku, NUM_KYOKU - 1) == np.arange(NUM_KYOKU))
+    lines[..., _OVER] = progress.is_over[:, None]
     return lines
-
-
-@jit
-def _fill_lines(
-    round_scores: I32, scores: I32, kyoku: I32, honba: I32, kyotaku: I32, is_over: NDArray[np.bool_], lines: F32
-) -> None:  # fmt: skip
-    for n in range(len(kyoku)):
-        for seat in range(4):
-            line = lines[n, seat]
-            for i in range(4):
-                seen = (seat + i) % 4
-                line[_ROUND_SCORES + i] = round_scores[n, seen] / _POINTS
-                line[_SCORES + i] = (scores[n, seen] - _START_POINTS) / _POINTS
-            if is_over[n]:
-                line[_OVER] = 1
-            else:
-                line[_DEALER + (kyoku[n] - seat) % 4] = 1
-                line[_HONBA] = honba[n] / _COUNT
-                line[_KYOTAKU] = kyotaku[n] / _COUNT
-                line[_KYOKU + min(kyoku[n], NUM_KYOKU - 1)] = 1

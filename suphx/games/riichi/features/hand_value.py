@@ -13,17 +13,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from suphx.games.mahjong import tile
 from suphx.games.mahjong.planes import CountMasks, count_bits
-from suphx.games.mahjong.tile import (
-    ANKAN_MELD,
-    CHI_MELD,
-    GREEN_BITS,
-    HONOUR_BITS,
-    KAKAN_MELD,
-    PON_MELD,
-    TERMINAL_AND_HONOUR_BITS,
-    is_simple,
-)
 from suphx.games.riichi.features.paper_layout import LEVELS
 from suphx.games.riichi.legal import dealer_of
 from suphx.games.riichi.rules import OPEN_TANYAO, rule_flags, tenhou
@@ -71,7 +62,9 @@ def fill_hand_summary(t: Table, seat: int, action: int, unseen: CountMasks, summ
     summary.round_wind = 27 + int(t.kyoku) // 4
     summary.open_tanyao = t.rule_flags & OPEN_TANYAO != 0
     summary.is_dealer = seat == dealer
-    _fill_dora(t, summary)
+    summary.dora[:] = 0
+    for i in range(t.num_dora):
+        summary.dora[dora_kind(t.wall, i)] += 1
     _fill_melds(t, seat, action, summary)
     summary.hand[:] = t.hand[seat]
     summary.red = t.red[seat]
@@ -93,13 +86,6 @@ def fill_hand_summary(t: Table, seat: int, action: int, unseen: CountMasks, summ
 
 
 @jit
-def _fill_dora(t: Table, summary: HandSummary) -> None:
-    summary.dora[:] = 0
-    for i in range(t.num_dora):
-        summary.dora[dora_kind(t.wall, i)] += 1
-
-
-@jit
 def _fill_melds(t: Table, seat: int, action: int, summary: HandSummary) -> None:
     """Fill what the melds give, the new one included."""
     summary.num_sets, summary.is_closed = 4, 1
@@ -111,11 +97,11 @@ def _fill_melds(t: Table, seat: int, action: int, summary: HandSummary) -> None:
         new_red = int(uses_red(t, seat, action)) + int(action >= PON and is_red(t.claimed_face))
     for i in range(t.num_melds[seat]):
         meld_type, kind, red = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i]), int(t.meld_red[seat, i])
-        if new_type == KAKAN_MELD and meld_type == PON_MELD and kind == lowest:
-            meld_type = KAKAN_MELD
+        if new_type == tile.KAKAN_MELD and meld_type == tile.PON_MELD and kind == lowest:
+            meld_type = tile.KAKAN_MELD
             red += new_red
         _add_meld(summary, meld_type, kind, red)
-    if action != NO_CLAIM and new_type != KAKAN_MELD:
+    if action != NO_CLAIM and new_type != tile.KAKAN_MELD:
         _add_meld(summary, new_type, lowest, new_red)
 
 
@@ -124,25 +110,25 @@ def _add_meld(summary: HandSummary, meld_type: int, kind: int, red: int) -> None
     """Add what one meld gives."""
     summary.num_sets -= 1
     summary.meld_dora += red
-    if meld_type == CHI_MELD:
+    if meld_type == tile.CHI_MELD:
         summary.is_closed = 0
         summary.meld_runs |= 1 << kind
         summary.meld_dora += summary.dora[kind] + summary.dora[kind + 1] + summary.dora[kind + 2]
         return
-    is_kan = meld_type != PON_MELD
-    is_ankan = meld_type == ANKAN_MELD
+    is_kan = meld_type != tile.PON_MELD
+    is_ankan = meld_type == tile.ANKAN_MELD
     summary.is_closed &= is_ankan
     summary.meld_sets |= 1 << kind
     summary.num_ankan += is_ankan
     summary.num_kans += is_kan
-    summary.meld_fu += (2 if is_simple(kind) else 4) * (2 if is_ankan else 1) * (4 if is_kan else 1)
+    summary.meld_fu += (2 if tile.is_simple(kind) else 4) * (2 if is_ankan else 1) * (4 if is_kan else 1)
     summary.meld_dora += summary.dora[kind] * (4 if is_kan else 3)
 
 
 MAX_HAN = 13
 MAX_FU = 200
 _YAKUMAN = 100  # as han: more than everything else together
-_TERMINAL_BITS = TERMINAL_AND_HONOUR_BITS & ~HONOUR_BITS
+_TERMINAL_BITS = tile.TERMINAL_AND_HONOUR_BITS & ~tile.HONOUR_BITS
 _LOWEST_RUNS = 1 | 1 << 9 | 1 << 18  # 123, whose edge wait is 3
 _HIGHEST_RUNS = _LOWEST_RUNS << 6  # 789, whose edge wait is 7
 
@@ -199,15 +185,15 @@ def _level(table: WinLevels, summary: HandSummary, is_tsumo: int, han: int, dora
 def kinds_han(kinds: int, open_tanyao: int) -> tuple[int, int]:
     """Return the han, closed and open, that depend on which kinds there are alone."""
     suits = (kinds & 0x1FF != 0) + (kinds >> 9 & 0x1FF != 0) + (kinds >> 18 & 0x1FF != 0)
-    if suits == 0 or kinds & ~_TERMINAL_BITS == 0 or kinds & ~GREEN_BITS == 0:
+    if suits == 0 or kinds & ~_TERMINAL_BITS == 0 or kinds & ~tile.GREEN_BITS == 0:
         return _YAKUMAN, _YAKUMAN
     closed = open_ = 0
-    if kinds & TERMINAL_AND_HONOUR_BITS == 0:
+    if kinds & tile.TERMINAL_AND_HONOUR_BITS == 0:
         closed, open_ = 1, open_tanyao
-    elif kinds & ~TERMINAL_AND_HONOUR_BITS == 0:
+    elif kinds & ~tile.TERMINAL_AND_HONOUR_BITS == 0:
         closed = open_ = 2
     if suits == 1:
-        flush = 3 if kinds & HONOUR_BITS else 6
+        flush = 3 if kinds & tile.HONOUR_BITS else 6
         return closed + flush, open_ + flush - 1
     return closed, open_
 
@@ -244,33 +230,6 @@ def _sets_han(summary: HandSummary, sets: int) -> int:
 
 
 @jit
-def _runs_han(runs: int) -> int:
-    """Return how many of the yaku of three runs there are: one han each when open, two when closed."""
-    colours = runs & runs >> 9 & runs >> 18 & 0x1FF
-    straight = runs & runs >> 3 & runs >> 6 & _LOWEST_RUNS
-    return (colours != 0) + (straight != 0)
-
-
-@jit
-def _is_outside(runs: int, sets: int, pair: int) -> bool:
-    """Tell whether every set and the pair hold a terminal or an honour, with a run among them."""
-    return (
-        runs != 0
-        and runs & ~(_LOWEST_RUNS | _HIGHEST_RUNS) == 0
-        and (sets | 1 << pair) & ~TERMINAL_AND_HONOUR_BITS == 0
-    )
-
-
-@jit
-def _equal_runs_han(summary: HandSummary, reading: Reading) -> int:
-    """Return the han of twice and of two times twice the same run, in a hand without chi."""
-    if reading.doubles == 0:
-        return 0
-    is_four_times_one = summary.num_sets == 4 and reading.sets == 0 and count_bits(reading.runs) == 1
-    return 3 if count_bits(reading.doubles) == 2 or is_four_times_one else 1
-
-
-@jit
 def _is_nine_gates(reading: Reading, kinds: int) -> bool:
     """Tell whether four concealed sets and a pair are 1112345678999 and one more tile of the suit."""
     for first in range(0, 27, 9):
@@ -289,13 +248,21 @@ def _shape_han(summary: HandSummary, reading: Reading) -> tuple[int, int]:
     sets = reading.sets | summary.meld_sets
     kinds = runs | runs << 1 | runs << 2 | sets | 1 << reading.pair
     both = _honours_han(summary, sets, reading.pair) + _sets_han(summary, sets)
-    of_runs = _runs_han(runs)
+    # Three runs of three suits, and a straight: one han each when open, two when closed.
+    of_runs = (runs & runs >> 9 & runs >> 18 & 0x1FF != 0) + (runs & runs >> 3 & runs >> 6 & _LOWEST_RUNS != 0)
     closed, open_ = kinds_han(kinds, summary.open_tanyao)
-    if kinds & ~TERMINAL_AND_HONOUR_BITS and _is_outside(runs, sets, reading.pair):
-        of_outside = 2 if kinds & HONOUR_BITS else 3
+    # A terminal or an honour in every set and the pair, with a run among them.
+    is_outside = runs & ~(_LOWEST_RUNS | _HIGHEST_RUNS) == 0 and (
+        (sets | 1 << reading.pair) & ~tile.TERMINAL_AND_HONOUR_BITS == 0
+    )
+    if runs != 0 and is_outside:
+        of_outside = 2 if kinds & tile.HONOUR_BITS else 3
         closed += of_outside
         open_ += of_outside - 1
-    closed += both + 2 * of_runs + _equal_runs_han(summary, reading)
+    if reading.doubles:  # twice the same run, or two times
+        is_four_times_one = summary.num_sets == 4 and reading.sets == 0 and count_bits(reading.runs) == 1
+        closed += 3 if count_bits(reading.doubles) == 2 or is_four_times_one else 1
+    closed += both + 2 * of_runs
     if summary.num_sets == 4 and _is_nine_gates(reading, kinds):
         closed += _YAKUMAN
     return closed, open_ + both + of_runs
@@ -305,7 +272,12 @@ def _shape_han(summary: HandSummary, reading: Reading) -> tuple[int, int]:
 def _common_fu(summary: HandSummary, reading: Reading) -> int:
     """Return the fu without those of the last tile, all concealed triplets taken as such."""
     pair = reading.pair
-    fu = 20 + summary.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & TERMINAL_AND_HONOUR_BITS)
+    fu = (
+        20
+        + summary.meld_fu
+        + 4 * count_bits(reading.sets)
+        + 4 * count_bits(reading.sets & tile.TERMINAL_AND_HONOUR_BITS)
+    )
     return fu + 2 * ((pair == summary.seat_wind) + (pair == summary.round_wind) + (pair >= 31))
 
 
@@ -375,7 +347,7 @@ def _ron_level(
     concealed = count_bits(reading.sets) + summary.num_ankan
     if last_set:
         concealed -= 1
-        fu -= 4 if last_set & TERMINAL_AND_HONOUR_BITS else 2
+        fu -= 4 if last_set & tile.TERMINAL_AND_HONOUR_BITS else 2
     if summary.is_closed and num_missing > 1:
         callable_runs = reading.runs & (others | others >> 1 | others >> 2) & ~(last_run & ~reading.doubles)
         if callable_runs == 0:
@@ -383,7 +355,7 @@ def _ron_level(
             if callable_sets == 0:
                 return 0
             concealed -= 1
-            fu -= 2 if callable_sets & ~TERMINAL_AND_HONOUR_BITS else 4
+            fu -= 2 if callable_sets & ~tile.TERMINAL_AND_HONOUR_BITS else 4
     if concealed == 3:
         han += 2
     elif concealed == 4:

@@ -18,6 +18,8 @@ import numpy as np
 from suphx.games.mahjong.planes import ALL_KINDS, CountMasks, count_bits, set_kinds
 from suphx.games.mahjong.shanten import CLASS_MASK, merge_rows, special_counts, suit_rows, thirteen_orphans_shanten
 from suphx.games.mahjong.tile import TERMINAL_AND_HONOUR_BITS, TERMINALS_AND_HONOURS
+from suphx.games.riichi.features import paper_layout as layout
+from suphx.games.riichi.features import suit_targets as near
 from suphx.games.riichi.features.hand_value import (
     NO_CLAIM,
     HandSummary,
@@ -26,32 +28,7 @@ from suphx.games.riichi.features.hand_value import (
     pairs_levels,
     win_levels,
 )
-from suphx.games.riichi.features.paper_layout import (
-    CHANCE_BORDERS,
-    CLAIM,
-    CLAIM_HIGH_CHANCE_BORDERS,
-    FEW_CHANCE_BORDERS,
-    HIGH_LEVEL,
-    MAX_CHANGED,
-    NUM_LEVELS,
-)
-from suphx.games.riichi.features.suit_targets import (
-    DOUBLES_SHIFT,
-    GROUP_PAIR,
-    GROUP_SET,
-    MAX_STATES,
-    NUM_GROUPS,
-    PAIR_MASK,
-    PAIR_SHIFT,
-    RUNS_MASK,
-    RUNS_SHIFT,
-    SETS_MASK,
-    SETS_SHIFT,
-    TABLE_TILES,
-    Lookup,
-    expand_suit,
-    rank_suit,
-)
+from suphx.games.riichi.features.suit_targets import Lookup
 from suphx.games.riichi.shanten import seven_pairs_shanten
 from suphx.games.riichi.table import Table
 from suphx.kernel.jit import jit
@@ -103,13 +80,13 @@ _REPEATED = np.array([0, 1, 1 | 1 << _KIND_BITS, 1 | 1 << _KIND_BITS | 1 << 2 * 
 class Search(HandSummary):
     """A hand, what a search of it needs, and what it finds."""
 
-    targets: I64 = field("i8", MAX_STATES, 4)  # of all suits; no hand of 14 tiles has more than 1,700
+    targets: I64 = field("i8", near.MAX_STATES, 4)  # of all suits; no hand of 14 tiles has more than 1,700
     num_groups: I64 = field("i8", 4)  # by suit: those that are not empty
-    groups: I64 = field("i8", 4, NUM_GROUPS)
-    starts: I64 = field("i8", 4, NUM_GROUPS + 1)  # where their targets begin
-    limits: I64 = field("i8", NUM_GROUPS // 4)  # see expand_suit
+    groups: I64 = field("i8", 4, near.NUM_GROUPS)
+    starts: I64 = field("i8", 4, near.NUM_GROUPS + 1)  # where their targets begin
+    limits: I64 = field("i8", near.NUM_GROUPS // 4)  # see expand_suit
 
-    reached: I64 = field("i8", NUM_FAMILIES, MAX_CHANGED, NUM_LEVELS + 1)
+    reached: I64 = field("i8", NUM_FAMILIES, layout.MAX_CHANGED, layout.NUM_LEVELS + 1)
     """By family, number of missing tiles - 1 and level: bit set of columns."""
     draws: I64 = field("i8", NUM_DRAWS)
     """The words of all multisets of missing tiles, see ``draws_index``."""
@@ -143,37 +120,33 @@ def search_wins(lookup: Lookup, search: Search) -> bool:
     rows = suit_rows(suits, search.hand)
     m, p, s, z = rows
     whole = suits.merged[merge_rows(suits, m, p), merge_rows(suits, s, z)]
-    has_sets = suits.shanten[whole, 4 - search.num_sets] < MAX_CHANGED
+    has_sets = suits.shanten[whole, 4 - search.num_sets] < layout.MAX_CHANGED
     has_pairs = has_orphans = False
     if search.num_sets == 4:
         counts = special_counts(rows)
-        has_pairs = seven_pairs_shanten(counts) < MAX_CHANGED
-        has_orphans = thirteen_orphans_shanten(counts) < MAX_CHANGED
+        has_pairs = seven_pairs_shanten(counts) < layout.MAX_CHANGED
+        has_orphans = thirteen_orphans_shanten(counts) < layout.MAX_CHANGED
     if not (has_sets or has_pairs or has_orphans):
         return False
     search.reached[:] = 0
     search.draws[:] = 0
     search.num_draws = 0
     if has_sets:
-        _search_sets(lookup, search, rows)
+        left, right = merge_rows(suits, m, p), merge_rows(suits, s, z)
+        end = _list_suit(lookup, search, 0, suits.merged[right, p & CLASS_MASK], 0)
+        end = _list_suit(lookup, search, 1, suits.merged[right, m & CLASS_MASK], end)
+        end = _list_suit(lookup, search, 2, suits.merged[left, z & CLASS_MASK], end)
+        _list_suit(lookup, search, 3, suits.merged[left, s & CLASS_MASK], end)
+        _join(lookup, search, suits.lacking[right], suits.lacking[z & CLASS_MASK])
     if has_pairs:
         _search_pairs(lookup, search)
     if has_orphans:
-        _search_orphans(search)
+        for pair in TERMINALS_AND_HONOURS:
+            missing, num_missing, ways, given, _ = _changes(search, TERMINAL_AND_HONOUR_BITS, 1 << pair)
+            if 0 < num_missing <= layout.MAX_CHANGED and ways > 0:
+                called = layout.NUM_LEVELS if num_missing == 1 else 0
+                _note(search, _unpack(missing), num_missing, ways, given, layout.NUM_LEVELS, called)
     return True
-
-
-@jit
-def _search_sets(lookup: Lookup, search: Search, rows: tuple[int, int, int, int]) -> None:
-    """Find the wins with sets and a pair."""
-    suits = lookup.suits
-    m, p, s, z = rows
-    left, right = merge_rows(suits, m, p), merge_rows(suits, s, z)
-    end = _list_suit(lookup, search, 0, suits.merged[right, p & CLASS_MASK], 0)
-    end = _list_suit(lookup, search, 1, suits.merged[right, m & CLASS_MASK], end)
-    end = _list_suit(lookup, search, 2, suits.merged[left, z & CLASS_MASK], end)
-    _list_suit(lookup, search, 3, suits.merged[left, s & CLASS_MASK], end)
-    _join(lookup, search, suits.lacking[right], suits.lacking[z & CLASS_MASK])
 
 
 @jit
@@ -182,41 +155,26 @@ def _list_suit(lookup: Lookup, search: Search, suit: int, rest: int, end: int) -
     for sets in range(search.num_sets + 1):
         for pair in range(2):
             lacking = lookup.suits.lacking[rest, 1 - pair] >> 8 * (search.num_sets - sets) & 0xFF
-            search.limits[2 * sets + pair] = MAX_CHANGED - lacking
+            search.limits[2 * sets + pair] = layout.MAX_CHANGED - lacking
     num_tiles = 0
     for kind in range(9 * suit, 34 if suit == 3 else 9 * suit + 9):
         num_tiles += search.hand[kind]
-    if num_tiles > TABLE_TILES:
-        return _list_full_suit(search, suit, end)
-    table = lookup.suit_targets
-    rank = rank_suit(table, search.hand, suit)
-    first = table.first[rank]
-    num_groups = 0
-    for group in range(GROUP_SET * (search.num_sets + 1)):
-        if group & 3 <= search.limits[group >> 2]:
-            start = end
+    is_in_table, table = num_tiles <= near.TABLE_TILES, lookup.suit_targets
+    states = np.empty((2, 1 if is_in_table else near.MAX_STATES, 2), np.int64)
+    rank = num_targets = num_groups = 0
+    if is_in_table:
+        rank = near.rank_suit(table, search.hand, suit)
+    else:
+        kinds = search.hand[27:] if suit == 3 else search.hand[9 * suit : 9 * suit + 9]
+        search.limits[2 * search.num_sets + 2 :] = -1
+        num_targets = near.expand_suit(kinds, search.limits, states)
+    for group in range(near.GROUP_SET * (search.num_sets + 1)):
+        start = end
+        if is_in_table and group & 3 <= search.limits[group >> 2]:
+            first = int(table.first[rank])
             begin = int(table.ends[rank, group - 1]) if group > 0 else 0
             for i in range(begin, table.ends[rank, group]):
                 end = _place(search, suit, table.words[table.near[first + i]], end)
-            if end > start:
-                search.groups[suit, num_groups] = group
-                search.starts[suit, num_groups] = start
-                num_groups += 1
-    search.num_groups[suit] = num_groups
-    search.starts[suit, num_groups] = end
-    return end
-
-
-@jit
-def _list_full_suit(search: Search, suit: int, end: int) -> int:
-    """Do the same for a suit that the table does not hold."""
-    states = np.empty((2, MAX_STATES, 2), np.int64)
-    kinds = search.hand[27:] if suit == 3 else search.hand[9 * suit : 9 * suit + 9]
-    search.limits[2 * search.num_sets + 2 :] = -1
-    num_targets = expand_suit(kinds, search.limits, states)
-    num_groups = 0
-    for group in range(GROUP_SET * (search.num_sets + 1)):
-        start = end
         for i in range(num_targets):
             if states[0, i, 1] == group:
                 end = _place(search, suit, states[0, i, 0], end)
@@ -249,12 +207,14 @@ def _place(search: Search, suit: int, word: int, end: int) -> int:
         return end
     if suit < 3 and word >> 16 & 7:
         dora += search.red >> suit & 1
-    pair = word >> PAIR_SHIFT & PAIR_MASK
+    pair = word >> near.PAIR_SHIFT & near.PAIR_MASK
     if pair > 0:
         pair += base
     target = search.targets[end]
-    target[0] = (word >> RUNS_SHIFT & RUNS_MASK) << base | (word >> DOUBLES_SHIFT & RUNS_MASK) << (_DOUBLES + base)
-    target[1] = (word >> SETS_SHIFT & SETS_MASK) << base | given << _GIVEN | dora << _DORA | pair << _PAIR
+    runs, doubles = word >> near.RUNS_SHIFT & near.RUNS_MASK, word >> near.DOUBLES_SHIFT & near.RUNS_MASK
+    sets = word >> near.SETS_SHIFT & near.SETS_MASK
+    target[0] = runs << base | doubles << (_DOUBLES + base)
+    target[1] = sets << base | given << _GIVEN | dora << _DORA | pair << _PAIR
     target[2] = missing
     target[3] = ways
     return end + 1
@@ -267,7 +227,7 @@ def _join(lookup: Lookup, search: Search, lacking_two: I64, lacking_one: I64) ->
     ``lacking_two``, ``lacking_one``: what the last two suits and the last one lack, see ``Suits.lacking``.
     """
     # Groups add up: the last one must bring them to this, less what need not be missing.
-    full = GROUP_SET * search.num_sets + GROUP_PAIR + MAX_CHANGED
+    full = near.GROUP_SET * search.num_sets + near.GROUP_PAIR + layout.MAX_CHANGED
     for a in range(search.num_groups[0]):
         for b in range(search.num_groups[1]):
             two = _add_groups(search.groups[0, a], search.groups[1, b], full, lacking_two)
@@ -283,7 +243,7 @@ def _join(lookup: Lookup, search: Search, lacking_two: I64, lacking_one: I64) ->
 def _add_groups(group: int, other: int, full: int, lacking: I64) -> int:
     """Return the sum of two groups, or -1 when the suits still to come cannot complete them within the limit."""
     rest = full - group - other
-    if rest < 0 or group & other & GROUP_PAIR or (group & 3) + (other & 3) > MAX_CHANGED:
+    if rest < 0 or group & other & near.GROUP_PAIR or (group & 3) + (other & 3) > layout.MAX_CHANGED:
         return -1
     if lacking[rest >> 2 & 1] >> 8 * (rest >> 3) & 0xFF > rest & 3:
         return -1
@@ -308,21 +268,18 @@ def _join_groups(lookup: Lookup, search: Search, a: int, b: int, c: int, d: int)
                 missing = targets[i, 2] | targets[j, 2] << shift_b | targets[k, 2] << shift_c
                 ways = targets[i, 3] * targets[j, 3] * targets[k, 3]
                 for x in range(search.starts[3, d], search.starts[3, d + 1]):
-                    _judge(
-                        lookup, search, runs, sets + targets[x, 1], missing | targets[x, 2] << shift_d,
-                        ways * targets[x, 3], num_missing,
-                    )  # fmt: skip
-
-
-@jit
-def _judge(lookup: Lookup, search: Search, runs: int, sets: int, missing: int, ways: int, num_missing: int) -> None:
-    """Note one winning hand in one reading; the words are sums of those of its targets."""
-    reading = Reading(
-        runs & (1 << _DOUBLES) - 1, runs >> _DOUBLES, sets & (1 << _GIVEN) - 1, (sets >> _PAIR) - 1, sets >> _DORA & 63
-    )
-    kinds = _unpack(missing)
-    drawn, called = win_levels(lookup.win_levels, search, reading, kinds, num_missing)
-    _note(search, kinds, num_missing, ways, sets >> _GIVEN & COLUMNS_MASK, drawn, called)
+                    whole = sets + targets[x, 1]
+                    reading = Reading(
+                        runs=runs & (1 << _DOUBLES) - 1,
+                        doubles=runs >> _DOUBLES,
+                        sets=whole & (1 << _GIVEN) - 1,
+                        pair=(whole >> _PAIR) - 1,
+                        dora=whole >> _DORA & 63,
+                    )
+                    kinds = _unpack(missing | targets[x, 2] << shift_d)
+                    drawn, called = win_levels(lookup.win_levels, search, reading, kinds, num_missing)
+                    given = whole >> _GIVEN & COLUMNS_MASK
+                    _note(search, kinds, num_missing, ways * targets[x, 3], given, drawn, called)
 
 
 @jit
@@ -351,7 +308,7 @@ def _note(
         search.draw_indices[search.num_draws] = index
         search.num_draws += 1
     word |= columns << ANY_SHIFT | ways << WAYS_SHIFT
-    if drawn >= HIGH_LEVEL:
+    if drawn >= layout.HIGH_LEVEL:
         word |= columns << HIGH_SHIFT
     if called > 0:
         word |= columns << CALLED_SHIFT
@@ -378,7 +335,7 @@ def _search_pairs(lookup: Lookup, search: Search) -> None:
             num_others += 1
     for kept in range(1 << num_pairs):
         num_new = 7 - count_bits(kept)
-        if 0 < num_new <= MAX_CHANGED:
+        if 0 < num_new <= layout.MAX_CHANGED:
             bits = 0
             for i in range(num_pairs):
                 bits |= (kept >> i & 1) << pairs[i]
@@ -424,7 +381,7 @@ def _changes(search: Search, once: int, twice: int) -> tuple[int, int, int, int,
         change = count - search.hand[kind]
         new = max(change, 0)
         ways *= _WAYS[search.unseen[kind], new]
-        if num_missing < MAX_CHANGED:
+        if num_missing < layout.MAX_CHANGED:
             missing |= (kind + 1) * _REPEATED[new] << _KIND_BITS * num_missing
         num_missing += new
         given |= int(change < 0) << search.columns[kind]
@@ -434,28 +391,15 @@ def _changes(search: Search, once: int, twice: int) -> tuple[int, int, int, int,
     return missing, num_missing, ways, given, dora
 
 
-@jit
-def _search_orphans(search: Search) -> None:
-    """Find the wins with one of each terminal and honour and one more."""
-    for pair in TERMINALS_AND_HONOURS:
-        missing, num_missing, ways, given, _ = _changes(search, TERMINAL_AND_HONOUR_BITS, 1 << pair)
-        if 0 < num_missing <= MAX_CHANGED and ways > 0:
-            called = NUM_LEVELS if num_missing == 1 else 0
-            _note(search, _unpack(missing), num_missing, ways, given, NUM_LEVELS, called)
-
-
-_AT = CLAIM.first_planes()
+_AT = layout.CLAIM.first_planes()
 
 
 @jit
-def fill_lookahead(lookup: Lookup, t: Table, seat: int, unseen: CountMasks, row: U8) -> None:
-    """Fill the look-ahead planes of the hand of ``seat`` as it is; ``unseen``: the tiles that ``seat`` cannot see."""
-    _fill(lookup, t, seat, NO_CLAIM, unseen, np.empty(1, SEARCH), row)
+def fill_lookahead(lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, row: U8) -> None:
+    """Fill the look-ahead planes of the hand of ``seat`` as it is (NO_CLAIM), or after the claim or kan ``action``.
 
-
-@jit
-def fill_claim_lookahead(lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, row: U8) -> None:
-    """Fill the look-ahead planes of the hand of ``seat`` after the claim or kan ``action``."""
+    ``unseen``: the tiles that ``seat`` cannot see.
+    """
     _fill(lookup, t, seat, action, unseen, np.empty(1, SEARCH), row)
 
 
@@ -463,75 +407,47 @@ def fill_claim_lookahead(lookup: Lookup, t: Table, seat: int, action: int, unsee
 def _fill(
     lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, searches: Records, row: U8
 ) -> None:  # fmt: skip
-    """Fill either. ``searches`` (1,) is scratch, and an argument: a record of it would not keep an own array alive."""
-    ways = np.zeros((3, MAX_CHANGED, MAX_COLUMNS), np.int64)
-    if not find_ways(lookup, t, seat, action, unseen, searches, ways):
-        return
-    search = searches[0]
-    kinds = np.zeros(MAX_COLUMNS, np.int64)
-    _fill_column_kinds(search, kinds)
-    if action == NO_CLAIM:
-        _fill_reach(search, DRAWN, kinds, row, _AT.lookahead_drawn)
-        _fill_reach(search, CALLED, kinds, row, _AT.lookahead_called)
-        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _AT.lookahead_chance)
-        _fill_chances(search, ways[1], kinds, FEW_CHANCE_BORDERS, row, _AT.lookahead_high_chance)
-        _fill_chances(search, ways[2], kinds, FEW_CHANCE_BORDERS, row, _AT.lookahead_called_chance)
-    else:
-        _fill_reach(search, DRAWN, kinds, row, _AT.claim_lookahead_drawn)
-        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _AT.claim_lookahead_chance)
-        _fill_chances(search, ways[1], kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _AT.claim_lookahead_high_chance)
-
-
-@jit
-def find_ways(
-    lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, searches: Records, ways: I64
-) -> bool:  # fmt: skip
-    """Search the wins of a hand, into ``searches`` (SEARCH (1,)); return whether any are in reach.
-
-    ``ways``, int64 (3, MAX_CHANGED, MAX_COLUMNS), 0 before: by any, high, called, missing tiles - 1 and column, in how
-    many ways the missing tiles of a win can be drawn.
-    """
+    """``searches`` (1,) is scratch, and an argument: a record of it would not keep an own array alive."""
     search = searches[0]
     fill_hand_summary(t, seat, action, unseen, search)
     if not search_wins(lookup, search):
-        return False
+        return
+    ways = np.zeros((3, layout.MAX_CHANGED, MAX_COLUMNS), np.int64)
     _add_ways(search, ways)
-    return True
-
-
-@jit
-def _fill_column_kinds(search: Search, kinds: I64) -> None:
-    """Fill the kinds of each column as bit sets."""
+    kinds = np.zeros(MAX_COLUMNS, np.int64)
     for kind in range(34):
         if search.hand[kind] > 0:
             kinds[search.columns[kind]] = 1 << kind
     if not search.has_discard:
         kinds[0] = ALL_KINDS
+    if action == NO_CLAIM:
+        _fill_reach(search, DRAWN, kinds, row, _AT.lookahead_drawn)
+        _fill_reach(search, CALLED, kinds, row, _AT.lookahead_called)
+        _fill_chances(search, ways[0], kinds, layout.CHANCE_BORDERS, row, _AT.lookahead_chance)
+        _fill_chances(search, ways[1], kinds, layout.FEW_CHANCE_BORDERS, row, _AT.lookahead_high_chance)
+        _fill_chances(search, ways[2], kinds, layout.FEW_CHANCE_BORDERS, row, _AT.lookahead_called_chance)
+    else:
+        _fill_reach(search, DRAWN, kinds, row, _AT.claim_lookahead_drawn)
+        _fill_chances(search, ways[0], kinds, layout.CHANCE_BORDERS, row, _AT.claim_lookahead_chance)
+        _fill_chances(search, ways[1], kinds, layout.CLAIM_HIGH_CHANCE_BORDERS, row, _AT.claim_lookahead_high_chance)
 
 
 @jit
 def _fill_reach(search: Search, family: int, column_kinds: I64, row: U8, plane: int) -> None:
     """Fill the planes of all numbers of new tiles x levels; each includes fewer tiles and higher levels."""
-    reached = np.zeros(NUM_LEVELS + 1, np.int64)
-    for i in range(MAX_CHANGED):
+    reached = np.zeros(layout.NUM_LEVELS + 1, np.int64)
+    for i in range(layout.MAX_CHANGED):
         higher = kinds = columns = 0
-        for level in range(NUM_LEVELS, 0, -1):
+        for level in range(layout.NUM_LEVELS, 0, -1):
             higher |= search.reached[family, i, level]
             reached[level] |= higher
             if reached[level] != columns:
                 columns = reached[level]
-                kinds = _spread(columns, column_kinds)
+                kinds = 0
+                for column in range(MAX_COLUMNS):
+                    kinds |= column_kinds[column] * (columns >> column & 1)
             if kinds:
-                set_kinds(row, plane + NUM_LEVELS * i + level - 1, kinds)
-
-
-@jit
-def _spread(columns: int, column_kinds: I64) -> int:
-    """Return the kinds of a bit set of columns."""
-    kinds = 0
-    for column in range(MAX_COLUMNS):
-        kinds |= column_kinds[column] * (columns >> column & 1)
-    return kinds
+                set_kinds(row, plane + layout.NUM_LEVELS * i + level - 1, kinds)
 
 
 @jit
@@ -562,7 +478,7 @@ def _fill_chances(
     for kind in range(34):
         total += search.unseen[kind]
     draws = (total, total * (total - 1) // 2, total * (total - 1) * (total - 2) // 6)
-    for i in range(MAX_CHANGED):
+    for i in range(layout.MAX_CHANGED):
         for j in range(len(borders[i])):
             kinds = 0
             for column in range(MAX_COLUMNS):

@@ -20,29 +20,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import (
-    CountMasks,
-    add_open_meld,
-    add_tile,
-    count_masks,
-    layout,
-    meld_masks,
-    set_bit,
-    set_counts,
-    set_plane,
-)
+from suphx.games.mahjong import planes
+from suphx.games.mahjong.planes import CountMasks
 from suphx.games.mahjong.tile import KAKAN_MELD, PON_MELD
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.legal import dealer_of, tiles_left
-from suphx.games.riichi.table import (
-    PON,
-    Table,
-    claimed_kind,
-    dora_indicator,
-    dora_kind,
-    new_meld,
-    place_of,
-    take_used,
-)
+from suphx.games.riichi.table import Table
 from suphx.games.riichi.tile import dora_of_indicator, is_red, kind_of_face, num_red
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
@@ -81,8 +64,8 @@ _CLAIM_PARTS = (
     ("tile_is_red", 1, "full: the claimed tile, the added tile, or one of a closed kan is a red five"),
 )
 
-PUBLIC = layout("mini", 1, _PARTS)
-CLAIM = layout("mini-claim", 1, _PARTS + _CLAIM_PARTS)
+PUBLIC = planes.layout("mini", 1, _PARTS)
+CLAIM = planes.layout("mini-claim", 1, _PARTS + _CLAIM_PARTS)
 
 _AT = CLAIM.first_planes()
 
@@ -96,11 +79,10 @@ def encode(t: Table, seat: int, action: int, row: U8) -> None:
     uint8 [CLAIM.observation_bytes]. Old contents of ``row`` are overwritten.
     """
     row[:] = 0
-    hand = count_masks(t.hand[seat])
-    set_counts(row, _AT.hand, hand)
-    set_counts(row, _AT.visible, _fill_open_tiles(t, seat, hand, row))
-    _fill_categories(t, seat, row)
-    _fill_scores(t, seat, row)
+    hand = planes.count_masks(t.hand[seat])
+    planes.set_counts(row, _AT.hand, hand)
+    planes.set_counts(row, _AT.visible, _fill_open_tiles(t, seat, hand, row))
+    _fill_situation(t, seat, row)
     if action >= 0:
         _fill_claim(t, seat, action, row)
 
@@ -113,73 +95,62 @@ def _fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMas
         other = (seat + relative) % 4
         for i in range(t.num_melds[other]):
             meld_type, kind = t.meld_type[other, i], int(t.meld_kind[other, i])
-            set_counts(row, _AT.melds + 16 * relative + 4 * i, meld_masks(meld_type, kind))
-            seen = add_open_meld(seen, meld_type, kind, kind_of_face(t.meld_tile[other, i]))
+            planes.set_counts(row, _AT.melds + 16 * relative + 4 * i, planes.meld_masks(meld_type, kind))
+            seen = planes.add_open_meld(seen, meld_type, kind, kind_of_face(t.meld_tile[other, i]))
         for i in range(t.river_length[other]):
             kind = int(kind_of_face(t.river[other, i]))
-            seen = add_tile(seen, kind)
+            seen = planes.add_tile(seen, kind)
             if i < RIVER_PLANES:
-                set_bit(row, _AT.rivers + RIVER_PLANES * relative + i, kind)
+                planes.set_bit(row, _AT.rivers + RIVER_PLANES * relative + i, kind)
     for i in range(min(t.num_dora, MAX_DORA)):
-        indicator = dora_indicator(t.wall, i) >> 2
-        seen = add_tile(seen, indicator)
-        set_bit(row, _AT.dora + i, dora_of_indicator(indicator))
+        indicator = codes.dora_indicator(t.wall, i) >> 2
+        seen = planes.add_tile(seen, indicator)
+        planes.set_bit(row, _AT.dora + i, dora_of_indicator(indicator))
     return seen
 
 
 @jit
-def _fill_categories(t: Table, seat: int, row: U8) -> None:
+def _fill_situation(t: Table, seat: int, row: U8) -> None:
     dealer, kyoku = int(dealer_of(t)), int(t.kyoku)
-    set_plane(row, _AT.seat + seat)
-    set_plane(row, _AT.placement + place_of(t.scores, seat) - 1)
-    set_plane(row, _AT.kyoku + min(kyoku, NUM_KYOKU - 1))
-    set_plane(row, _AT.honba + min(int(t.honba), NUM_HONBA - 1))
-    set_plane(row, _AT.sticks + min(int(t.kyotaku), NUM_STICKS - 1))
-    set_plane(row, _AT.dealer + (dealer - seat) % 4)
-    set_bit(row, _AT.seat_wind, 27 + (seat - dealer) % 4)
-    set_bit(row, _AT.round_wind, 27 + kyoku // 4)
+    planes.set_plane(row, _AT.seat + seat)
+    planes.set_plane(row, _AT.placement + codes.place_of(t.scores, seat) - 1)
+    planes.set_plane(row, _AT.kyoku + min(kyoku, NUM_KYOKU - 1))
+    planes.set_plane(row, _AT.honba + min(int(t.honba), NUM_HONBA - 1))
+    planes.set_plane(row, _AT.sticks + min(int(t.kyotaku), NUM_STICKS - 1))
+    planes.set_plane(row, _AT.dealer + (dealer - seat) % 4)
+    planes.set_bit(row, _AT.seat_wind, 27 + (seat - dealer) % 4)
+    planes.set_bit(row, _AT.round_wind, 27 + kyoku // 4)
     for relative in range(4):
         if t.riichi[(seat + relative) % 4]:
-            set_plane(row, _AT.riichi + relative)
-
-
-@jit
-def _fill_scores(t: Table, seat: int, row: U8) -> None:
-    for relative in range(4):
+            planes.set_plane(row, _AT.riichi + relative)
         bucket = int(t.scores[(seat + relative) % 4]) // SCORE_BUCKET_POINTS
-        set_plane(row, _AT.scores + SCORE_BUCKETS * relative + min(max(bucket, 0), SCORE_BUCKETS - 1))
+        planes.set_plane(row, _AT.scores + SCORE_BUCKETS * relative + min(max(bucket, 0), SCORE_BUCKETS - 1))
     left = tiles_left(t)
     bucket = 0
     for border in TILES_LEFT_BORDERS:
         if left >= border:
             bucket += 1
-    set_plane(row, _AT.tiles_left + bucket)
+    planes.set_plane(row, _AT.tiles_left + bucket)
 
 
 @jit
 def _fill_claim(t: Table, seat: int, action: int, row: U8) -> None:
     """Fill the planes that only claims have."""
-    kind = claimed_kind(t, action)
-    meld_type, lowest = new_meld(t, action)
+    kind = codes.claimed_kind(t, action)
+    meld_type, lowest = codes.new_meld(t, action)
     left = np.empty(34, np.int8)
     left[:] = t.hand[seat]
-    take_used(left, meld_type, lowest, kind)
-    set_counts(row, _AT.hand_after, count_masks(left))
-    _fill_melds_after(t, seat, meld_type, lowest, row)
-    for i in range(min(t.num_dora, MAX_DORA)):
-        if dora_kind(t.wall, i) == kind:
-            set_plane(row, _AT.tile_is_dora)
-    if is_red(t.claimed_face) if action >= PON else num_red(t.red[seat], kind) != 0:
-        set_plane(row, _AT.tile_is_red)
-
-
-@jit
-def _fill_melds_after(t: Table, seat: int, new_type: int, lowest: int, row: U8) -> None:
-    """Fill the own melds with the new one last, or with the pon turned into a kan."""
+    codes.take_used(left, meld_type, lowest, kind)
+    planes.set_counts(row, _AT.hand_after, planes.count_masks(left))
     for i in range(t.num_melds[seat]):
-        meld_type, kind = t.meld_type[seat, i], int(t.meld_kind[seat, i])
-        if new_type == KAKAN_MELD and meld_type == PON_MELD and kind == lowest:
-            meld_type = KAKAN_MELD
-        set_counts(row, _AT.melds_after + 4 * i, meld_masks(meld_type, kind))
-    if new_type != KAKAN_MELD:
-        set_counts(row, _AT.melds_after + 4 * int(t.num_melds[seat]), meld_masks(new_type, lowest))
+        own_type, own_kind = t.meld_type[seat, i], int(t.meld_kind[seat, i])
+        if meld_type == KAKAN_MELD and own_type == PON_MELD and own_kind == lowest:
+            own_type = KAKAN_MELD
+        planes.set_counts(row, _AT.melds_after + 4 * i, planes.meld_masks(own_type, own_kind))
+    if meld_type != KAKAN_MELD:
+        planes.set_counts(row, _AT.melds_after + 4 * int(t.num_melds[seat]), planes.meld_masks(meld_type, lowest))
+    for i in range(min(t.num_dora, MAX_DORA)):
+        if codes.dora_kind(t.wall, i) == kind:
+            planes.set_plane(row, _AT.tile_is_dora)
+    if is_red(t.claimed_face) if action >= codes.PON else num_red(t.red[seat], kind) != 0:
+        planes.set_plane(row, _AT.tile_is_red)

@@ -17,16 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import (
-    add_tile,
-    count_masks,
-    layout,
-    observation_bytes,
-    set_bit,
-    set_counts,
-    set_kinds,
-    set_plane,
-)
+from suphx.games.mahjong import planes
 from suphx.games.riichi.features.paper_layout import MAX_DORA, NUM_SHANTEN
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
 from suphx.games.riichi.legal import tiles_left
@@ -39,7 +30,7 @@ from suphx.kernel.record import I64, U8, Records
 
 MAX_WALL = 70
 
-ORACLE = layout(
+ORACLE = planes.layout(
     "suphx-oracle",
     1,
     [
@@ -66,50 +57,36 @@ def encode_oracle(lookup: Lookup, t: Table, seat: int, row: U8) -> None:
     """Fill ``row``, uint8 [ORACLE.observation_bytes], with what is hidden from ``seat``, and overwrite it."""
     row[:] = 0
     for i in range(3):
-        _fill_other_hand(lookup, t, (seat + 1 + i) % 4, i, row)
-    _fill_wall(t, seat, row)
-    _fill_dead_wall(t, row)
-
-
-@jit
-def _fill_other_hand(lookup: Lookup, t: Table, other: int, i: int, row: U8) -> None:
-    set_counts(row, _AT.other_hands + 4 * i, count_masks(t.hand[other]))
-    set_kinds(row, _AT.other_reds + i, red_kinds(int(t.red[other])))
-    now = int(shanten(lookup.suits, t.hand[other], t.num_melds[other]))
-    set_plane(row, _AT.other_shanten + NUM_SHANTEN * i + min(now + 1, NUM_SHANTEN - 1))
-    # The engine looks for waits when a seat discards: after a claim those of before it still stand.
-    waits = 0 if t.phase == CALL_DISCARD and t.actor == other else int(t.waits[other])
-    set_kinds(row, _AT.other_waits + i, waits)
-    if waits and (t.missed_win[other] or waits & t.river_kinds[other]):
-        set_plane(row, _AT.other_furiten + i)
-
-
-@jit
-def _fill_wall(t: Table, seat: int, row: U8) -> None:
+        other = (seat + 1 + i) % 4
+        planes.set_counts(row, _AT.other_hands + 4 * i, planes.count_masks(t.hand[other]))
+        planes.set_kinds(row, _AT.other_reds + i, red_kinds(int(t.red[other])))
+        now = int(shanten(lookup.suits, t.hand[other], t.num_melds[other]))
+        planes.set_plane(row, _AT.other_shanten + NUM_SHANTEN * i + min(now + 1, NUM_SHANTEN - 1))
+        # The engine looks for waits when a seat discards: after a claim those of before it still stand.
+        waits = 0 if t.phase == CALL_DISCARD and t.actor == other else int(t.waits[other])
+        planes.set_kinds(row, _AT.other_waits + i, waits)
+        if waits and (t.missed_win[other] or waits & t.river_kinds[other]):
+            planes.set_plane(row, _AT.other_furiten + i)
     counts = (0, 0, 0, 0)
     red = 0
     for i in range(tiles_left(t)):
         tile = int(t.wall[t.next_draw + i])
         kind = tile >> 2
-        counts = add_tile(counts, kind)
+        counts = planes.add_tile(counts, kind)
         if is_red(face_of_id(tile, t.red_fives)):
             red |= 1 << kind
         if i < MAX_WALL:
-            set_bit(row, _AT.wall + i, kind)
+            planes.set_bit(row, _AT.wall + i, kind)
         if i < 4:
-            set_bit(row, _AT.next_draws + (int(t.turn) + 1 + i - seat) % 4, kind)
-    set_counts(row, _AT.wall_counts, counts)
-    set_kinds(row, _AT.wall_red, red)
-
-
-@jit
-def _fill_dead_wall(t: Table, row: U8) -> None:
+            planes.set_bit(row, _AT.next_draws + (int(t.turn) + 1 + i - seat) % 4, kind)
+    planes.set_counts(row, _AT.wall_counts, counts)
+    planes.set_kinds(row, _AT.wall_red, red)
     for i in range(t.num_kans, 4):
-        set_bit(row, _AT.rinshan + i - int(t.num_kans), int(t.wall[RINSHAN[i]]) >> 2)
+        planes.set_bit(row, _AT.rinshan + i - int(t.num_kans), int(t.wall[RINSHAN[i]]) >> 2)
     for i in range(t.num_dora, MAX_DORA):
-        set_bit(row, _AT.kan_dora + i - int(t.num_dora), dora_kind(t.wall, i))
+        planes.set_bit(row, _AT.kan_dora + i - int(t.num_dora), dora_kind(t.wall, i))
     for i in range(MAX_DORA):
-        set_bit(row, _AT.ura_dora + i, ura_kind(t.wall, i))
+        planes.set_bit(row, _AT.ura_dora + i, ura_kind(t.wall, i))
 
 
 _ORACLE_BYTES = ORACLE.observation_bytes
@@ -157,7 +134,7 @@ def seen_planes(rows: U8, num_planes: int, num_oracle_planes: int, *, sees_all: 
     the oracle planes the net sees the bits that are kept, or all (``sees_all``). Not always a copy. ValueError for rows
     of another size.
     """
-    public = observation_bytes(num_planes)
+    public = planes.observation_bytes(num_planes)
     columns = oracle_observation(public)
     if num_oracle_planes not in (0, ORACLE.num_planes):
         raise ValueError(

@@ -8,30 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import (
-    ALL_KINDS,
-    CountMasks,
-    count_bits,
-    count_masks,
-    count_tiles,
-    meld_masks,
-    remove_tiles,
-    set_bit,
-    set_counts,
-    set_kinds,
-    set_plane,
-)
-from suphx.games.mahjong.shanten import (
-    CLASS_MASK,
-    COUNTS_SHIFT,
-    END_PAIRS_MASK,
-    END_PAIRS_SHIFT,
-    KINDS_MASK,
-    POWERS_OF_5,
-    Suits,
-    suit_code,
-    thirteen_orphans_shanten,
-)
+from suphx.games.mahjong import planes, shanten
+from suphx.games.mahjong.planes import CountMasks
+from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, TERMINAL_AND_HONOUR_BITS
 from suphx.games.riichi.features.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, NUM_CLAIM_SHANTEN
 from suphx.games.riichi.features.public import count_dora, dora_masks, melded_dora, own_discards, yakuhai_kinds
@@ -63,12 +42,16 @@ def fill_progress(
     classes = np.empty(4, np.int64)
     counts = 0
     for suit in range(4):
-        codes[suit] = suit_code(hand, suit)
+        codes[suit] = shanten.suit_code(hand, suit)
         row = suits.rows[codes[suit]]
-        classes[suit] = row & CLASS_MASK
-        counts += row >> COUNTS_SHIFT
+        classes[suit] = row & shanten.CLASS_MASK
+        counts += row >> shanten.COUNTS_SHIFT
     twos = np.empty((4, 4), np.int64)
-    _merge_twos(suits, classes, twos)
+    for a in range(4):  # twos[a, b]: the class of the two suits that are neither a nor b
+        for b in range(a + 1, 4):
+            c = 0 if a > 0 else 1 if b > 1 else 2
+            d = 6 - a - b - c
+            twos[a, b] = twos[b, a] = suits.merged[classes[c], classes[d]]
     after[:] = FAR
     helps[:] = 0
     if allowed == 0:
@@ -84,7 +67,7 @@ def fill_progress(
         if after[discard] == least and (discard == NO_DISCARD or allowed >> discard & 1):
             kinds = 0
             if num_melds == 0:
-                left = masks if discard == NO_DISCARD else remove_tiles(masks, discard, 1)
+                left = masks if discard == NO_DISCARD else planes.remove_tiles(masks, discard, 1)
                 kinds = _special_helps(left, _counts_after(suits, codes, counts, discard), least)
             own = discard // 9 if discard < NO_DISCARD else 4
             if own < 4:
@@ -92,7 +75,9 @@ def fill_progress(
             for suit in range(4):
                 if suit != own:
                     rest = _rest_class(suits, suit, discard, codes, classes, twos)
-                    kinds |= _suit_helps(suits, rest, num_melds, least, drawn[suit], num_drawn[suit])
+                    for i in range(num_drawn[suit]):
+                        if suits.shanten[suits.merged[rest, drawn[suit, i, 0]], num_melds] < least:
+                            kinds |= drawn[suit, i, 1]
             helps[discard] = kinds
     return least
 
@@ -103,7 +88,7 @@ def _group_draws(suits: Suits, hand: I8, codes: I64, drawn: I64, num_drawn: I64)
     for kind in range(34):
         if hand[kind] < 4:
             suit = kind // 9
-            group = suits.rows[codes[suit] + POWERS_OF_5[kind]] & CLASS_MASK
+            group = suits.rows[codes[suit] + shanten.POWERS_OF_5[kind]] & shanten.CLASS_MASK
             n = num_drawn[suit]
             i = 0
             while i < n and drawn[suit, i, 0] != group:
@@ -113,16 +98,6 @@ def _group_draws(suits: Suits, hand: I8, codes: I64, drawn: I64, num_drawn: I64)
                 drawn[suit, n, 1] = 0
                 num_drawn[suit] = n + 1
             drawn[suit, i, 1] |= 1 << kind
-
-
-@jit
-def _merge_twos(suits: Suits, classes: I64, twos: I64) -> None:
-    """Fill twos[a, b] with the class of the two suits that are neither a nor b together."""
-    for a in range(4):
-        for b in range(a + 1, 4):
-            c = 0 if a > 0 else 1 if b > 1 else 2
-            d = 6 - a - b - c
-            twos[a, b] = twos[b, a] = suits.merged[classes[c], classes[d]]
 
 
 @jit
@@ -136,8 +111,8 @@ def _fill_after(
             suit = kind // 9
             other = (suit + 1) % 4
             rest = suits.merged[twos[suit, other], classes[other]]
-            row = suits.rows[codes[suit] - POWERS_OF_5[kind]]
-            standard = suits.shanten[suits.merged[rest, row & CLASS_MASK], num_melds]
+            row = suits.rows[codes[suit] - shanten.POWERS_OF_5[kind]]
+            standard = suits.shanten[suits.merged[rest, row & shanten.CLASS_MASK], num_melds]
             after[kind] = _least_form(standard, _counts_after(suits, codes, counts, kind), num_melds)
             if allowed >> kind & 1:
                 least = min(least, after[kind])
@@ -150,8 +125,8 @@ def _counts_after(suits: Suits, codes: I64, counts: int, discard: int) -> int:
     if discard == NO_DISCARD:
         return counts
     code = codes[discard // 9]
-    before, now = suits.rows[code], suits.rows[code - POWERS_OF_5[discard]]
-    return counts - (before >> COUNTS_SHIFT) + (now >> COUNTS_SHIFT)
+    before, now = suits.rows[code], suits.rows[code - shanten.POWERS_OF_5[discard]]
+    return counts - (before >> shanten.COUNTS_SHIFT) + (now >> shanten.COUNTS_SHIFT)
 
 
 @jit
@@ -159,7 +134,7 @@ def _least_form(standard: int, counts: int, num_melds: int) -> int:
     """Return the least shanten of all forms, the special ones only without melds; ``standard``: to sets and a pair."""
     if num_melds > 0:
         return standard
-    return min(standard, seven_pairs_shanten(counts), thirteen_orphans_shanten(counts))
+    return min(standard, seven_pairs_shanten(counts), shanten.thirteen_orphans_shanten(counts))
 
 
 @jit
@@ -169,18 +144,8 @@ def _rest_class(suits: Suits, suit: int, discard: int, codes: I64, classes: I64,
         other = (suit + 1) % 4
         return suits.merged[twos[suit, other], classes[other]]
     own = discard // 9
-    row = suits.rows[codes[own] - POWERS_OF_5[discard]]
-    return suits.merged[twos[suit, own], row & CLASS_MASK]
-
-
-@jit
-def _suit_helps(suits: Suits, rest: int, num_melds: int, now: int, drawn: I64, num_drawn: int) -> int:
-    """Return the kinds of a suit that bring a hand below the shanten ``now``; ``rest``: the class of the others."""
-    kinds = 0
-    for i in range(num_drawn):
-        if suits.shanten[suits.merged[rest, drawn[i, 0]], num_melds] < now:
-            kinds |= drawn[i, 1]
-    return kinds
+    row = suits.rows[codes[own] - shanten.POWERS_OF_5[discard]]
+    return suits.merged[twos[suit, own], row & shanten.CLASS_MASK]
 
 
 @jit
@@ -190,11 +155,11 @@ def _own_suit_helps(
     """Return the kinds of the suit of ``discard`` that bring the hand without it below the shanten ``now``."""
     suit = discard // 9
     rest = _rest_class(suits, suit, NO_DISCARD, codes, classes, twos)
-    code = codes[suit] - POWERS_OF_5[discard]
+    code = codes[suit] - shanten.POWERS_OF_5[discard]
     kinds = 0
     for kind in range(9 * suit, 34 if suit == 3 else 9 * suit + 9):
         if hand[kind] - (kind == discard) < 4:
-            group = suits.rows[code + POWERS_OF_5[kind]] & CLASS_MASK
+            group = suits.rows[code + shanten.POWERS_OF_5[kind]] & shanten.CLASS_MASK
             if suits.shanten[suits.merged[rest, group], num_melds] < now:
                 kinds |= 1 << kind
     return kinds
@@ -206,13 +171,42 @@ def _special_helps(masks: CountMasks, counts: int, now: int) -> int:
     kinds = 0
     if seven_pairs_shanten(counts) <= now:
         kinds |= masks[0] & ~masks[1]
-        if counts & KINDS_MASK < 7:
-            kinds |= ALL_KINDS & ~masks[0]
-    if thirteen_orphans_shanten(counts) <= now:
+        if counts & shanten.KINDS_MASK < 7:
+            kinds |= planes.ALL_KINDS & ~masks[0]
+    if shanten.thirteen_orphans_shanten(counts) <= now:
         kinds |= TERMINAL_AND_HONOUR_BITS & ~masks[0]
-        if counts >> END_PAIRS_SHIFT & END_PAIRS_MASK == 0:
+        if counts >> shanten.END_PAIRS_SHIFT & shanten.END_PAIRS_MASK == 0:
             kinds |= TERMINAL_AND_HONOUR_BITS & masks[0]
     return kinds
+
+
+@jit
+def fill_best_discards(
+    river: int, allowed: int, least: int, after: I64, helps: I64, unseen: CountMasks,
+    borders: tuple[int, ...], row: U8, ukeire: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Fill the planes from ``ukeire`` on, one for each of ``borders``, for the discards that leave the least shanten.
+
+    ``river``: the own discards; the others as in ``fill_progress``. Returns bit sets: these discards, or all kinds for
+    13 tiles; the kinds that lower the shanten after any of them; those that leave tenpai without furiten; those that
+    leave it with furiten. The last two are 0 unless ``least`` is.
+    """
+    best = kinds = waiting = furiten = 0
+    for discard in range(NO_DISCARD + 1):
+        own = int(discard < NO_DISCARD) << discard
+        if after[discard] == least and own & allowed == own:
+            columns = own if own else planes.ALL_KINDS
+            best |= columns
+            kinds |= helps[discard]
+            count = planes.count_tiles(helps[discard], unseen)
+            for n in range(len(borders)):
+                if count >= borders[n]:
+                    planes.set_kinds(row, ukeire + n, columns)
+            if least == 0 and helps[discard] & (river | own):
+                furiten |= columns
+            elif least == 0 and helps[discard]:
+                waiting |= columns
+    return best, kinds, waiting, furiten
 
 
 _AT = CLAIM.first_planes()
@@ -232,73 +226,44 @@ def fill_claim(
     left = np.empty(34, np.int8)
     left[:] = t.hand[seat]
     take_used(left, meld_type, lowest, kind)
-    masks = count_masks(left)
-    set_bit(row, _AT.claimed, kind)
-    set_plane(row, _AT.claim + _CLAIM_FORMS[meld_type] + kind - lowest)
-    set_counts(row, _AT.hand_after, masks)
-    set_counts(row, _AT.meld_after, meld_masks(meld_type, lowest))
+    masks = planes.count_masks(left)
+    planes.set_bit(row, _AT.claimed, kind)
+    planes.set_plane(row, _AT.claim + _CLAIM_FORMS[meld_type] + kind - lowest)
+    planes.set_counts(row, _AT.hand_after, masks)
+    planes.set_counts(row, _AT.meld_after, planes.meld_masks(meld_type, lowest))
     if meld_type == ANKAN_MELD and is_closed(t, seat):
-        set_plane(row, _AT.closed_after)
+        planes.set_plane(row, _AT.closed_after)
     if meld_type != CHI_MELD and yakuhai_kinds(t, seat) >> kind & 1:
-        set_plane(row, _AT.claim_yakuhai)
-    _fill_red(t, seat, action, kind, row)
-    _fill_dora(t, seat, action, kind, hand, row)
+        planes.set_plane(row, _AT.claim_yakuhai)
+    if is_red(t.claimed_face) if action >= PON else num_red(t.red[seat], kind) != 0:
+        planes.set_plane(row, _AT.claimed_red)
+    if uses_red(t, seat, action):
+        planes.set_plane(row, _AT.uses_red)
+    dora = dora_masks(t)
+    num_dora = count_dora(hand, dora) + planes.count_bits(red_kinds(int(t.red[seat]))) + melded_dora(t, seat, dora)
+    if action >= PON:
+        planes.set_plane(row, _AT.claimed_from + (int(t.turn) - seat) % 4 - 1)
+        num_dora += count_dora((1 << kind, 0, 0, 0), dora) + int(is_red(t.claimed_face))
+    for i in range(min(num_dora, 3)):
+        planes.set_plane(row, _AT.claim_dora + i)
     forbidden = 0
     if meld_type == CHI_MELD:
         forbidden = int(chi_forbidden(kind, kind - lowest, t.rule_flags))
     elif not is_kan:
         forbidden = int(pon_forbidden(kind, t.rule_flags))
-    set_kinds(row, _AT.forbidden_after, forbidden)
+    planes.set_kinds(row, _AT.forbidden_after, forbidden)
     allowed = 0 if is_kan else masks[0] & ~forbidden
     num_melds = int(t.num_melds[seat]) + int(meld_type != KAKAN_MELD)
     after = np.empty(NO_DISCARD + 1, np.int64)
     helps = np.empty(NO_DISCARD + 1, np.int64)
     least = fill_progress(suits, left, masks, num_melds, allowed, after, helps)
-    set_plane(row, _AT.claim_shanten + min(max(least, 0), NUM_CLAIM_SHANTEN - 1))
+    planes.set_plane(row, _AT.claim_shanten + min(max(least, 0), NUM_CLAIM_SHANTEN - 1))
     if least < now:
-        set_plane(row, _AT.claim_advances)
-    _fill_discards(own_discards(t, seat), allowed, least, after, helps, unseen, row)
-
-
-@jit
-def _fill_red(t: Table, seat: int, action: int, kind: int, row: U8) -> None:
-    if is_red(t.claimed_face) if action >= PON else num_red(t.red[seat], kind) != 0:
-        set_plane(row, _AT.claimed_red)
-    if uses_red(t, seat, action):
-        set_plane(row, _AT.uses_red)
-    if action >= PON:
-        set_plane(row, _AT.claimed_from + (int(t.turn) - seat) % 4 - 1)
-
-
-@jit
-def _fill_dora(t: Table, seat: int, action: int, kind: int, hand: CountMasks, row: U8) -> None:
-    dora = dora_masks(t)
-    total = count_dora(hand, dora) + count_bits(red_kinds(int(t.red[seat]))) + melded_dora(t, seat, dora)
-    if action >= PON:
-        total += count_dora((1 << kind, 0, 0, 0), dora) + int(is_red(t.claimed_face))
-    for i in range(min(total, 3)):
-        set_plane(row, _AT.claim_dora + i)
-
-
-@jit
-def _fill_discards(
-    river: int, allowed: int, least: int, after: I64, helps: I64, unseen: CountMasks, row: U8
-) -> None:  # fmt: skip
-    """Fill the planes of the discards after the claim that leave the ``least`` shanten; ``river``: the own discards."""
-    best = kinds = 0
-    is_tenpai = False
-    for discard in range(NO_DISCARD + 1):
-        own = int(discard < NO_DISCARD) << discard
-        if after[discard] == least and own & allowed == own:
-            columns = own if own else ALL_KINDS
-            best |= columns
-            kinds |= helps[discard]
-            count = count_tiles(helps[discard], unseen)
-            for n in range(len(CLAIM_UKEIRE_BORDERS)):
-                if count >= CLAIM_UKEIRE_BORDERS[n]:
-                    set_kinds(row, _AT.claim_ukeire + n, columns)
-            is_tenpai |= least == 0 and helps[discard] != 0 and helps[discard] & (river | own) == 0
-    set_kinds(row, _AT.claim_discard, best)
-    set_kinds(row, _AT.claim_ukeire_kinds, kinds)
-    if is_tenpai:
-        set_plane(row, _AT.claim_tenpai)
+        planes.set_plane(row, _AT.claim_advances)
+    best, kinds, waiting, _ = fill_best_discards(
+        own_discards(t, seat), allowed, least, after, helps, unseen, CLAIM_UKEIRE_BORDERS, row, _AT.claim_ukeire
+    )
+    planes.set_kinds(row, _AT.claim_discard, best)
+    planes.set_kinds(row, _AT.claim_ukeire_kinds, kinds)
+    if waiting:
+        planes.set_plane(row, _AT.claim_tenpai)

@@ -7,22 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import (
-    ALL_KINDS,
-    NUM_COLUMNS,
-    CountMasks,
-    count_masks,
-    count_tiles,
-    full_if,
-    get_kinds,
-    set_bit,
-    set_counts,
-    set_kinds,
-    set_plane,
-)
+from suphx.games.mahjong import planes
+from suphx.games.mahjong.planes import CountMasks
 from suphx.games.mahjong.shanten import Suits, special_counts, suit_rows, thirteen_orphans_shanten
-from suphx.games.riichi.features.lookahead import fill_claim_lookahead, fill_lookahead
-from suphx.games.riichi.features.own_hand import NO_DISCARD, fill_claim, fill_progress
+from suphx.games.riichi.features.hand_value import NO_CLAIM
+from suphx.games.riichi.features.lookahead import fill_lookahead
+from suphx.games.riichi.features.own_hand import NO_DISCARD, fill_best_discards, fill_claim, fill_progress
 from suphx.games.riichi.features.paper_layout import MAX_SHANTEN_AFTER, NUM_SHANTEN, PUBLIC, UKEIRE_BORDERS
 from suphx.games.riichi.features.public import fill_open_tiles, fill_safety, fill_situation, own_discards
 from suphx.games.riichi.features.suit_targets import Lookup
@@ -31,10 +21,10 @@ from suphx.games.riichi.shanten import seven_pairs_shanten
 from suphx.games.riichi.table import OWN_TURN, Table
 from suphx.games.riichi.tile import kind_of_face, red_kinds
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I64, U8
+from suphx.kernel.record import U8
 
 _PUBLIC_BYTES = PUBLIC.observation_bytes
-_LAST_BITS = (1 << (PUBLIC.num_planes * NUM_COLUMNS - 1) % 8 + 1) - 1
+_LAST_BITS = (1 << (PUBLIC.num_planes * planes.NUM_COLUMNS - 1) % 8 + 1) - 1
 
 _AT = PUBLIC.first_planes()
 
@@ -49,19 +39,27 @@ def encode(lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, 
     ``looks_ahead``.
     """
     row[:] = 0
-    hand = count_masks(t.hand[seat])
+    hand = planes.count_masks(t.hand[seat])
     allowed = discardable_kinds(t, seat, hand[0])
-    _fill_own_hand(t, seat, hand, allowed, row)
+    planes.set_counts(row, _AT.hand, hand)
+    planes.set_kinds(row, _AT.hand_red, red_kinds(int(t.red[seat])))
+    planes.set_kinds(row, _AT.discardable, allowed)
+    if allowed == 0:
+        planes.set_plane(row, _AT.phase + 3)
+    else:
+        planes.set_plane(row, _AT.phase + int(t.phase) - OWN_TURN)
+        if t.drawn >= 0:
+            planes.set_bit(row, _AT.drawn, int(kind_of_face(t.drawn)))
     unseen = fill_open_tiles(t, seat, hand, row)
     fill_situation(t, seat, row)
     fill_safety(t, seat, hand, unseen, row)
     now = _fill_progress(lookup.suits, t, seat, hand, allowed, unseen, row)
     if looks_ahead:
-        fill_lookahead(lookup, t, seat, unseen, row)
+        fill_lookahead(lookup, t, seat, NO_CLAIM, unseen, row)
     if action >= 0:
         fill_claim(lookup.suits, t, seat, action, hand, unseen, now, row)
         if looks_ahead:
-            fill_claim_lookahead(lookup, t, seat, action, unseen, row)
+            fill_lookahead(lookup, t, seat, action, unseen, row)
 
 
 @jit
@@ -74,30 +72,17 @@ def encode_other_claim(
     row[_PUBLIC_BYTES - 1] &= _LAST_BITS
     row[_PUBLIC_BYTES:] = 0
     unseen = (
-        get_kinds(row, _AT.unseen),
-        get_kinds(row, _AT.unseen + 1),
-        get_kinds(row, _AT.unseen + 2),
-        get_kinds(row, _AT.unseen + 3),
+        planes.get_kinds(row, _AT.unseen),
+        planes.get_kinds(row, _AT.unseen + 1),
+        planes.get_kinds(row, _AT.unseen + 2),
+        planes.get_kinds(row, _AT.unseen + 3),
     )
     now = -1
-    while get_kinds(row, _AT.shanten + 1 + now) == 0:
+    while planes.get_kinds(row, _AT.shanten + 1 + now) == 0:
         now += 1
-    fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
+    fill_claim(lookup.suits, t, seat, action, planes.count_masks(t.hand[seat]), unseen, now, row)
     if looks_ahead:
-        fill_claim_lookahead(lookup, t, seat, action, unseen, row)
-
-
-@jit
-def _fill_own_hand(t: Table, seat: int, hand: CountMasks, allowed: int, row: U8) -> None:
-    set_counts(row, _AT.hand, hand)
-    set_kinds(row, _AT.hand_red, red_kinds(int(t.red[seat])))
-    set_kinds(row, _AT.discardable, allowed)
-    if allowed == 0:
-        set_plane(row, _AT.phase + 3)
-        return
-    set_plane(row, _AT.phase + int(t.phase) - OWN_TURN)
-    if t.drawn >= 0:
-        set_bit(row, _AT.drawn, int(kind_of_face(t.drawn)))
+        fill_lookahead(lookup, t, seat, action, unseen, row)
 
 
 @jit
@@ -109,54 +94,28 @@ def _fill_progress(
     helps = np.empty(NO_DISCARD + 1, np.int64)
     num_melds = int(t.num_melds[seat])
     least = fill_progress(suits, t.hand[seat], hand, num_melds, allowed, after, helps)
-    _fill_shanten_after(after, row)
+    for n in range(MAX_SHANTEN_AFTER):
+        kinds = planes.full_if(after[NO_DISCARD] <= n)
+        for discard in range(NO_DISCARD):
+            kinds |= int(after[discard] <= n) << discard
+        planes.set_kinds(row, _AT.shanten_after + n, kinds)
+    best, kinds, _, furiten = fill_best_discards(
+        own_discards(t, seat), allowed, least, after, helps, unseen, UKEIRE_BORDERS, row, _AT.ukeire
+    )
+    planes.set_kinds(row, _AT.best_discard, best)
+    planes.set_kinds(row, _AT.ukeire_kinds, kinds)
+    planes.set_kinds(row, _AT.furiten_after, furiten)
     now = int(after.min())
-    if _fill_best_discards(own_discards(t, seat), allowed, least, after, helps, unseen, row):
-        now = -1
-    set_plane(row, _AT.shanten + min(now + 1, NUM_SHANTEN - 1))
+    if least == 0:
+        for discard in range(NO_DISCARD):
+            if allowed >> discard & 1 and after[discard] == 0 and helps[discard] >> discard & 1:
+                now = -1  # the hand is complete
+    planes.set_plane(row, _AT.shanten + min(now + 1, NUM_SHANTEN - 1))
     if num_melds == 0:
         counts = special_counts(suit_rows(suits, t.hand[seat]))
         for n in range(3):
             if seven_pairs_shanten(counts) <= n:
-                set_plane(row, _AT.seven_pairs_shanten + n)
+                planes.set_plane(row, _AT.seven_pairs_shanten + n)
             if thirteen_orphans_shanten(counts) <= n:
-                set_plane(row, _AT.orphans_shanten + n)
+                planes.set_plane(row, _AT.orphans_shanten + n)
     return now
-
-
-@jit
-def _fill_shanten_after(after: I64, row: U8) -> None:
-    for n in range(MAX_SHANTEN_AFTER):
-        kinds = full_if(after[NO_DISCARD] <= n)
-        for discard in range(NO_DISCARD):
-            kinds |= int(after[discard] <= n) << discard
-        set_kinds(row, _AT.shanten_after + n, kinds)
-
-
-@jit
-def _fill_best_discards(
-    river: int, allowed: int, least: int, after: I64, helps: I64, unseen: CountMasks, row: U8
-) -> bool:  # fmt: skip
-    """Fill the planes of the discards that leave the ``least`` shanten; return whether the hand is complete.
-
-    ``river``: the own discards.
-    """
-    best = kinds = furiten = 0
-    is_complete = False
-    for discard in range(NO_DISCARD + 1):
-        own = int(discard < NO_DISCARD) << discard
-        if after[discard] == least and own & allowed == own:
-            columns = own if own else ALL_KINDS
-            best |= columns
-            kinds |= helps[discard]
-            count = count_tiles(helps[discard], unseen)
-            for n in range(len(UKEIRE_BORDERS)):
-                if count >= UKEIRE_BORDERS[n]:
-                    set_kinds(row, _AT.ukeire + n, columns)
-            if least == 0:
-                furiten |= columns if helps[discard] & (river | own) else 0
-                is_complete |= helps[discard] & own != 0
-    set_kinds(row, _AT.best_discard, best)
-    set_kinds(row, _AT.ukeire_kinds, kinds)
-    set_kinds(row, _AT.furiten_after, furiten)
-    return is_complete

@@ -8,39 +8,18 @@ disconnected, turns with one choice only, and claims whose answer is unknown bec
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from suphx.games.mahjong.planes import Samples
+from suphx.games.riichi import names
+from suphx.games.riichi import table as codes
 from suphx.games.riichi.archive.store import KyokuStore, is_playable
 from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_observation
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
 from suphx.games.riichi.kyoku import start_kyoku
-from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
 from suphx.games.riichi.rules import copy_rules
-from suphx.games.riichi.table import (
-    ANKAN,
-    CHI,
-    CHI_RED,
-    CLAIM,
-    KAKAN,
-    KYOKU_END,
-    MINKAN,
-    OWN_TURN,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    ROB_KAN,
-    RON,
-    TABLE,
-    TSUMO,
-    TSUMOGIRI,
-    Table,
-    chi_position,
-)
+from suphx.games.riichi.table import Table
 from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8, U16, Records
@@ -73,26 +52,25 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     indices = np.asarray(kyoku_indices, np.int64)
     if indices.size and not 0 <= indices.min() <= indices.max() < store.num_kyokus:
         raise ValueError(f"deals {indices.min()} to {indices.max()} are wanted of {store.num_kyokus} in {store.folder}")
-    num_columns = 34 if head == DISCARD_HEAD else 0
+    num_columns = 34 if head == names.DISCARD_HEAD else 0
     nothing = (np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), np.zeros(0, np.int8))
-    table = np.zeros(1, TABLE)
+    table = np.zeros(1, codes.TABLE)
     count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
     if count < 0:
-        raise _bad_deal(store, int(indices[-count - 1]))
+        index = int(indices[-count - 1])
+        number = int(store.kyokus[index]["game"])
+        game = games[number]["id"].decode("utf-8", "replace") if 0 <= number < store.num_games else "unknown"
+        raise BadDealError(
+            f"deal {index} of {store.folder} (game {game}) contradicts the rules or is damaged: run the records stage "
+            "again",
+            game,
+            index - int(np.flatnonzero(store.kyokus["game"] == number)[0]),
+        )
     rows = np.zeros((count, entry.layout(head).observation_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
     _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
     return Samples(rows, masks, labels)
-
-
-def _bad_deal(store: KyokuStore, index: int) -> BadDealError:
-    number = int(store.kyokus[index]["game"])
-    game = store.games[number]["id"].decode("utf-8", "replace") if 0 <= number < store.num_games else "unknown"
-    text = (
-        f"deal {index} of {store.folder} (game {game}) contradicts the rules or is damaged: run the records stage again"
-    )
-    return BadDealError(text, game, index - int(np.flatnonzero(store.kyokus["game"] == number)[0]))
 
 
 @jit
@@ -114,13 +92,16 @@ def _encode(
         kyoku = kyokus[indices[i]]
         if not is_playable(kyoku, len(games), len(moves)):
             return -1 - i
-        _set_up(t, kyoku, games[kyoku.game])
+        copy_rules(games[kyoku.game], t)
+        t.kyoku, t.honba, t.kyotaku = kyoku.kyoku, kyoku.honba, kyoku.kyotaku
+        t.scores[:] = kyoku.scores
+        t.wall[:] = kyoku.wall
         start_kyoku(t, suits)
         cursor[:] = 0
         own = moves[kyoku.first_move : kyoku.first_move + kyoku.num_moves]
-        while t.phase != KYOKU_END:
+        while t.phase != codes.KYOKU_END:
             action = recorded_action(t, own, kyoku.result, cursor)
-            if action == NO_MOVE or action > PASS or t.legal[action] == 0:
+            if action == NO_MOVE or action > codes.PASS or t.legal[action] == 0:
                 return -1 - i
             if not cursor[ABSENT] >> t.actor & 1:
                 count = _list_samples(t, head, action, is_action_known(t, own, cursor), candidates)
@@ -131,7 +112,7 @@ def _encode(
                         else:
                             encode_observation(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
                         labels[n] = label_of(t, head, candidates[c], action)
-                        if head == DISCARD_HEAD:
+                        if head == names.DISCARD_HEAD:
                             fill_discard_mask(t, masks[n])
                     n += 1
             if not follow(t, suits, own, cursor, action):
@@ -140,28 +121,16 @@ def _encode(
 
 
 @jit
-def _set_up(t: Table, kyoku: Any, game: Any) -> None:
-    copy_rules(game, t)
-    t.kyoku = kyoku.kyoku
-    t.honba = kyoku.honba
-    t.kyotaku = kyoku.kyotaku
-    for seat in range(4):
-        t.scores[seat] = kyoku.scores[seat]
-    for i in range(136):
-        t.wall[i] = kyoku.wall[i]
-
-
-@jit
 def _list_samples(t: Table, head: int, action: int, is_known: bool, candidates: I64) -> int:
     """Write what ``head`` learns from the actor's ``action``; return the number of rows."""
-    if t.phase == CLAIM:
-        return list_claims(t, head, candidates) if is_known and action != RON else 0
+    if t.phase == codes.CLAIM:
+        return list_claims(t, head, candidates) if is_known and action != codes.RON else 0
     count = list_candidates(t, head, candidates)
-    if head == DISCARD_HEAD:
-        return count if action <= TSUMOGIRI and has_choice(t) else 0
-    if head == RIICHI_HEAD:
-        return count if action <= TSUMOGIRI or action == RIICHI else 0
-    return count if action != TSUMO else 0
+    if head == names.DISCARD_HEAD:
+        return count if action <= codes.TSUMOGIRI and has_choice(t) else 0
+    if head == names.RIICHI_HEAD:
+        return count if action <= codes.TSUMOGIRI or action == codes.RIICHI else 0
+    return count if action != codes.TSUMO else 0
 
 
 @jit
@@ -171,35 +140,35 @@ def list_candidates(t: Table, head: int, candidates: I64) -> int:
     A candidate is NO_CANDIDATE (discard, riichi), or the claim or kan whose planes are encoded. Of a call with and
     without the red five, the one with it stands for both.
     """
-    if t.phase == CLAIM:
+    if t.phase == codes.CLAIM:
         return list_claims(t, head, candidates)
     candidates[0] = NO_CANDIDATE
-    if head == DISCARD_HEAD:
-        return int(t.phase != ROB_KAN)
-    if t.phase != OWN_TURN:
+    if head == names.DISCARD_HEAD:
+        return int(t.phase != codes.ROB_KAN)
+    if t.phase != codes.OWN_TURN:
         return 0
-    if head == RIICHI_HEAD:
-        return t.legal[RIICHI]
-    return list_own_kans(t, candidates) if head == KONG_HEAD else 0
+    if head == names.RIICHI_HEAD:
+        return t.legal[codes.RIICHI]
+    return list_own_kans(t, candidates) if head == names.KONG_HEAD else 0
 
 
 @jit
 def list_claims(t: Table, head: int, candidates: I64) -> int:
     """Write the possible claims of one head in a claim window; return how many there are."""
     n = 0
-    if head == KONG_HEAD and t.legal[MINKAN]:
-        candidates[n] = MINKAN
+    if head == names.KONG_HEAD and t.legal[codes.MINKAN]:
+        candidates[n] = codes.MINKAN
         n += 1
-    elif head == PONG_HEAD and (t.legal[PON] or t.legal[PON_RED]):
-        candidates[n] = PON_RED if t.legal[PON_RED] else PON
+    elif head == names.PONG_HEAD and (t.legal[codes.PON] or t.legal[codes.PON_RED]):
+        candidates[n] = codes.PON_RED if t.legal[codes.PON_RED] else codes.PON
         n += 1
-    elif head == CHOW_HEAD:
+    elif head == names.CHOW_HEAD:
         for position in range(3):
-            if t.legal[CHI_RED + position]:
-                candidates[n] = CHI_RED + position
+            if t.legal[codes.CHI_RED + position]:
+                candidates[n] = codes.CHI_RED + position
                 n += 1
-            elif t.legal[CHI + position]:
-                candidates[n] = CHI + position
+            elif t.legal[codes.CHI + position]:
+                candidates[n] = codes.CHI + position
                 n += 1
     return n
 
@@ -208,7 +177,7 @@ def list_claims(t: Table, head: int, candidates: I64) -> int:
 def list_own_kans(t: Table, candidates: I64) -> int:
     """Write the possible closed and added kans of the actor's turn; return how many there are."""
     n = 0
-    for action in range(ANKAN, KAKAN + 34):
+    for action in range(codes.ANKAN, codes.KAKAN + 34):
         if t.legal[action]:
             candidates[n] = action
             n += 1
@@ -219,9 +188,9 @@ def list_own_kans(t: Table, candidates: I64) -> int:
 def has_choice(t: Table) -> bool:
     """Tell whether the actor may discard more than one kind."""
     first = -1
-    for face in range(TSUMOGIRI + 1):
+    for face in range(codes.TSUMOGIRI + 1):
         if t.legal[face]:
-            kind = kind_of_face(t.drawn if face == TSUMOGIRI else face)
+            kind = kind_of_face(t.drawn if face == codes.TSUMOGIRI else face)
             if first >= 0 and kind != first:
                 return True
             first = kind
@@ -232,20 +201,20 @@ def has_choice(t: Table) -> bool:
 def fill_discard_mask(t: Table, mask: U8) -> None:
     """Fill uint8 (34,) with 1 for each kind that the actor may discard."""
     mask[:] = 0
-    for face in range(TSUMOGIRI + 1):
+    for face in range(codes.TSUMOGIRI + 1):
         if t.legal[face]:
-            mask[kind_of_face(t.drawn if face == TSUMOGIRI else face)] = 1
+            mask[kind_of_face(t.drawn if face == codes.TSUMOGIRI else face)] = 1
 
 
 @jit
 def label_of(t: Table, head: int, candidate: int, action: int) -> int:
     """Return the label: the kind of the discard, or whether ``action`` is the candidate (red or not)."""
-    if head == DISCARD_HEAD:
-        return kind_of_face(t.drawn if action == TSUMOGIRI else action)
-    if head == RIICHI_HEAD:
-        return int(action == RIICHI)
-    if head == PONG_HEAD:
-        return int(PON <= action <= PON_RED)
-    if head == CHOW_HEAD:
-        return int(CHI <= action < PASS and chi_position(action) == chi_position(candidate))
+    if head == names.DISCARD_HEAD:
+        return kind_of_face(t.drawn if action == codes.TSUMOGIRI else action)
+    if head == names.RIICHI_HEAD:
+        return int(action == codes.RIICHI)
+    if head == names.PONG_HEAD:
+        return int(codes.PON <= action <= codes.PON_RED)
+    if head == names.CHOW_HEAD:
+        return int(codes.CHI <= action < codes.PASS and codes.chi_position(action) == codes.chi_position(candidate))
     return int(action == candidate)

@@ -95,24 +95,17 @@ def build_suit_targets() -> Records:
     """Compute the tables, SUIT_TARGETS (1,)."""
     tables: Records = np.zeros(1, SUIT_TARGETS)
     table = tables[0]
-    table["ranks"] = _count_smaller()
+    codes = np.ones((10, TABLE_TILES + 1), np.int32)  # by number of kinds and most tiles
+    for num_kinds in range(1, 10):
+        for tiles in range(TABLE_TILES + 1):
+            counts = [int(codes[num_kinds - 1, tiles - count]) for count in range(min(4, tiles) + 1)]
+            codes[num_kinds, tiles] = sum(counts)
+            table["ranks"][9 - num_kinds, tiles, 1 : len(counts)] = np.cumsum(counts)[:-1]
     states = np.empty((2, MAX_STATES, 2), np.int64)
     found = np.empty(_NUM_NEAR, np.int64)
     _list_all(states, table["first"], table["ends"], found)
     table["words"], table["near"] = np.unique(found, return_inverse=True)
     return tables
-
-
-def _count_smaller() -> I32:
-    """Return the table ``ranks``."""
-    codes = np.ones((10, TABLE_TILES + 1), np.int32)  # by number of kinds and most tiles
-    smaller = np.zeros((9, TABLE_TILES + 1, 5), np.int32)
-    for num_kinds in range(1, 10):
-        for tiles in range(TABLE_TILES + 1):
-            counts = [int(codes[num_kinds - 1, tiles - count]) for count in range(min(4, tiles) + 1)]
-            codes[num_kinds, tiles] = sum(counts)
-            smaller[9 - num_kinds, tiles, 1 : len(counts)] = np.cumsum(counts)[:-1]
-    return smaller
 
 
 @jit
@@ -125,7 +118,14 @@ def _list_all(states: I64, first: I32, ends: U16, found: I64) -> int:
         is_next = True
         while is_next:
             first[rank] = end
-            end = _list_code(counts[:num_kinds], states, ends[rank], found, end)
+            num_targets = expand_suit(counts[:num_kinds], np.full(NUM_GROUPS // 4, MAX_CHANGED), states)
+            for group in range(NUM_GROUPS):
+                for i in range(num_targets):
+                    if states[0, i, 1] == group:
+                        if end < len(found):
+                            found[end] = states[0, i, 0]
+                        end += 1
+                ends[rank, group] = end - first[rank]
             rank += 1
             is_next = _next_counts(counts[:num_kinds])
     return end
@@ -144,21 +144,6 @@ def _next_counts(counts: I8) -> bool:
         tiles -= counts[kind]
         counts[kind] = 0
     return False
-
-
-@jit
-def _list_code(counts: I8, states: I64, ends: U16, found: I64, end: int) -> int:
-    """Append the near targets of a suit to ``found`` by group; return the new end."""
-    num_targets = expand_suit(counts, np.full(NUM_GROUPS // 4, MAX_CHANGED), states)
-    first = end
-    for group in range(NUM_GROUPS):
-        for i in range(num_targets):
-            if states[0, i, 1] == group:
-                if end < len(found):
-                    found[end] = states[0, i, 0]
-                end += 1
-        ends[group] = end - first
-    return end
 
 
 @jit
@@ -260,11 +245,8 @@ class Lookup(NamedTuple):
     """
 
     suits: Suits
-    """What each suit lacks for sets and a pair (mahjong/shanten.py)."""
     suit_targets: SuitTargets
-    """What each suit can become with up to three tiles (suit_targets.py)."""
     win_levels: WinLevels
-    """What a win is worth (hand_value.py)."""
 
 
 def load_lookup() -> Lookup:

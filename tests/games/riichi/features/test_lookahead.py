@@ -11,13 +11,11 @@ from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.features.paper import encode
 from suphx.games.riichi.features.paper_layout import CHANCE_BORDERS, CLAIM, PUBLIC
-from suphx.games.riichi.features.suit_targets import (
-    load_lookup,
-)
+from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.tile import parse_kinds
-from suphx.kernel.record import U8, Records
+from suphx.kernel.record import U8
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.hands import table_with
 from tests.games.riichi.features.builders.positions import near_win_tables, positions, put_into_river
@@ -54,17 +52,14 @@ def compare(games: Iterable[GameLog], num_positions: int, step: int) -> None:
             assert differences(position.table, position.actor, action) == [], hand_at(position.table, position.actor)
 
 
-def compare_tables(tables: Records) -> None:
-    for table in tables:
-        assert differences(table, int(table["actor"])) == [], hand_at(table, int(table["actor"]))
-
-
 def test_positions_of_hasty_games_look_ahead_as_the_slow_twin_does() -> None:
     compare([random_game(seed) for seed in range(8)], 20, 110)
 
 
-def test_hands_near_rare_wins_look_ahead_as_the_slow_twin_does() -> None:
-    compare_tables(near_win_tables(18, 3))
+@pytest.mark.parametrize(("number", "seed"), [(18, 3), pytest.param(4_000, 4, marks=pytest.mark.slow)])
+def test_hands_near_rare_wins_look_ahead_as_the_slow_twin_does(number: int, seed: int) -> None:
+    for table in near_win_tables(number, seed):
+        assert differences(table, int(table["actor"])) == [], hand_at(table, int(table["actor"]))
 
 
 def test_a_chance_exactly_on_its_border_reaches_it() -> None:
@@ -81,8 +76,3 @@ def test_a_chance_exactly_on_its_border_reaches_it() -> None:
 @pytest.mark.records
 def test_real_positions_look_ahead_as_the_slow_twin_does(records: Path) -> None:
     compare(iter_records([records / "houou-hanchan-202205"], quarantine=Quarantine()), 3_000, 23)
-
-
-@pytest.mark.slow
-def test_thousands_of_hands_near_rare_wins_look_ahead_as_the_slow_twin_does() -> None:
-    compare_tables(near_win_tables(4_000, 4))

@@ -18,10 +18,8 @@ from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.shanten import shanten
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import ROB_KAN
-from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import U8, Records
 from tests.games.riichi.builders.games import random_game
-from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.features.builders.positions import Position, positions
 from tests.games.riichi.features.builders.public_history import Seat
 from tests.games.riichi.twins.observed_twin import counted, dora_of, full, one_hot, plane, planes, red_kinds
@@ -170,22 +168,3 @@ def test_hidden_tiles_of_whole_games_are_encoded_as_the_slow_twin_does() -> None
         if position.table["phase"] != ROB_KAN:
             for seat in {position.actor, number % 4}:
                 assert np.array_equal(encoded(position.table, seat), twin(position, seat)), number
-
-
-def test_the_oracle_sees_hands_draws_and_the_dead_wall() -> None:
-    hands = ["", "123456789m1123p", "", ""]
-    deal = Deal(hands, draws="7z 6z 5z 5s 9p", dora="1z2z3z4z5z", ura="1s2s3s4s5s", rinshan="1m2m3m4m")
-    found = encoded(deal.table, 0)
-
-    def kinds(name: str, offset: int = 0) -> list[int]:
-        return [int(kind) for kind in np.flatnonzero(found[ORACLE[name].first + offset])]
-
-    assert kinds("other_hands") == parse_kinds("123456789m123p")
-    assert kinds("other_waits") == parse_kinds("14p")
-    assert kinds("other_furiten") == []
-    assert len(kinds("other_shanten", 1)) == 34
-    assert [kinds("wall", i) for i in range(4)] == [parse_kinds(tile) for tile in ("6z", "5z", "5s", "9p")]
-    assert [kinds("next_draws", i) for i in range(4)] == [parse_kinds(tile) for tile in ("9p", "6z", "5z", "5s")]
-    assert [kinds("rinshan", i) for i in range(4)] == [parse_kinds(tile) for tile in ("1m", "2m", "3m", "4m")]
-    assert [kinds("kan_dora", i) for i in range(4)] == [parse_kinds(tile) for tile in ("3z", "4z", "1z", "6z")]
-    assert [kinds("ura_dora", i) for i in range(5)] == [parse_kinds(tile) for tile in ("2s", "3s", "4s", "5s", "6s")]

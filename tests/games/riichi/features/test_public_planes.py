@@ -94,11 +94,6 @@ def test_a_hundred_thousand_real_positions_are_encoded_as_the_slow_twin_does(rec
     compare(rare, 10_000)
 
 
-@pytest.mark.slow
-def test_twenty_thousand_positions_of_hasty_games_are_encoded_as_the_slow_twin_does() -> None:
-    compare((random_game(seed) for seed in range(100, 200)), 20_000)
-
-
 @pytest.mark.parametrize("encoder", TWINS)
 def test_what_is_hidden_changes_nothing(encoder: str) -> None:
     rng = np.random.default_rng(3)

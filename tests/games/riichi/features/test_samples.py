@@ -10,7 +10,6 @@ import pytest
 
 from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.archive.store import KYOKU, KyokuStore, write_store
-from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.game_log import GameLog, move
@@ -140,16 +139,6 @@ def test_every_possible_own_kan_is_a_row_of_its_own(tmp_path: Path) -> None:
     store = store_of(tmp_path, hands, "6z 8m 8p 7s 2s", moves, rinshan="5z5z")
     # First 1m and 2m are possible, then 1m.
     assert labels(store)[KONG_HEAD] == [0, 1, 1]
-
-
-def test_rows_have_the_width_of_their_head(tmp_path: Path) -> None:
-    store = store_games(tmp_path, [random_game(0), random_game(1)])
-    for head in range(len(HEAD_NAMES)):
-        samples = encode(store, head)
-        assert samples.planes.shape == (samples.labels.size, ENCODERS["mini"].layout(head).observation_bytes)
-        assert samples.planes.any(axis=1).all()
-        if head != DISCARD_HEAD:
-            assert set(samples.labels.tolist()) <= {0, 1}
 
 
 def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:
