@@ -7,7 +7,7 @@ The experiment of the Fanfou agents: a stage for each group of agents -> report.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,6 @@ def pipeline_stages(recipe: RunRecipe) -> list[Stage[Any]]:
         game = recipe.game
         played = [deck_match.match_stage(game), deck_match.sample_game_stage(game)]
         return [learning_stage(game), *played, report_decks.report_stage()]
-    _check_options(recipe)
     return _stages_of_tables(recipe)
 
 
@@ -87,13 +86,10 @@ def _check_options(recipe: Recipe) -> None:
             raise ValueError(f"{key} needs {option!r}, which {find_game(recipe.game_name).title} does not offer")
 
 
-def _games_stage(recipe: Recipe) -> Stage[Recipe]:
-    """Return the stage of the games that nets learn from."""
-    has_archive = "archive" in find_learning(recipe.game_name).options
-    return records_stage() if has_archive else played_records_stage(recipe)
-
-
 def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
+    _check_options(recipe)
+    has_archive = "archive" in find_learning(recipe.game_name).options
+    games = records_stage() if has_archive else played_records_stage(recipe)
     plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
     self_play = [self_play_stage(recipe)] if plays_itself else []
     self_play += [*entropy_study_stages(recipe), *agent_comparison_stages(recipe), *oracle_stages(recipe)]
@@ -101,28 +97,20 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
-        _check_without_supervision(recipe)
-        games = [_games_stage(recipe)] if predictor else []
-        return _with_report(recipe, [*games, *predictor, *self_play])
+        for key, is_wanted in (
+            ("learning_curve.games", recipe.learning_curve.games),
+            ("ablation.encoders", recipe.ablation.encoders),
+            ("playouts.num_decisions", recipe.playouts.num_decisions),
+        ):
+            if is_wanted:
+                start = 'reinforcement.start = "random"'
+                raise ValueError(f"{key} needs supervised learning, which {start} replaces: leave one of them out")
+        return _with_report(recipe, [*([games] if predictor else []), *predictor, *self_play])
     rest = [evaluation_stage(recipe), *playouts_stages(recipe), *predictor, *self_play]
     if recipe.initial_agent:
-        games = [_games_stage(recipe)] if predictor else []
-        return _with_report(recipe, [*games, initial_agent_stage(), *rest])
+        return _with_report(recipe, [*([games] if predictor else []), initial_agent_stage(), *rest])
     learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
-    return _with_report(recipe, [_games_stage(recipe), *learning, *rest])
-
-
-def _check_without_supervision(recipe: Recipe) -> None:
-    """Raise ValueError for wanted stages that need supervised nets, which a run with random nets does not train."""
-    for key, is_wanted in (
-        ("learning_curve.games", recipe.learning_curve.games),
-        ("ablation.encoders", recipe.ablation.encoders),
-        ("playouts.num_decisions", recipe.playouts.num_decisions),
-    ):
-        if is_wanted:
-            raise ValueError(
-                f'{key} needs supervised learning, which reinforcement.start = "random" replaces: leave one of them out'
-            )
+    return _with_report(recipe, [games, *learning, *rest])
 
 
 def left_out(recipe: Recipe) -> list[str]:
@@ -156,20 +144,16 @@ def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _with_report(recipe: Recipe, stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     stages = [*stages, *sample_game_stages(recipe, stages)]
-    everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
-    needs = tuple(stage.name for stage in stages)
-    return [
-        *stages,
-        Stage(
-            name="report",
-            run=_draw_report,
-            recipe_keys=everything,
-            needs=needs,
-            artifacts=(REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
-            is_about_run=True,
-            is_summary=True,
-        ),
-    ]
+    last: Stage[Recipe] = Stage(
+        name="report",
+        run=_draw_report,
+        recipe_keys=tuple(field.name for field in fields(Recipe)),  # the report shows the whole recipe
+        needs=tuple(stage.name for stage in stages),
+        artifacts=(REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
+        is_about_run=True,
+        is_summary=True,
+    )
+    return [*stages, last]
 
 
 def run_recipe(
@@ -184,10 +168,19 @@ def run_recipe(
     max_wait_hours: float = 0.0,
 ) -> PipelineResult:
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
-    storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
     if isinstance(recipe, Recipe):
-        records = _records(recipe, stages, records, console)
+        for note in left_out(recipe):
+            console.say(note)
+        reads_records = any(stage.reads_records for stage in stages)
+        if recipe.needs_records and reads_records and records is None:
+            console.warn(
+                f"{recipe.name} is meant for game records: without --records DIR it learns from games that the agent "
+                f"{recipe.records.player} plays against itself"
+            )
+        if records is not None and not reads_records:
+            console.warn(f"{recipe.name} has no stage that reads game records: --records is ignored")
+            records = None
 
     def verdict(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
         if isinstance(recipe, MonteCarloRecipe):
@@ -202,7 +195,7 @@ def run_recipe(
         runs=runs,
         records=records,
         console=console,
-        storage=storage,
+        storage=Storage(recipe.storage) if recipe.storage.address else None,
         run_id=run_id,
         find_verdict=verdict,
         get_ready=get_ready,
@@ -211,19 +204,3 @@ def run_recipe(
     )
     result = runner.run()
     return PipelineResult(run=result, report=result.folder / "report" / REPORT_NAME)
-
-
-def _records(recipe: Recipe, stages: Sequence[Stage[Any]], records: Path | None, console: Console) -> Path | None:
-    """Return the records that the run reads; warn of what is given without need, or needed and not given."""
-    for note in left_out(recipe):
-        console.say(note)
-    reads_records = any(stage.reads_records for stage in stages)
-    if recipe.needs_records and reads_records and records is None:
-        console.warn(
-            f"{recipe.name} is meant for game records: without --records DIR it learns from games that the agent "
-            f"{recipe.records.player} plays against itself"
-        )
-    if records is not None and not reads_records:
-        console.warn(f"{recipe.name} has no stage that reads game records: --records is ignored")
-        return None
-    return records

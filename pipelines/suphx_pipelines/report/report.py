@@ -204,23 +204,12 @@ def main_figures(results: Results) -> list[tuple[str, str]]:
                (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
     for player in [] if results.has_later_nets else results.match.get("players", [])[:1]:
         figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
-    figures += [
-        (percent(net["test"].get("accuracy")), f"{head}: test accuracy{_majority(net['test'])}")
-        for head, net in results.supervised.items()
-        if not _is_always_right(net["test"])
-    ]
+    for head, net in results.supervised.items():
+        share = net["test"].get("majority_accuracy")
+        if percent(share) != percent(1.0):  # else one answer is right for all samples, which says nothing of the net
+            answer = "" if share is None else f" (most frequent answer: {percent(share)})"
+            figures.append((percent(net["test"].get("accuracy")), f"{head}: test accuracy{answer}"))
     return figures
-
-
-def _is_always_right(test: Mapping[str, Any]) -> bool:
-    """Tell whether one answer alone is right for all samples: then the accuracy says nothing about the net."""
-    return percent(test.get("majority_accuracy")) == percent(1.0)
-
-
-def _majority(test: Mapping[str, Any]) -> str:
-    """Return what the most frequent answer alone reaches, in brackets; empty if that is not known."""
-    share = test.get("majority_accuracy")
-    return "" if share is None else f" (most frequent answer: {percent(share)})"
 
 
 def _read(folder: Path | None, name: str) -> dict[str, Any]:
@@ -230,7 +219,6 @@ def _read(folder: Path | None, name: str) -> dict[str, Any]:
 
 @cache
 def _words() -> dict[str, str]:
-    """Return words of the game and their meanings, in the order in which they are explained."""
     text = resources.files("suphx_pipelines.report").joinpath("template", "words.json").read_text(encoding="utf-8")
     words: dict[str, str] = parse_json(text)
     return words

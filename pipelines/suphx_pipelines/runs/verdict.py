@@ -99,7 +99,10 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
         return _agent_comparison(recipe, metrics[AGENT_COMPARISON_STAGE])
     played = [stage for stage in _PLAY if stage in metrics]
     if not played:
-        return _of_supervised_nets(recipe, metrics)
+        evaluation = metrics.get("evaluation", {})
+        if "paired_difference_low" not in evaluation:
+            return Verdict(outcome="none", sentence=_without_match(metrics))
+        return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
     measured = [stage for stage in played if "start_difference_low" in metrics[stage]]
     earlier = _of_stage(recipe, metrics, measured[0]) if measured else None
     if earlier is not None and measured[0] == played[0]:
@@ -122,13 +125,6 @@ def _of_stage(recipe: Recipe, metrics: Metrics, stage: str) -> Verdict:
         title = f"After the playouts alone, {figures.get('before_hanchans', 0):,.0f} hanchans"
         before = _other_match(title, "before", figures)
     return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
-
-
-def _of_supervised_nets(recipe: Recipe, metrics: Metrics) -> Verdict:
-    evaluation = metrics.get("evaluation", {})
-    if "paired_difference_low" in evaluation:
-        return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
-    return Verdict(outcome="none", sentence=_without_match(metrics))
 
 
 def stage_metrics(folders: Mapping[str, Path]) -> dict[str, Mapping[str, float]]:
@@ -216,16 +212,12 @@ def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
     shown = ", ".join(f"{AGENT_TITLES[name]} {value:.2f}" for name, value in placements.items())
     games = f"{recipe.agent_comparison.hanchans:,} hanchans each"
     sentence = f"Average placements against three SL-weak: {shown}; {games}, lower is better."
-    relations = [
-        _relation(agent, before, figures, recipe.agent_comparison.hanchans)
-        for agent, before in recipe.agent_comparison.comparisons.items()
-    ]
+    relations = []
+    for agent, before in recipe.agent_comparison.comparisons.items():
+        difference, low, high = _difference(figures, agent)
+        found = relation(agent, before, low, high, recipe.agent_comparison.hanchans)
+        relations.append(f"{found}: {difference:+.3f} ({low:+.3f} to {high:+.3f})")
     return Verdict(outcome="none", sentence=f"{sentence} {'; '.join(relations)}." if relations else sentence)
-
-
-def _relation(agent: str, before: str, figures: Mapping[str, float], hanchans: int) -> str:
-    difference, low, high = _difference(figures, agent)
-    return f"{relation(agent, before, low, high, hanchans)}: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
 def _without_match(metrics: Metrics) -> str:

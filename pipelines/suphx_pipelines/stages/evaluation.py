@@ -135,11 +135,5 @@ def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:
         figures = statistics.to_json()
         players.append({**figures, "name": name, "hanchans": figures["games"]})
     values: dict[str, Any] = match.to_json()
-    return {
-        **{
-            name: values[name]
-            for name in ("candidate", "opponent", "seed", "hanchans", "paired_difference", "points_difference")
-        },
-        "seconds": seconds,
-        "players": players,
-    }
+    shown = ("candidate", "opponent", "seed", "hanchans", "paired_difference", "points_difference")
+    return {**{name: values[name] for name in shown}, "seconds": seconds, "players": players}

@@ -10,14 +10,8 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from suphx.selfplay.agents.checkpoint_folder import (
-    WEAK,
-    checkpoint_names,
-    find_checkpoints,
-    find_nets,
-    has_nets,
-    split_address,
-)
+from suphx.selfplay.agents import checkpoint_folder
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, find_nets, split_address
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE
@@ -73,29 +67,21 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
     with context.console.activity("copying the initial nets"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        folder, words = split_address(source.fetch(recipe.initial_agent, Path(space) / "agent"))
-        _check_nets(recipe, Path(folder), is_weak=WEAK in words)
-        copied = _copy(Path(folder), context.folder, recipe.game_name, is_weak=WEAK in words)
+        place, words = split_address(source.fetch(recipe.initial_agent, Path(space) / "agent"))
+        folder, game, is_weak = Path(place), recipe.game_name, WEAK in words
+        try:
+            nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak, game=game).nets
+            if any(getattr(net.config, "num_oracle_planes", 0) for net in nets):
+                raise ValueError("its nets see hidden tiles, so nobody can play them")
+        except ValueError as error:
+            raise ValueError(f"initial_agent {recipe.initial_agent}: {error}") from error
+        names = checkpoint_folder.checkpoint_names(game=game)
+        pairs = list(zip(find_checkpoints(folder, is_weak=is_weak, game=game), names, strict=True))
+        if not is_weak and checkpoint_folder.has_nets(folder, is_weak=True, game=game):
+            weak = checkpoint_folder.checkpoint_names(is_weak=True, game=game)
+            pairs += zip(find_checkpoints(folder, is_weak=True, game=game), weak, strict=True)
+        copied = [Path(shutil.copy2(path, context.folder / name)) for path, name in pairs]
     values = {"agent": recipe.initial_agent, "nets": {path.name: digest_file(path) for path in copied}}
     stored = [version for found in source.stored.values() for version in found]
     write_json(context.folder / SOURCE_FILE, {**values, "stored": stored})
     return {"nets": len(copied)}
-
-
-def _check_nets(recipe: Recipe, folder: Path, *, is_weak: bool) -> None:
-    try:
-        nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak, game=recipe.game_name).nets
-    except ValueError as error:
-        raise ValueError(f"initial_agent {recipe.initial_agent}: {error}") from error
-    if any(getattr(net.config, "num_oracle_planes", 0) for net in nets):
-        raise ValueError(f"initial_agent {recipe.initial_agent}: its nets see hidden tiles, so nobody can play them")
-
-
-def _copy(source: Path, target: Path, game: str, *, is_weak: bool) -> list[Path]:
-    """Copy the nets of an agent, and its weak ones if there are some and they are not the agent; return the copies."""
-    names = checkpoint_names(game=game)
-    pairs = list(zip(find_checkpoints(source, is_weak=is_weak, game=game), names, strict=True))
-    if not is_weak and has_nets(source, is_weak=True, game=game):
-        weak = checkpoint_names(is_weak=True, game=game)
-        pairs += zip(find_checkpoints(source, is_weak=True, game=game), weak, strict=True)
-    return [Path(shutil.copy2(path, target / name)) for path, name in pairs]

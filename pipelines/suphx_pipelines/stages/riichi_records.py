@@ -75,11 +75,22 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     total = config.max_games or None
     if context.records is None:
         total = min(total or config.played_games, config.played_games)
+
+    def counted(games: Iterable[GameLog]) -> Iterator[GameLog]:
+        for log in games:  # which ``replayer`` has just replayed
+            counts.update(games=1, kyoku=len(log.kyokus), decisions=replayer.num_decisions)
+            yield log
+
     with context.console.progress("games", total, name="checking") as progress:
         games = progress.count(islice(sound, config.max_games or None))
-        write_store(_counted(games, counts, replayer), context.folder / STORE_FOLDER)
+        write_store(counted(games), context.folder / STORE_FOLDER)
     if not counts["games"]:
-        raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
+        reason = "it holds no records"
+        if quarantine.entries:
+            first = quarantine.entries[0]
+            reason = f"the first of {quarantine.count:,} that were set aside: "
+            reason += f"{first.file}, {first.position}: {first.reason}"
+        raise ValueError(f"{source} has no usable game: {reason}")
     quarantine.write(context.folder / "quarantine.jsonl")
     write_json(context.folder / COPIES_FILE, copies)
     figures = {**counts, "quarantined": quarantine.count}
@@ -89,13 +100,6 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         {"source": "given" if context.records else "played", **figures, "quarantine": entries},
     )
     return {name: float(value) for name, value in figures.items()} | {"played": float(context.records is None)}
-
-
-def _counted(games: Iterable[GameLog], counts: Counter[str], replayer: Replayer) -> Iterator[GameLog]:
-    """Pass on the games that ``replayer`` has just replayed."""
-    for log in games:
-        counts.update(games=1, kyoku=len(log.kyokus), decisions=replayer.num_decisions)
-        yield log
 
 
 def first_record_seed(seed: int) -> int:
@@ -144,10 +148,3 @@ def sound_games(
         else:  # a copy of a game that the rules contradict, in its scores for example, may be sound
             seen[content] = _Place(log.id, sys.intern(log.source), log.source_position)
             yield log
-
-
-def _first_reason(quarantine: Quarantine) -> str:
-    if not quarantine.entries:
-        return "it holds no records"
-    first = quarantine.entries[0]
-    return f"the first of {quarantine.count:,} that were set aside: {first.file}, {first.position}: {first.reason}"
