@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import F32, Candidates, joined_candidates
+from suphx.experience.observation import F32
 from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
 from suphx.kernel.record import I16, I32, I64, U8
 
@@ -32,7 +31,7 @@ class Decisions:
     masks: U8
     """uint8 [n, choices], or [n, 0]."""
     actions: I16
-    """int16 [n]: the sampled actions: a choice, the place of a candidate in its list, or 1 = yes and 0 = no."""
+    """int16 [n]: the sampled actions: a choice, or 1 = yes and 0 = no."""
     is_overruled: BOOL
     """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
     went first. All other actions were done: a yes without this mark is an action of the game, a no is none. For
@@ -49,8 +48,6 @@ class Decisions:
     is_last: BOOL
     """bool [n]: the last decision of a seat in its deal. The rows of a seat in a deal follow one another in order of
     play."""
-    candidates: Candidates | None = None
-    """The legal moves of each row, of a kind that has candidates."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -58,8 +55,7 @@ class Decisions:
     @property
     def num_bytes(self) -> int:
         """Size of all columns."""
-        lists = 0 if self.candidates is None else self.candidates.nbytes
-        return lists + self.planes.nbytes + sum(column.nbytes for column in self.columns().values())
+        return self.planes.nbytes + sum(column.nbytes for column in self.columns().values())
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the columns by name, without the rows."""
@@ -67,18 +63,12 @@ class Decisions:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that ``from_arrays`` needs."""
-        own = self.columns() | self.planes.arrays()
-        lists = self.candidates
-        return own if lists is None else own | {"candidate_offsets": lists.offsets, "candidate_moves": lists.moves}
+        return self.columns() | self.planes.arrays()
 
     @classmethod
     def from_arrays(cls, decision: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
         """Return what ``arrays`` was made of."""
-        candidates = None
-        if "candidate_moves" in arrays:
-            candidates = Candidates(arrays["candidate_offsets"], arrays["candidate_moves"])
-        columns = {name: arrays[name] for name in _COLUMNS}
-        return cls(decision, SparsePlanes.from_arrays(arrays), candidates=candidates, **columns)
+        return cls(decision, SparsePlanes.from_arrays(arrays), **{name: arrays[name] for name in _COLUMNS})
 
     def copied(self) -> Decisions:
         """Return a copy that shares no memory with this one."""
@@ -110,14 +100,14 @@ class Decisions:
         """Return copies of the lines ``indices``."""
         return self._of_each(lambda part: part.take(indices), lambda column: column[indices])
 
-    def _of_each(self, rows: Callable[[Any], Any], column: Callable[[np.ndarray], np.ndarray]) -> Decisions:
-        """Return decisions with what ``rows`` makes of planes and candidates, and ``column`` of each column."""
-        candidates = None if self.candidates is None else rows(self.candidates)
+    def _of_each(
+        self, rows: Callable[[SparsePlanes], SparsePlanes], column: Callable[[np.ndarray], np.ndarray]
+    ) -> Decisions:
         columns = {name: column(own) for name, own in self.columns().items()}
-        return Decisions(self.decision, rows(self.planes), candidates=candidates, **columns)
+        return Decisions(self.decision, rows(self.planes), **columns)
 
 
-_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("decision", "planes", "candidates"))
+_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("decision", "planes"))
 
 
 def concatenate(parts: Sequence[Decisions]) -> Decisions:
@@ -125,14 +115,11 @@ def concatenate(parts: Sequence[Decisions]) -> Decisions:
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
-    lists = [part.candidates for part in parts if part.candidates is not None]
-    candidates = joined_candidates(lists) if lists else None
-    planes = concatenate_planes([part.planes for part in parts])
-    return Decisions(parts[0].decision, planes, candidates=candidates, **columns)
+    return Decisions(parts[0].decision, concatenate_planes([part.planes for part in parts]), **columns)
 
 
-def no_decisions(decision: int, observation_bytes: int, num_choices: int, *, has_candidates: bool = False) -> Decisions:
-    """Return none of a kind, whose masks have ``num_choices`` columns: 0 for yes and no, and for candidates."""
+def no_decisions(decision: int, observation_bytes: int, num_choices: int) -> Decisions:
+    """Return none of a kind, whose masks have ``num_choices`` columns: 0 for yes and no."""
     return Decisions(
         decision=decision,
         planes=SparsePlanes.none(observation_bytes),
@@ -144,5 +131,4 @@ def no_decisions(decision: int, observation_bytes: int, num_choices: int, *, has
         versions=np.zeros(0, np.int32),
         rewards=np.zeros(0, np.float32),
         is_last=np.zeros(0, np.bool_),
-        candidates=Candidates.none() if has_candidates else None,
     )

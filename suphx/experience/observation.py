@@ -68,18 +68,8 @@ class Candidates:
     moves: I32
     """int32 (m,): rows of what a net sees of each move (``candidate_features`` of games/learning.py)."""
 
-    @classmethod
-    def none(cls) -> Candidates:
-        """Return those of no rows."""
-        return cls(np.zeros(1, np.int64), np.zeros(0, np.int32))
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of both columns."""
-        return self.offsets.nbytes + self.moves.nbytes
 
     def take(self, rows: I64) -> Candidates:
         """Return copies of the lists of ``rows`` int64 [k]."""
@@ -90,10 +80,6 @@ class Candidates:
         """Return the lists of the rows from ``start`` to ``stop``; the moves are a view."""
         offsets = self.offsets[start : stop + 1]
         return Candidates(offsets - offsets[0], self.moves[offsets[0] : offsets[-1]])
-
-    def copied(self) -> Candidates:
-        """Return a copy that shares no memory with this one."""
-        return Candidates(self.offsets.copy(), self.moves.copy())
 
     def at(self, places: NDArray[np.integer]) -> I32:
         """Return int32 (n,): the move at a place of each list; ValueError for a place that a list does not have."""
@@ -136,9 +122,8 @@ class Observations:
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of all columns."""
-        own = self.planes.nbytes + self.masks.nbytes + self.policies.nbytes + self.uniforms.nbytes
-        return own if self.candidates is None else own + self.candidates.nbytes
+        """Bytes of all columns, without candidates."""
+        return self.planes.nbytes + self.masks.nbytes + self.policies.nbytes + self.uniforms.nbytes
 
     def chosen_moves(self, places: NDArray[np.integer]) -> I32:
         """Return the moves at the ``places`` of the lists of candidates, as ``Candidates.at``."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.experience.observation import F32, Candidates, Observations
+from suphx.experience.observation import F32, Observations
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, I64, U8, U64
 
@@ -134,18 +134,16 @@ class SparseObservations:
     masks: U8
     policies: I32
     uniforms: F32
-    candidates: Candidates | None
 
     @classmethod
     def of(cls, observations: Observations) -> SparseObservations:
         """Return what ``dense`` makes the same observations of."""
         o = observations
-        return cls(o.decision, SparsePlanes.of(o.planes), o.masks, o.policies, o.uniforms, o.candidates)
+        return cls(o.decision, SparsePlanes.of(o.planes), o.masks, o.policies, o.uniforms)
 
     def dense(self) -> Observations:
         """Return the observations."""
-        planes = self.planes.dense()
-        return Observations(self.decision, planes, self.masks, self.policies, self.uniforms, self.candidates)
+        return Observations(self.decision, self.planes.dense(), self.masks, self.policies, self.uniforms)
 
 
 def padded_bytes(observation_bytes: int) -> int:

@@ -15,13 +15,14 @@ from typing import TypeAlias
 import numpy as np
 
 from suphx.experience.decisions import BOOL, Decisions, no_decisions
-from suphx.experience.observation import F32, Candidates, Observations, PolicyOutputs
+from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.experience.sparse_planes import SparsePlanes, padded_bytes
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I32, I64, U8
 
 _FIRST_CAPACITY = 256
 _NOBODY = -1
+_NUM_SEATS = 4
 
 
 Slots: TypeAlias = dict[str, np.ndarray]
@@ -48,57 +49,19 @@ class Unrewarded:
     """int64 [n]: which of the tables that ended."""
     seats: I64
     """int64 [n]."""
-    lists: _MoveLists | None
 
     def with_rewards(self, rewards: F32) -> Decisions:
         """Return the decisions with ``rewards`` [tables, seats]."""
-        lines = self.lines
+        lines, ends, seats = self.lines, self.ends, self.seats
+        is_change = (ends[1:] != ends[:-1]) | (seats[1:] != seats[:-1])
         kept = {name: column[lines] for name, column in self.slots.items() if name not in ("planes", "before")}
         return Decisions(
             decision=self.decision,
             planes=SparsePlanes.of(self.slots["planes"], lines, observation_bytes=self.observation_bytes),
             rewards=rewards[self.ends, self.seats].astype(np.float32),
-            is_last=self._is_last(),
-            candidates=None if self.lists is None else self.lists.take(lines),
+            is_last=np.append(is_change, np.ones(min(1, len(ends)), np.bool_)),
             **kept,
         )
-
-    def _is_last(self) -> BOOL:
-        """Return which lines are the last ones of a seat in a deal."""
-        ends, seats = self.ends, self.seats
-        is_change = (ends[1:] != ends[:-1]) | (seats[1:] != seats[:-1])
-        return np.append(is_change, np.ones(min(1, len(ends)), np.bool_))
-
-
-class _MoveLists:
-    """The candidates of each slot, pieces of one array, which is tidied when it is full."""
-
-    def __init__(self) -> None:
-        self._starts = self._counts = np.zeros(0, np.int64)
-        self._moves = np.zeros(0, np.int32)
-        self._end = 0
-
-    def put(self, slots: I64, candidates: Candidates, in_use: I64) -> None:
-        """Give ``slots`` the lists of ``candidates``; ``in_use``: slots whose lists are still needed."""
-        counts = np.diff(candidates.offsets)
-        missing = int(slots.max(initial=-1)) + 1 - len(self._counts)
-        if missing > 0:
-            self._starts, self._counts = (np.pad(own, (0, missing)) for own in (self._starts, self._counts))
-        if self._end + len(candidates.moves) > len(self._moves):
-            kept = self.take(in_use)
-            self._starts[in_use], self._end = kept.offsets[:-1], len(kept.moves)
-            room = np.zeros(2 * (self._end + len(candidates.moves)) - self._end, np.int32)
-            self._moves = np.concatenate([kept.moves, room])
-        self._starts[slots], self._counts[slots] = self._end + candidates.offsets[:-1], counts
-        self._moves[self._end : self._end + len(candidates.moves)] = candidates.moves
-        self._end += len(candidates.moves)
-
-    def take(self, slots: I64) -> Candidates:
-        """Return copies of the lists of ``slots``."""
-        counts = self._counts[slots]
-        offsets: I64 = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        rows = np.arange(offsets[-1]) + np.repeat(self._starts[slots] - offsets[:-1], counts)
-        return Candidates(offsets, self._moves[rows])
 
 
 class TrajectoryStore:
@@ -120,20 +83,10 @@ class TrajectoryStore:
     ``take`` walks the chains from ``last`` and turns them round, so that decisions come in the order of play.
     """
 
-    def __init__(
-        self,
-        decision: int,
-        num_tables: int,
-        observation_bytes: int,
-        num_choices: int = 0,
-        *,
-        num_seats: int = 4,
-        has_candidates: bool = False,
-    ) -> None:
-        """Make room for ``num_tables`` tables.
+    def __init__(self, decision: int, num_tables: int, observation_bytes: int, num_choices: int = 0) -> None:
+        """Make room for ``num_tables`` tables of four seats.
 
-        ``num_choices``: columns of a mask, 0 where the answer is yes or no, or a candidate. ``has_candidates``:
-        decisions are kept with their lists of moves.
+        ``num_choices``: columns of a mask, 0 where the answer is yes or no.
         """
         self.decision = decision
         none = no_decisions(decision, observation_bytes, num_choices)
@@ -141,10 +94,9 @@ class TrajectoryStore:
         columns = {name: column for name, column in none.columns().items() if name not in ("rewards", "is_last")}
         planes = np.zeros((0, padded_bytes(observation_bytes)), np.uint8)
         self._slots: Slots = {"planes": planes, "before": np.zeros(0, np.int64), **columns}
-        self._lists = _MoveLists() if has_candidates else None
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
-        self._last = np.full((num_tables, num_seats), _NOBODY, np.int64)
+        self._last = np.full((num_tables, _NUM_SEATS), _NOBODY, np.int64)
 
     def add(
         self,
@@ -162,10 +114,6 @@ class TrajectoryStore:
         while self._num_free < len(chosen):
             self._grow()
         slots = self._slots
-        own = self._free[self._num_free - len(chosen) : self._num_free][::-1]
-        if self._lists is not None:
-            assert observations.candidates is not None
-            self._lists.put(own, observations.candidates.take(chosen), self._in_use())
         self._num_free = _add(
             tables, seats, observations.planes, observations.masks, outputs.actions, outputs.log_probs,
             outputs.versions, _NONE if is_overruled is None else is_overruled, chosen, slots["planes"], slots["masks"],
@@ -190,38 +138,20 @@ class TrajectoryStore:
         lines = np.zeros(_count(tables, self._last, before), np.int64)
         ends, seats = np.zeros_like(lines), np.zeros_like(lines)
         self._num_free = _unchain(tables, self._last, before, self._free, self._num_free, lines, ends, seats)
-        return Unrewarded(self.decision, self._slots, self._observation_bytes, lines, ends, seats, self._lists)
+        return Unrewarded(self.decision, self._slots, self._observation_bytes, lines, ends, seats)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
-        chains = {"last": self._last, "free": self._free, "num_free": np.array([self._num_free])}
-        if self._lists is not None:
-            lists = self._lists.take(self._in_use())
-            chains |= {"candidate_offsets": lists.offsets, "candidate_moves": lists.moves}
-        return self._slots | chains
+        return self._slots | {"last": self._last, "free": self._free, "num_free": np.array([self._num_free])}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state``."""
         self._slots = {name: state[name].copy() for name in self._slots}
         self._last, self._free = state["last"].copy(), state["free"].copy()
         self._num_free = int(state["num_free"][0])
-        if self._lists is not None:
-            self._lists = _MoveLists()
-            none = np.zeros(0, np.int64)
-            self._lists.put(self._in_use(), Candidates(state["candidate_offsets"], state["candidate_moves"]), none)
-
-    def _in_use(self) -> I64:
-        """Return the slots that are in chains, ascending."""
-        is_used = np.ones(self._num_slots, np.bool_)
-        is_used[self._free[: self._num_free]] = False
-        return np.flatnonzero(is_used)
-
-    @property
-    def _num_slots(self) -> int:
-        return len(self._slots["before"])
 
     def _grow(self) -> None:
-        size = self._num_slots
+        size = len(self._slots["before"])
         larger = max(size + _FIRST_CAPACITY, size + size // 8)  # spare lines cost memory
         for column in self._slots.values():
             _lengthen(column, larger)

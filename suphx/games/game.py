@@ -43,41 +43,32 @@ class Tables(Protocol):
     @property
     def state(self) -> Any:
         """What agents get: the whole state of all tables, whatever that is in the game."""
-        ...
 
     @property
     def num_moves(self) -> int:
         """Moves are numbers from 0 to this minus 1."""
-        ...
 
     @property
     def shares(self) -> NDArray[np.float64]:
         """How much of its game each table has played, about, 0 to 1; float64 [tables]."""
-        ...
 
     def begin(self, indices: I64, seeds: Sequence[int]) -> None:
         """Deal new games at tables."""
-        ...
 
     def waiting(self) -> I64:
         """Return the tables whose games wait for a move, int64 (n,)."""
-        ...
 
     def actors(self, indices: I64) -> I64:
         """Return the seat that is to move at each table."""
-        ...
 
     def advance(self, indices: I64, moves: I64) -> None:
         """Play a move at each table, and on until it waits again; ValueError for a move that is not legal."""
-        ...
 
     def take_ended(self) -> I64:
         """Return the tables whose games have ended since the last call."""
-        ...
 
     def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
         """Return the game that has ended at a table and forget it; ``names``: who played, by seat."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +94,9 @@ class Agent(Protocol):
     @property
     def name(self) -> str:
         """Return what it is called in records and reports."""
-        ...
 
     def act(self, tables: Any, indices: I64) -> NDArray[np.integer]:
         """Return a legal move for the actor of each of the tables ``indices``; ``tables``: ``Tables.state``."""
-        ...
 
 
 class Game(Protocol):
@@ -134,38 +123,30 @@ class Game(Protocol):
 
     def new_rules(self, values: Mapping[str, Any]) -> Any:
         """Return the rules with these values; TypeError and ValueError for others than the game has."""
-        ...
 
     def rules_values(self, rules: Any) -> dict[str, Any]:
         """Return values for JSON from which ``new_rules`` makes equal rules; those of equal rules never change."""
-        ...
 
     def open_tables(self, num_tables: int, rules: Any, **options: Any) -> Tables:
         """Return empty tables. ``options``: of the game's own."""
-        ...
 
     def scripted_agent(self, name: str) -> Agent:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
-        ...
 
     def write_records(self, records: Sequence[Any], path: Path) -> None:
         """Write recorded games to a file, whole or not at all."""
-        ...
 
     def join_records(self, folder: Path) -> None:
         """Put the files of the tasks of a match into the order of the match, or into one file."""
-        ...
 
     def read_records(self, path: Path) -> Iterator[Any]:
         """Yield the recorded games of a file or a folder; ValueError names what cannot be read."""
-        ...
 
     def viewer_game(self, records: Sequence[Any], opinions: Any = None, *, first: int = 1) -> dict[str, Any]:
         """Return recorded games as the viewer's page shows them, with what an agent would do in each, if given.
 
         ``first``: number of the first one.
         """
-        ...
 
 
 class CandidateTables(Tables, Protocol):
@@ -173,15 +154,12 @@ class CandidateTables(Tables, Protocol):
 
     def legal(self, indices: I64) -> tuple[I64, I32]:
         """Return the legal moves of tables one after another: int64 (n + 1,), where each list begins, and the moves."""
-        ...
 
     def scores(self) -> F32:
         """Return what each game was worth to each seat by its rules, float32 [tables, seats]; 0 while it goes on."""
-        ...
 
     def start(self, index: int, auction: Any) -> None:
         """Begin the game that follows an auction at a table; ValueError if the auction is not over."""
-        ...
 
 
 @runtime_checkable
@@ -190,7 +168,6 @@ class ValuingAgent(Agent, Protocol):
 
     def candidate_values(self, tables: Any, indices: I64) -> F32:
         """Return float32 (m,): the value of each legal move of the tables, nan where a table has only one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,28 +188,22 @@ class Auction(Protocol):
     @property
     def place(self) -> int | None:
         """Whose turn it is to bid; None if the auction is over."""
-        ...
 
     @property
     def num_deals(self) -> int:
         """How often cards were dealt: once more each time that nobody wanted to bid."""
-        ...
 
     def scripted_bid(self) -> int:
         """Return what a scripted agent bids at the place whose turn it is."""
-        ...
 
     def check(self, bid: int) -> None:
         """Raise ValueError if the place whose turn it is cannot make a bid; it says which bids are possible."""
-        ...
 
     def bid(self, bid: int) -> None:
         """Bid for the place whose turn it is; ValueError as ``check``."""
-        ...
 
     def seat_of(self, place: int) -> int:
         """Return the seat that a place has after the auction; ValueError while it goes on."""
-        ...
 
 
 class PlainText(Protocol):
@@ -243,19 +214,15 @@ class PlainText(Protocol):
 
     def move_text(self, rules: Any, move: int) -> str:
         """Return a move as people write it."""
-        ...
 
     def read_move(self, rules: Any, text: str) -> int:
         """Return the move that a person typed; ValueError says what is wrong with it."""
-        ...
 
     def seat_lines(self, simulator: Any, table: int, seat: int) -> list[str]:
         """Return what ``seat`` sees at a table, as lines of text: nothing that is hidden from it."""
-        ...
 
     def end_lines(self, simulator: Any, table: int) -> list[str]:
         """Return how the game at a table ended, as lines of text."""
-        ...
 
 
 class GameText(PlainText, Protocol):
@@ -266,27 +233,21 @@ class GameText(PlainText, Protocol):
 
     def seat_note(self, seat: int) -> str:
         """Return with whom and against whom ``seat`` plays."""
-        ...
 
     def auction_lines(self, auction: Any, place: int) -> list[str]:
         """Return what a place sees before its bid, as lines of text."""
-        ...
 
     def bid_text(self, bid: int) -> str:
         """Return what somebody who makes this bid does, such as ``bids 2``."""
-        ...
 
     def read_bid(self, text: str) -> int:
         """Return the bid that a person typed; ValueError says what is wrong with it."""
-        ...
 
     def move_lists(self, rules: Any, moves: Sequence[int]) -> list[str]:
         """Return lines of text that list many moves, such as all legal ones."""
-        ...
 
     def refusal(self, simulator: Any, table: int, move: int) -> str:
         """Return why the seat that is to move cannot make a move, which is not legal."""
-        ...
 
 
 Opinions: TypeAlias = Sequence[CandidateOpinion]
@@ -305,48 +266,39 @@ class CandidateGame(Game, Protocol):
 
     def with_auctions(self, rules: Any, *, has_auctions: bool) -> Any:
         """Return ``rules`` with or without an auction before each deal; ValueError if the game can have none."""
-        ...
 
     def open_tables(self, num_tables: int, rules: Any, **options: Any) -> CandidateTables:
         """Return empty tables."""
-        ...
 
     def new_auction(self, rules: Any, seed: int) -> Auction | None:
         """Return the auction before the deal ``seed``; None if ``rules`` have none, or the game has no auctions.
 
         ``Tables.begin`` deals with scripted bids.
         """
-        ...
 
     def seen_by(self, simulator: Any, table: int) -> dict[str, Any]:
         """Return what the seat that is to move at a table sees, as JSON for programs: nothing hidden from it."""
-        ...
 
     def read_record(self, text: str) -> Any:
         """Return the game of one line of a file of records, finished or not; ValueError says what is wrong with it."""
-        ...
 
     def new_record(self, rules: Any, seed: int) -> str:
         """Return a game that was dealt, without a move, as one line of a file of records."""
-        ...
 
     def recorded_move(self, rules: Any, move: int) -> str:
         """Return a move as records have it."""
-        ...
 
     def recorded_decisions(self, record: Any) -> CandidateTables:
         """Return tables at which the decisions of a recorded game are met: table i is the position before its move i.
 
         No table waits in a game without moves. ValueError for a move that is not legal.
         """
-        ...
 
     def next_decision(self, record: Any) -> CandidateTables:
         """Return a table with the position after the moves of a record, at which nobody waits if the game is over.
 
         ValueError for a move that is not legal.
         """
-        ...
 
     def viewer_game(
         self, records: Sequence[Any], opinions: Sequence[Opinions] | None = None, *, first: int = 1
@@ -355,4 +307,3 @@ class CandidateGame(Game, Protocol):
 
         ``first``: number of the first game. ValueError names the game and the move that is not legal.
         """
-        ...

@@ -4,7 +4,7 @@ A game has it as ``Game.learning``; its decision kinds are ``Game.decisions``. N
 know a game through these names only. What only some games have is an option: ``Learning.options`` lists those that a
 game offers.
 
->>> learning = find_learning("doudizhu")  # games/registry.py: LEARNING of games/doudizhu/learning.py
+>>> learning = find_learning("riichi")  # games/registry.py: that of games/riichi/game.py
 >>> config = LearningConfig(num_tables=64, learned=(0, 1, 2))
 >>> tables = learning.new_learning_tables(config, learning.encoders[0], rules, first_seed=1)
 >>> while True:
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,32 +109,26 @@ class EndedDeals(Protocol):
     @property
     def points(self) -> F32:
         """What each deal was worth, float32 [deals, seats]: a reward that every game has."""
-        ...
 
     @property
     def ends(self) -> Any:
         """What the game's own rewards are made of, such as riichi's ``KyokuEnds``; None if it has none."""
-        ...
 
     @property
     def num_games(self) -> int:
         """Whole games that ended."""
-        ...
 
     @property
     def num_deals(self) -> int:
         """Deals that ended, those at the ends of games among them."""
-        ...
 
     @property
     def num_decisions(self) -> int:
         """Tables that have played on."""
-        ...
 
     def with_rewards(self, rewards: F32) -> list[Decisions]:
         """Return the decisions of each kind that learns; ``rewards`` [deals, seats]. To be called before the next
         step."""
-        ...
 
 
 class LearningTables(Protocol):
@@ -148,19 +142,15 @@ class LearningTables(Protocol):
 
         ``keep_probability``: of the bits that are hidden from the seats, with the option ``hidden``.
         """
-        ...
 
     def step(self, outputs: Sequence[PolicyOutputs]) -> EndedDeals:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
-        ...
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""
-        ...
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of equal tables."""
-        ...
 
 
 class RowLayout(Protocol):
@@ -169,22 +159,18 @@ class RowLayout(Protocol):
     @property
     def name(self) -> str:
         """Return what it is called."""
-        ...
 
     @property
     def version(self) -> int:
         """Return a number that goes up whenever a column changes its meaning or place."""
-        ...
 
     @property
     def num_planes(self) -> int:
         """Return how many planes a row has; of a ``CandidateLayout`` its columns."""
-        ...
 
     @property
     def num_columns(self) -> int:
         """Return the columns of a plane, a bit each; of a ``CandidateLayout`` 1."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,22 +220,6 @@ Seen: TypeAlias = list[tuple[I64, Observations]]
 """Places, int64 [n], among the tables that were asked about, and their observations, a part for each kind."""
 
 
-def decide_candidates(seen: Seen, indices: I64, forward: Forward) -> I64:
-    """Return a move for each of the tables ``indices``; ``seen``: as ``CandidateLearning.observe`` returns it.
-
-    Nets are not asked where only one move is legal.
-    """
-    moves = np.zeros(len(indices), np.int64)
-    for places, observations in seen:
-        assert observations.candidates is not None
-        chosen = np.zeros(len(places), np.int64)
-        asked = np.flatnonzero(np.diff(observations.candidates.offsets) > 1)
-        if asked.size:
-            chosen[asked], _ = forward(observations.take(asked), indices[places[asked]])
-        moves[places] = observations.chosen_moves(chosen)
-    return moves
-
-
 class Learning(Protocol):
     """How nets see a game, decide in it and learn it."""
 
@@ -266,15 +236,12 @@ class Learning(Protocol):
 
     def layout(self, encoder: str, kind: int) -> RowLayout:
         """Return what a net of a kind sees in a row; ValueError for an unknown encoder."""
-        ...
 
     def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:
         """Return the bytes of a row of a kind's decisions; ``has_hidden``: of the option ``hidden``."""
-        ...
 
     def candidate_features(self, encoder: str, rules: Any = None) -> U8 | None:
         """Return what a net sees of each move that ``rules`` know, uint8 [moves, columns]; None without candidates."""
-        ...
 
     def decide(
         self, tables: Any, indices: I64, encoder: str, forward: Forward, keep_probabilities: Mapping[int, float]
@@ -284,7 +251,6 @@ class Learning(Protocol):
         ``forward`` computes the outputs of a net, as often as there are observations of a kind;
         ``keep_probabilities``: the kinds whose rows have what is hidden, with that of their bits.
         """
-        ...
 
     def new_learning_tables(
         self, config: LearningConfig, encoder: str, rules: Any = None, *, first_seed: int
@@ -294,31 +260,30 @@ class Learning(Protocol):
         ``rules``: None for the usual ones. ValueError for an unknown encoder, and for options that the game does not
         offer.
         """
-        ...
+
+
+MANIFEST_FILE = "store.json"
+"""In the folder of a ``GameStore``: a JSON object whose ``sha256`` is its digest."""
 
 
 class GameStore(Protocol):
-    """Recorded games on disk."""
+    """Recorded games on disk; a folder without ``MANIFEST_FILE`` is not finished."""
 
     @property
     def folder(self) -> Path:
         """Return where they are."""
-        ...
 
     @property
     def digest(self) -> str:
         """Return a text that changes whenever the games change."""
-        ...
 
     @property
     def game_ids(self) -> Sequence[str]:
         """Return a text for each game, best a unique one."""
-        ...
 
     @property
     def game_of_kyoku(self) -> NDArray[np.integer]:
         """Return the number of the game of each deal."""
-        ...
 
 
 class RecordedSamples(Protocol):
@@ -326,20 +291,50 @@ class RecordedSamples(Protocol):
 
     def write(self, games: Iterable[Any], folder: Path) -> GameStore:
         """Store games, as ``Game.read_records`` yields them, in ``folder``; ValueError for an illegal move."""
-        ...
 
     def open(self, folder: Path) -> GameStore:
         """Return the store in ``folder``; ValueError if there is none."""
-        ...
 
     def encode(self, store: Any, deals: I64, kind: int, encoder: str) -> Samples:
         """Return all decisions of a kind in the ``deals`` of a store, in their order, as samples for its net."""
-        ...
 
 
 class CandidateLearning(Learning, Protocol):
-    """That of a game whose kinds all have candidates."""
+    """That of a game whose kinds all have candidates: it is learned by rounds of whole games."""
+
+    options: frozenset[LearningOption] = frozenset()
+    hidden = None
+    rules_version = ""
+    samples = None
 
     def observe(self, tables: Any, indices: I64, encoder: str) -> Seen:
         """Return what the actors of the tables ``indices`` of ``Tables.state`` see."""
-        ...
+
+    def decide(
+        self,
+        tables: Any,
+        indices: I64,
+        encoder: str,
+        forward: Forward,
+        keep_probabilities: Mapping[int, float] | None = None,
+    ) -> I64:
+        """Return a move for each of the tables ``indices``; nets are not asked where only one is legal."""
+        moves = np.zeros(len(indices), np.int64)
+        for places, observations in self.observe(tables, indices, encoder):
+            assert observations.candidates is not None
+            chosen = np.zeros(len(places), np.int64)
+            asked = np.flatnonzero(np.diff(observations.candidates.offsets) > 1)
+            if asked.size:
+                chosen[asked], _ = forward(observations.take(asked), indices[places[asked]])
+            moves[places] = observations.chosen_moves(chosen)
+        return moves
+
+    def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:
+        """Return the bytes of a row: one for each column."""
+        return self.layout(encoder, kind).num_planes
+
+    def new_learning_tables(
+        self, config: LearningConfig, encoder: str, rules: Any = None, *, first_seed: int
+    ) -> NoReturn:
+        """Raise ValueError: simulators do not play such games."""
+        raise ValueError("a game with candidate moves is learned by rounds of whole games")

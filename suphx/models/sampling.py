@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from suphx.experience.segments import segment_argmax
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8
 
@@ -92,15 +91,6 @@ def epsilon_greedy(logits: Tensor, masks: Tensor, epsilon: float) -> Tensor:
     return shares.scatter_add(
         1, legal.argmax(dim=1, keepdim=True), shares.new_full((len(shares), 1), 1 - epsilon)
     ).log()
-
-
-def list_epsilon_greedy(logits: Tensor, offsets: I64, epsilon: float) -> Tensor:
-    """Return the same [m] for lists of candidates one after another, which begin at ``offsets`` [n + 1]."""
-    values = logits.float().cpu().numpy()
-    counts = np.diff(offsets)
-    shares = np.repeat(epsilon / counts, counts)
-    shares[segment_argmax(values, offsets)] += 1 - epsilon
-    return torch.from_numpy(np.log(shares))
 
 
 def list_actions_at(logits: Tensor, offsets: I64, uniforms: F32) -> tuple[NDArray[np.int64], F32]:

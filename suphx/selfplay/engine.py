@@ -24,19 +24,14 @@ from suphx.experience.observation import (
     FIRST_OLDER,
     LATEST,
     WEAK,
-    Candidates,
     Observations,
     PolicyOutputs,
     joined_observations,
 )
-from suphx.experience.segments import segment_argmax
-from suphx.kernel.record import U8
-from suphx.models.candidate_net import CandidateNet
-from suphx.models.checkpoint import Net
 from suphx.models.device import find_device
-from suphx.models.inference import CandidateInference, InferenceConfig, InferenceNet
-from suphx.models.net_config import ActionSelection
-from suphx.models.sampling import actions_at, epsilon_greedy, list_actions_at, list_epsilon_greedy
+from suphx.models.inference import InferenceConfig, InferenceNet
+from suphx.models.policy import PolicyNet
+from suphx.models.sampling import actions_at, epsilon_greedy
 from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.config import InferenceEngineConfig
@@ -58,28 +53,25 @@ class InferenceEngine:
         *,
         heads: Sequence[int],
         num_older: int = 0,
-        features: U8 | None = None,
     ) -> None:
         """``weak``: None if nobody plays it; ``heads``: those that learn; ``num_older``: older versions that can be
-        asked for, each with nets of its own. ``features``: what nets see of candidates, if there are any
-        (``Learning.candidate_features``).
+        asked for, each with nets of its own.
         """
-        self._features = features
         self.counts = EngineCounts()
         self.config = config
         self._device = find_device(config.device)
         self._heads = frozenset(heads)
         self._policy_set, self._weak = policy_set, weak or policy_set
-        self._nets = {(head, LATEST): self._make(net) for head, net in enumerate(policy_set.nets)}
+        self._nets = {(head, LATEST): self._make(net) for head, net in enumerate(policy_set.policies)}
         self._versions = {LATEST: 0}
         if weak is not None:
-            self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.nets)}
+            self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.policies)}
             self._versions[WEAK] = UNLEARNED_VERSION
         for policy in range(FIRST_OLDER, FIRST_OLDER + num_older):
             self._versions[policy] = 0
             for head in range(len(policy_set.nets)):
                 learns = head in self._heads
-                self._nets[head, policy] = self._make(policy_set.nets[head]) if learns else self._nets[head, LATEST]
+                self._nets[head, policy] = self._make(policy_set.net(head)) if learns else self._nets[head, LATEST]
 
     @property
     def version(self) -> int:
@@ -106,7 +98,21 @@ class InferenceEngine:
         """Return the outputs to several requests: the rows of a head in all of them form one batch."""
         started = time.monotonic()
         by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
-        self._evaluate_by_head(requests, by_head)
+        for head in sorted({part.decision for request in requests for part in request}):
+            found = [(i, part) for i, request in enumerate(requests) for part in request if part.decision == head]
+            observations = joined_observations([part for _, part in found])
+            policies = np.unique(observations.policies)
+            if len(policies) == 1:
+                whole = self._evaluate_policy(observations, int(policies[0]))
+            else:
+                whole = PolicyOutputs.blank(len(observations), UNLEARNED_VERSION)
+                for policy in policies:
+                    own = np.flatnonzero(observations.policies == policy)
+                    whole.put(own, self._evaluate_policy(observations.take(own), int(policy)))
+            start = 0
+            for i, part in found:
+                by_head[i][head] = whole.part(start, start + len(part))
+                start += len(part)
         outputs = [[own[part.decision] for part in request] for own, request in zip(by_head, requests, strict=True)]
         self.counts.busy_seconds += time.monotonic() - started
         for request, reply in zip(requests, outputs, strict=True):
@@ -119,72 +125,41 @@ class InferenceEngine:
         newer = self._policy_set.with_weights(version.weights)
         for head in self._heads:
             net = self._nets[head, policy]
-            net.use(net.prepared(newer.nets[head]))
+            net.use(net.prepared(newer.net(head)))
         self._versions[policy] = version.number
-
-    def _evaluate_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
-        """Fill ``outputs`` [request][head]."""
-        for head in sorted({part.decision for request in requests for part in request}):
-            found = [(i, part) for i, request in enumerate(requests) for part in request if part.decision == head]
-            whole = self._evaluate_head(joined_observations([part for _, part in found]))
-            start = 0
-            for i, part in found:
-                outputs[i][head] = whole.part(start, start + len(part))
-                start += len(part)
-
-    def _evaluate_head(self, observations: Observations) -> PolicyOutputs:
-        """Evaluate each policy's rows with its own net."""
-        first = int(observations.policies[0])
-        if (observations.policies == first).all():
-            return self._evaluate_policy(observations, first)
-        whole = PolicyOutputs.blank(len(observations), UNLEARNED_VERSION)
-        for policy in np.unique(observations.policies):
-            own = np.flatnonzero(observations.policies == policy)
-            whole.put(own, self._evaluate_policy(observations.take(own), int(policy)))
-        return whole
 
     @torch.inference_mode()
     def _evaluate_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
         head = observations.decision
-        net = self._nets[head, policy]
-        if observations.candidates is not None:
-            return self._evaluate_candidates(observations, observations.candidates, policy)
-        assert not isinstance(net, CandidateInference)
         origin = self._weak if policy == WEAK else self._policy_set
-        rows = origin.net(head).seen(observations.planes)
-        logits = net(torch.from_numpy(rows))
+        kind = origin.net(head).kind
+        logits = self._nets[head, policy](torch.from_numpy(origin.net(head).seen(observations.planes)))
         if head in self._heads or self.config.nets == "null":
             masks = torch.from_numpy(observations.masks).to(logits.device)
             uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
             if self.config.epsilon:
                 logits = epsilon_greedy(logits, masks, self.config.epsilon)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
-            return _sampled_outputs(
-                actions, log_probs, self._versions[policy], is_choice=origin.net(head).kind.is_choice
+            # A yes counts the more, the more probable it was.
+            scores = np.zeros(len(actions)) if kind.is_choice else np.where(actions == 1, np.exp(log_probs), 0)
+            return PolicyOutputs(
+                actions=actions.astype(np.int16),
+                scores=scores.astype(np.float32),
+                log_probs=log_probs.astype(np.float32),
+                versions=np.full(len(actions), self._versions[policy], np.int32),
             )
-        return _unlearned(origin, logits.cpu().numpy(), observations, self.config.action_selection)
+        whole, rows = PolicyOutputs.blank(len(logits), UNLEARNED_VERSION), logits.cpu().numpy()
+        if kind.is_choice:
+            best = np.where(observations.masks > 0, rows, -np.inf).argmax(axis=1)
+            return replace(whole, actions=best.astype(np.int16))
+        actions, scores = yes_no_actions(
+            rows, observations.uniforms, origin.calibrations[head], self.config.action_selection
+        )
+        return replace(whole, actions=actions, scores=scores)
 
-    def _evaluate_candidates(self, observations: Observations, candidates: Candidates, policy: int) -> PolicyOutputs:
-        """Choose the best candidate of each row, or one by chance if the net learns."""
-        net = self._nets[observations.decision, policy]
-        logits = torch.zeros(len(candidates.moves))
-        if isinstance(net, CandidateInference):
-            logits = net(observations.planes, candidates)
-        if observations.decision in self._heads or isinstance(net, _NullNet):
-            if self.config.epsilon:
-                logits = list_epsilon_greedy(logits, candidates.offsets, self.config.epsilon)
-            places, log_probs = list_actions_at(logits, candidates.offsets, observations.uniforms)
-            return _sampled_outputs(places, log_probs, self._versions[policy], is_choice=True)
-        best = segment_argmax(logits.cpu().numpy(), candidates.offsets) - candidates.offsets[:-1]
-        return replace(PolicyOutputs.blank(len(best), UNLEARNED_VERSION), actions=best.astype(np.int16))
-
-    def _make(self, net: Net) -> InferenceNet | CandidateInference | _NullNet:
+    def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
         if self.config.nets == "null":
             return _NullNet(net)
-        if isinstance(net, CandidateNet):
-            if self._features is None:
-                raise ValueError(f"the decision {net.kind.name} has candidates: give the features of moves")
-            return CandidateInference(net, self._device, self._features, self.config.precision)
         config = InferenceConfig(precision=self.config.precision, batch_sizes=self.config.batch_sizes)
         return InferenceNet(net, self._device, config)
 
@@ -192,13 +167,13 @@ class InferenceEngine:
 class _NullNet:
     """A net without weights: all its logits are 0, so all actions are equally probable."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: PolicyNet) -> None:
         self._num_outputs = net.kind.num_outputs
 
     def __call__(self, rows: Tensor) -> Tensor:
         return torch.zeros(len(rows), self._num_outputs)
 
-    def prepared(self, net: Net) -> dict[str, Tensor]:
+    def prepared(self, net: PolicyNet) -> dict[str, Tensor]:
         """Return nothing: there are no weights."""
         return {}
 
@@ -222,27 +197,3 @@ class LocalEngine:
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown()
-
-
-def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
-    """Return sampled actions; a yes counts the more, the more probable it was."""
-    scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, np.exp(log_probs), 0)
-    return PolicyOutputs(
-        actions=actions.astype(np.int16),
-        scores=scores.astype(np.float32),
-        log_probs=log_probs.astype(np.float32),
-        versions=np.full(len(actions), version, np.int32),
-    )
-
-
-def _unlearned(
-    policy_set: PolicySet, logits: np.ndarray, observations: Observations, selection: ActionSelection
-) -> PolicyOutputs:  # fmt: skip
-    """Return the actions of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
-    whole = PolicyOutputs.blank(len(logits), UNLEARNED_VERSION)
-    head = observations.decision
-    if policy_set.nets[head].kind.is_choice:
-        whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
-        return whole
-    actions, scores = yes_no_actions(logits, observations.uniforms, policy_set.calibrations[head], selection)
-    return replace(whole, actions=actions, scores=scores)

@@ -37,15 +37,12 @@ class Reward(Protocol):
 
     def __call__(self, ends: Any) -> F32:
         """Return points, float32 [n, seats], for each of n deals, those of a table in order, and each seat."""
-        ...
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
-        ...
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal reward."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +96,6 @@ class SelfPlaySimulator:
                 head,
                 learning.observation_bytes(context.encoder, head, has_hidden="hidden" in context.options),
                 kinds[head].num_choices,
-                has_candidates=kinds[head].has_candidates,
             )
             for head in context.heads
         ]

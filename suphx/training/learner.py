@@ -21,7 +21,6 @@ from torch import Tensor
 
 from suphx.experience.decisions import Decisions
 from suphx.games.learning import DecisionKind
-from suphx.models.checkpoint import Net
 from suphx.models.device import torch_threads
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.backend import Learned
@@ -252,7 +251,7 @@ class Learner:
     def __init__(
         self,
         config: LearnerConfig,
-        nets: Sequence[Net],
+        nets: Sequence[PolicyNet],
         *,
         teachers: Sequence[PolicyNet] = (),
         new_workers: NewWorkers = local_step,
@@ -319,8 +318,7 @@ class Learner:
         columns = {
             self._names[head]: (part.planes.dense(), part.masks)
             for head, batch in batches.items()
-            if batch.candidates is None  # the distance of such policies is not measured
-            and len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_decisions))[:num_decisions]))
+            if len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_decisions))[:num_decisions]))
         }
         with torch_threads(self._threads):
             return self.workers.kl_to_start(columns)

@@ -17,10 +17,8 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.decisions import Decisions
-from suphx.experience.segments import segment_rows
 from suphx.games.registry import find_learning
-from suphx.models.candidate_net import CandidateNet
-from suphx.models.checkpoint import Net, copied
+from suphx.models.checkpoint import copied
 from suphx.models.device import find_device, first_weights, uses_bf16
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import CriticNet, PolicyNet
@@ -39,72 +37,54 @@ from suphx.training.trainer import DivergedError
 from suphx.training.training_state import below
 
 
-class _Actor(nn.Module):
-    """A policy net that learns, and the net that it began as."""
+class ActorCritic(nn.Module):
+    """The nets of one head: a policy net that learns, the net that it began as, a critic.
 
-    policy: Net
+    The policy stays in evaluation mode: the policy that learns must be the one that acts.
+    """
+
     bf16 = False
     """Whether to compute in bfloat16."""
     is_frozen = False
     """Whether the policy gets no gradient."""
 
-    def __init__(self, start: Net, teacher: PolicyNet | None = None) -> None:
-        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss."""
+    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
+        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss.
+
+        ``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the same
+        in every process.
+        """
         super().__init__()
         self.policy = copied(start)
         self._fixed = [copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
+        self.critic: CriticNet | None = None
+        if critic is not None:
+            with first_weights(start.kind.number):
+                self.critic = CriticNet(start.kind, start.num_planes, critic, start.num_columns)
 
     @property
-    def start(self) -> Net:
+    def start(self) -> PolicyNet:
         """The policy as it was at first; it is no submodule."""
         return self._fixed[0]
 
     @property
     def teacher(self) -> PolicyNet | None:
         """The net to stay near to; it is no submodule."""
-        net = self._fixed[-1]
-        return net if len(self._fixed) > 1 and isinstance(net, PolicyNet) else None
+        return self._fixed[1] if len(self._fixed) > 1 else None
 
     def forward(self, batch: BatchColumns[Tensor]) -> dict[str, Tensor | None]:
-        """Return ``logits`` [n, k] (of candidates: as wide as the longest list) and ``values`` [n] of a batch.
-
-        ``values`` is None without a critic.
-        """
+        """Return ``logits`` [n, k] and ``values`` [n] of a batch, None without a critic."""
         self.policy.eval()  # BatchNorm keeps its initial statistics
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
             logits = self.logits(self.policy, batch)
         return {"logits": logits, "values": self.values(batch)}
 
     def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
-        """Return the logits of ``net``, which sees what the policy sees."""
-        raise NotImplementedError
-
-    def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
-        """Return what the critic expects [n]; None without one."""
-        raise NotImplementedError
-
-
-class ActorCritic(_Actor):
-    """The nets of one head. The policy stays in evaluation mode: the policy that learns must be the one that acts."""
-
-    policy: PolicyNet
-
-    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
-        """``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the
-        same in every process.
-        """
-        super().__init__(start, teacher)
-        self.critic: CriticNet | None = None
-        if critic is not None:
-            with first_weights(start.kind.number):
-                self.critic = CriticNet(start.kind, start.num_planes, critic, start.num_columns)
-
-    def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
-        """Return the logits [n, k] of ``net``."""
+        """Return the logits [n, k] of ``net``, which sees what the policy sees."""
         return net_logits(net, batch["planes"], self.bf16)
 
     def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
-        """Return what the critic expects [n]."""
+        """Return what the critic expects [n]; None without one."""
         return None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
 
     def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
@@ -123,64 +103,8 @@ class ActorCritic(_Actor):
         return seen
 
 
-class CandidateActorCritic(_Actor):
-    """The same for a net that chooses among candidates: its numbers are the logits of the moves in each list.
-
-    The critic is a net of the same size that sees no candidate. Moves are those of the usual rules of the game.
-    """
-
-    policy: CandidateNet
-
-    def __init__(self, start: CandidateNet, *, has_critic: bool) -> None:
-        super().__init__(start)
-        self.critic: CandidateNet | None = None
-        if has_critic:
-            with first_weights(start.kind.number):
-                self.critic = CandidateNet(start.kind, replace(start.layout, candidate=0), start.config)
-            nn.init.zeros_(self.critic.output.weight)  # it begins by expecting nothing
-            nn.init.zeros_(self.critic.output.bias)
-        features = find_learning(start.kind.game).candidate_features(start.layout.name)
-        assert features is not None
-        self._features = features
-
-    def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
-        """Return the logits [n, longest list] of ``net``; 0 where the mask is."""
-        assert isinstance(net, CandidateNet)
-        rows, masks = batch["planes"], batch["masks"]
-        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
-            values: Tensor = net(rows, batch["candidates"], batch["lists"]).float()
-        return values.new_zeros(masks.shape).masked_scatter(masks == 1, values)
-
-    def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
-        """Return what the critic expects [n]."""
-        if self.critic is None:
-            return None
-        rows = batch["planes"]
-        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.bf16):
-            values: Tensor = self.critic(rows, rows[:, :0], torch.arange(len(rows), device=rows.device))
-        return values.float()
-
-    def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
-        """Return all columns of a batch; masks are as wide as the longest list."""
-        lists = decisions.candidates
-        assert lists is not None
-        counts = np.diff(lists.offsets)
-        seen: SeenPlanes[np.ndarray] = {
-            "planes": decisions.planes.dense(),
-            "candidates": self._features[lists.moves],
-            "lists": segment_rows(lists.offsets),
-        }
-        columns: BatchColumns[np.ndarray] = {**_loss_columns(decisions), **seen}
-        columns["masks"] = (np.arange(counts.max()) < counts[:, None]).astype(np.uint8)
-        return columns
-
-
-def new_actor_critic(
-    config: LearnerConfig, start: Net, teacher: PolicyNet | None = None
-) -> ActorCritic | CandidateActorCritic:
+def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
     """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
-    if isinstance(start, CandidateNet):
-        return CandidateActorCritic(start, has_critic=config.has_critic)
     hidden = find_learning(start.kind.game).hidden if config.oracle_critic else None
     critic = replace(config.critic, num_oracle_planes=0 if hidden is None else hidden.layout.num_planes)
     return ActorCritic(start, critic=critic if config.has_critic else None, teacher=teacher)
@@ -189,7 +113,7 @@ def new_actor_critic(
 _TINY = torch.finfo(torch.float32).tiny
 
 
-def local_step(config: LearnerConfig, nets: Sequence[Net], teachers: Sequence[PolicyNet] = ()) -> LearningStep:
+def local_step(config: LearnerConfig, nets: Sequence[PolicyNet], teachers: Sequence[PolicyNet] = ()) -> LearningStep:
     """Return this process as the only learner; ``nets`` and ``teachers`` as for ``Learner``.
 
     ValueError if the config needs several learners.
@@ -270,7 +194,7 @@ class LearningStep:
     def __init__(
         self,
         config: LearnerConfig,
-        actors: Mapping[str, ActorCritic | CandidateActorCritic],
+        actors: Mapping[str, ActorCritic],
         device: torch.device,
         *,
         is_distributed: bool = False,

@@ -32,16 +32,12 @@ class LossColumns(TypedDict, Generic[A]):
 
 
 class SeenPlanes(TypedDict, Generic[A]):
-    """What each net sees of n decisions: rows, uint8 [n, width], and candidates where there are some."""
+    """What each net sees of n decisions: rows, uint8 [n, width]."""
 
     planes: A
     """Of the policy."""
     critic_planes: NotRequired[A]
     teacher_planes: NotRequired[A]
-    candidates: NotRequired[A]
-    """uint8 [m, columns]."""
-    lists: NotRequired[A]
-    """int64 [m]: the row that each candidate belongs to."""
 
 
 class BatchColumns(LossColumns[A], SeenPlanes[A]):

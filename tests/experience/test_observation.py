@@ -142,4 +142,3 @@ def test_candidates_go_with_their_rows() -> None:
     whole = joined_observations([own.take(np.array([2])), own.take(np.zeros(0, np.int64)), own])
     assert as_lists(whole.candidates) == [[8, 9, 5], *LISTS]
     assert as_lists(candidates(LISTS).part(1, 3)) == LISTS[1:3]
-    assert as_lists(Candidates.none()) == []

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from suphx.experience.decisions import Decisions, concatenate, no_decisions
-from suphx.experience.observation import Candidates, Observations, PolicyOutputs
+from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore
 from suphx.games.riichi.names import DISCARD_HEAD
 
@@ -133,35 +131,3 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     again = Decisions.from_arrays(DISCARD_HEAD, whole.arrays())
     for name, array in whole.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)
-
-
-def test_candidates_are_kept_with_their_decisions() -> None:
-    store = TrajectoryStore(2, 3, OBSERVATION_BYTES, num_seats=3, has_candidates=True)
-    rng = np.random.default_rng(4)
-    expected: dict[int, list[int]] = {}
-    for number in range(200):
-        lists = [rng.integers(0, 99, rng.integers(1, 30)).tolist() for _ in range(3)]
-        offsets = np.cumsum([0, *map(len, lists)])
-        moves = Candidates(offsets, np.concatenate(lists).astype(np.int32))
-        numbers: np.ndarray = number * 3 + np.arange(3)
-        seen = Observations(
-            2, np.zeros((3, OBSERVATION_BYTES), np.uint8), np.zeros((3, 0), np.uint8), np.zeros(3, np.int32),
-            np.zeros(3, np.float32), moves,
-        )  # fmt: skip
-        outputs = replace(PolicyOutputs.blank(3, 0), versions=numbers.astype(np.int32))
-        chosen = np.array([0, 2])  # nothing of table 1 is kept
-        store.add(np.arange(3), np.full(3, number % 3), seen, outputs, chosen)
-        expected |= {int(numbers[row]): lists[row] for row in chosen}
-        if number % 7 == 0:
-            restored = TrajectoryStore(2, 3, OBSERVATION_BYTES, num_seats=3, has_candidates=True)
-            restored.restore(store.state())
-            store = restored
-        if number % 10 == 9:
-            table = number // 10 % 3
-            taken = store.take(np.array([table])).with_rewards(np.zeros((1, 3), np.float32))
-            again = concatenate([Decisions.from_arrays(2, taken.arrays()), taken.part(0, 0)])
-            found = again.candidates
-            assert found is not None
-            assert len(again) == (0 if table == 1 else len(found))
-            for row, version in enumerate(again.versions.tolist()):
-                assert found.moves[found.offsets[row] : found.offsets[row + 1]].tolist() == expected[version]

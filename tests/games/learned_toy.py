@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, LATEST, Candidates, Observations
-from suphx.games.learning import (
-    CandidateLayout,
-    DecisionKind,
-    Forward,
-    LearningConfig,
-    LearningOption,
-    Seen,
-    decide_candidates,
-)
+from suphx.games.learning import CandidateLayout, CandidateLearning, DecisionKind, Seen
 from suphx.games.registry import GameEntry, register
 from suphx.kernel.record import I64, U8
 from tests.games.toy_game import NUM_SEATS, ToyGame, ToyRules, ToyTables
@@ -47,20 +39,13 @@ class LearnedTables(ToyTables):
         return scores
 
 
-class ToyLearning:
+class ToyLearning(CandidateLearning):
     encoders = (NAME,)
-    options: frozenset[LearningOption] = frozenset()
-    hidden = None
-    rules_version = ""
-    samples = None
 
     def layout(self, encoder: str, kind: int) -> CandidateLayout:
         if encoder != NAME:
             raise ValueError(f"{encoder!r} is no encoder")
         return LAYOUT
-
-    def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:
-        return LAYOUT.observation_bytes
 
     def candidate_features(self, encoder: str, rules: ToyRules | None = None) -> U8:
         return np.eye(NUM_VALUES, dtype=np.uint8)
@@ -77,16 +62,6 @@ class ToyLearning:
         lists = Candidates(*tables.legal(indices))
         seen = Observations(0, rows.reshape(len(indices), LAYOUT.num_planes), masks, policies, uniforms, lists)
         return [(np.arange(len(indices)), seen)]
-
-    def decide(
-        self, tables: ToyTables, indices: I64, encoder: str, forward: Forward, keep_probabilities: Mapping[int, float]
-    ) -> I64:
-        return decide_candidates(self.observe(tables, indices, encoder), indices, forward)
-
-    def new_learning_tables(
-        self, config: LearningConfig, encoder: str, rules: ToyRules | None = None, *, first_seed: int
-    ) -> NoReturn:
-        raise NotImplementedError
 
 
 LEARNING = ToyLearning()

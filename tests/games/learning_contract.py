@@ -20,7 +20,6 @@ def check_learning_tables(name: str) -> None:
         for part in observed:
             kind = kinds[part.decision]
             assert part.masks.shape == (len(part), kind.num_choices)
-            assert (part.candidates is not None) == kind.has_candidates
             assert part.planes.shape[1] == learning.observation_bytes(encoder, part.decision)
         ended = tables.step([first_legal(part) for part in observed])
         deals, decisions = deals + ended.num_deals, decisions + ended.num_decisions
@@ -38,7 +37,7 @@ def check_learning_tables(name: str) -> None:
 
 
 def first_legal(part: Observations) -> PolicyOutputs:
-    """Answer the first legal choice or candidate, and no where yes and no are asked."""
+    """Answer the first legal choice, and no where yes and no are asked."""
     outputs = PolicyOutputs.blank(len(part), 0)
     if part.masks.shape[1]:
         outputs.actions[:] = part.masks.argmax(axis=1)

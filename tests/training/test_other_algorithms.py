@@ -14,7 +14,7 @@ from suphx.experience.decisions import Decisions
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.games.riichi.names import DISCARD_HEAD
-from suphx.models.sampling import epsilon_greedy, list_epsilon_greedy
+from suphx.models.sampling import epsilon_greedy
 from suphx.selfplay.config import InferenceEngineConfig, SimulatorConfig
 from suphx.selfplay.engine import InferenceEngine, LocalEngine
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
@@ -39,8 +39,6 @@ ROUNDS = MonteCarloConfig(
 def test_the_highest_output_is_taken_but_for_a_share() -> None:
     logits, masks = torch.tensor([[3.0, 9.0, 1.0, 2.0]]), torch.tensor([[1, 0, 1, 1]])
     assert epsilon_greedy(logits, masks, 0.3).exp().tolist() == [pytest.approx([0.8, 0.0, 0.1, 0.1])]
-    lists = list_epsilon_greedy(torch.tensor([1.0, 2.0, 5.0]), np.array([0, 2, 3]), 0.5)
-    assert lists.exp().tolist() == pytest.approx([0.25, 0.75, 1.0])
 
 
 def honours(decisions: Decisions) -> float:

@@ -38,8 +38,15 @@ def hand_value(cards: int, counts: I64) -> int:
 
 @jit
 def _split(counts: I64, order: int) -> int:
-    """Return the value of the hand in one way to split it; empties ``counts``."""
-    value = _take_bombs(counts)
+    """Return the value of the hand in one way to split it, bombs first; empties ``counts``."""
+    value = 0
+    if counts[BLACK_JOKER] and counts[RED_JOKER]:
+        counts[BLACK_JOKER] = counts[RED_JOKER] = 0
+        value += _ROCKET_VALUE - TURN_COST
+    for rank in range(TWO + 1):
+        if counts[rank] == 4:
+            counts[rank] = 0
+            value += _BOMB_VALUE + rank // 2 - TURN_COST
     if order % 3 == 0:
         value, trios = _take_trios(counts, value)
         value = _take_chains(counts, order // 3, value)
@@ -51,19 +58,6 @@ def _split(counts: I64, order: int) -> int:
         value, trios = _take_trios(counts, value)
         value = _take_chains(counts, 0, value)
     return value + _rest_value(counts, trios)
-
-
-@jit
-def _take_bombs(counts: I64) -> int:
-    value = 0
-    if counts[BLACK_JOKER] and counts[RED_JOKER]:
-        counts[BLACK_JOKER] = counts[RED_JOKER] = 0
-        value += _ROCKET_VALUE - TURN_COST
-    for rank in range(TWO + 1):
-        if counts[rank] == 4:
-            counts[rank] = 0
-            value += _BOMB_VALUE + rank // 2 - TURN_COST
-    return value
 
 
 @jit
@@ -148,7 +142,9 @@ def choose_rule(t: Table, m: Moves, legal: I32, first: int, last: int, counts: I
     if last - first == 1:
         return first
     hand = t.hands[t.actor]
-    opponent_cards = _fewest_opponent_cards(t)
+    opponent_cards = count_cards(t.hands[LANDLORD])
+    if t.actor == LANDLORD:
+        opponent_cards = min(count_cards(t.hands[1]), count_cards(t.hands[2]))
     best_index = first
     best_value = _NEVER - 1
     for index in range(first, last):
@@ -173,39 +169,18 @@ def _move_value(t: Table, m: Moves, move: int, opponent_cards: int) -> int:
     if is_lead:
         is_dangerous = (kind == SOLO and opponent_cards == 1) or (kind == PAIR and opponent_cards == 2)
         return _BLOCK * (rank - ACE - 3) if is_dangerous else 0
-    if _owner(t) != LANDLORD and t.actor != LANDLORD:
-        return _value_over_teammate(t, m, move)
+    owner = (t.actor - 1 - t.num_passes) % NUM_SEATS  # of the move to beat
+    if owner != LANDLORD and t.actor != LANDLORD:  # the teammate: only a low card, with one that is not wasted
+        is_low = m.ranks[t.to_beat] <= _TEAMMATE_HIGH and kind in (SOLO, PAIR)
+        highest = ACE if t.actor == LANDLORD_UP else _TEAMMATE_HIGH + 2
+        is_wanted = is_low and rank <= highest and count_cards(t.hands[NUM_SEATS - t.actor]) > _FEW_CARDS
+        return 0 if is_wanted else _NEVER
     value = _URGENT_TURN_VALUE if opponent_cards <= _FEW_CARDS else _TURN_VALUE
     if kind == SOLO and opponent_cards == 1:
         value += _BLOCK * rank // 4
     if kind in (BOMB, ROCKET):
         value -= 2
     return value
-
-
-@jit
-def _value_over_teammate(t: Table, m: Moves, move: int) -> int:
-    """Return what it is worth to beat the teammate: only a low card, with one that is not wasted."""
-    kind = m.kinds[move]
-    teammate = NUM_SEATS - t.actor
-    is_low = m.ranks[t.to_beat] <= _TEAMMATE_HIGH and kind in (SOLO, PAIR)
-    highest = ACE if t.actor == LANDLORD_UP else _TEAMMATE_HIGH + 2
-    if not is_low or m.ranks[move] > highest or count_cards(t.hands[teammate]) <= _FEW_CARDS:
-        return _NEVER
-    return 0
-
-
-@jit
-def _owner(t: Table) -> int:
-    """Return who played the move to beat."""
-    return (t.actor - 1 - t.num_passes) % NUM_SEATS
-
-
-@jit
-def _fewest_opponent_cards(t: Table) -> int:
-    if t.actor != LANDLORD:
-        return count_cards(t.hands[LANDLORD])
-    return min(count_cards(t.hands[1]), count_cards(t.hands[2]))
 
 
 _RANDOM = AGENTS.index("random")

@@ -122,14 +122,9 @@ def scripted_bid(cards: int, highest: int) -> int:
 @jit
 def deal_game(t: Table, m: Moves, seed: int, has_bidding: bool) -> None:
     """Start the game ``seed`` (0 <= seed < 2**62), with the landlord that scripted bids make if ``has_bidding``."""
-    if has_bidding:
-        _deal_by_bids(t, m, seed)
-    else:
+    if not has_bidding:
         deal(t, m, seed)
-
-
-@jit
-def _deal_by_bids(t: Table, m: Moves, seed: int) -> None:
+        return
     counter = np.zeros(1, np.int64)
     seed_counter(counter, seed)
     ids = np.arange(NUM_CARDS)
@@ -312,21 +307,20 @@ class Simulator:
         chosen = np.clip(numbers, -1, self.moves.num_moves).astype(np.int32)
         bad = _first_illegal(self.tables, self.moves, places, chosen, self._legal)
         if bad >= 0:
-            fault = index_fault(places, bad, len(self.tables))
-            raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
-        advance_tables(self.tables, self.moves, places, chosen)
+            if fault := index_fault(places, bad, len(self.tables)):
+                raise ValueError(fault)
+            index, move = int(places[bad]), int(numbers[bad])
+            name = move_text(self.moves, move) if 0 <= move < self.moves.num_moves else f"move {move}"
+            legal = [move_text(self.moves, int(other)) for other in self.legal(np.array([index]))[1]]
+            more = ", …" if len(legal) > 20 else ""
+            allowed = ", ".join(legal[:20]) + more if legal else "nothing, the table does not wait"
+            seat = SEAT_NAMES[self.tables[index]["actor"]]
+            raise ValueError(f"table {index}, {seat}: {name} is not legal; legal: {allowed}")
+        _advance(self.tables, self.moves, places, chosen)
 
     def scores(self) -> F32:
         """Return float32 (n, 3): what each seat won or lost by ``rules.scoring``; 0 while a game goes on."""
         return scores_of(self.tables, self.rules.scoring)
-
-    def _explain(self, index: int, move: int) -> str:
-        table = self.tables[index]
-        name = move_text(self.moves, move) if 0 <= move < self.moves.num_moves else f"move {move}"
-        legal = [move_text(self.moves, int(other)) for other in self.legal(np.array([index]))[1]]
-        more = ", …" if len(legal) > 20 else ""
-        allowed = ", ".join(legal[:20]) + more if legal else "nothing, the table does not wait"
-        return f"table {index}, {SEAT_NAMES[table['actor']]}: {name} is not legal; legal: {allowed}"
 
 
 @jit
@@ -371,7 +365,6 @@ def _first_illegal(tables: Records, m: Moves, indices: I64, moves: I32, scratch:
 
 
 @jit
-def advance_tables(tables: Records, m: Moves, indices: I64, moves: I32) -> None:
-    """Apply one legal move at each of the tables ``indices``."""
+def _advance(tables: Records, m: Moves, indices: I64, moves: I32) -> None:
     for i in range(len(indices)):
         step(tables[indices[i]], m, moves[i])

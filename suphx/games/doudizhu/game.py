@@ -23,12 +23,7 @@ from suphx.games.doudizhu.records.game_record import (
 )
 from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.viewer_game import viewer_game
-from suphx.games.doudizhu.selfplay import (
-    DouDizhuTables,
-    ScriptedPlayer,
-    next_decision,
-    recorded_decisions,
-)
+from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, next_decision, recorded_decisions
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from suphx.games.scoring import SideScoring
 
@@ -58,6 +53,8 @@ class DouDizhu:
     kernel_groups = ()
     record_suffix = ".jsonl.part"
     text = DouDizhuText()
+    rules_values = staticmethod(Rules.values)
+    open_tables = staticmethod(DouDizhuTables)
     scripted_agent = staticmethod(ScriptedPlayer)
     read_records = staticmethod(find_records)
     read_record = staticmethod(parse_line)
@@ -69,17 +66,9 @@ class DouDizhu:
         """Return the rules with these values; TypeError and ValueError for others."""
         return Rules(**values)
 
-    def rules_values(self, rules: Rules) -> dict[str, Any]:
-        """Return the values of ``rules`` for JSON."""
-        return rules.values()
-
     def with_auctions(self, rules: Rules, *, has_auctions: bool) -> Rules:
         """Return ``rules`` with or without bidding."""
         return replace(rules, bidding=has_auctions)
-
-    def open_tables(self, num_tables: int, rules: Rules) -> DouDizhuTables:
-        """Return empty tables."""
-        return DouDizhuTables(num_tables, rules)
 
     def new_auction(self, rules: Rules, seed: int) -> Auction | None:
         """Return the auction before the deal ``seed``; None if ``rules`` have no bidding."""

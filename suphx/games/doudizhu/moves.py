@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, combinations_with_replacement, groupby
@@ -100,18 +100,12 @@ def all_blocks(*, has_loose_kickers: bool) -> Iterator[MoveBlock]:
 
 def _block(kind: int, cards_a_rank: int, main: range, has_loose_kickers: bool = False) -> MoveBlock:
     core = sum(cards_a_rank << 4 * rank for rank in main)
-    kickers = _kickers(kind, main, has_loose_kickers)
+    number, kickers = 2 if kind in (QUAD_SOLOS, QUAD_PAIRS) else len(main), iter((0,))
+    if kind in (TRIO_SOLO, PLANE_SOLOS, QUAD_SOLOS):
+        kickers = solo_kickers(main, number, is_loose=has_loose_kickers)
+    elif kind in (TRIO_PAIR, PLANE_PAIRS, QUAD_PAIRS):
+        kickers = pair_kickers(main, number)
     return MoveBlock(kind, len(main), main.start, core, tuple(core + cards for cards in kickers))
-
-
-def _kickers(kind: int, main: range, is_loose: bool) -> Iterable[int]:
-    if kind in (TRIO_SOLO, PLANE_SOLOS):
-        return solo_kickers(main, len(main), is_loose=is_loose)
-    if kind in (TRIO_PAIR, PLANE_PAIRS):
-        return pair_kickers(main, len(main))
-    if kind == QUAD_SOLOS:
-        return solo_kickers(main, 2, is_loose=is_loose)
-    return pair_kickers(main, 2) if kind == QUAD_PAIRS else (0,)
 
 
 LEAD, FOLLOW = 1, 2
@@ -151,15 +145,6 @@ class Moves(NamedTuple):
         return len(self.cards)
 
 
-def load_moves(*, douzero_kickers: bool = False) -> Moves:
-    """Return the table; the first call of a process builds it (0.2 s).
-
-    ``douzero_kickers``: with the moves of DouZero's generator, 29,984 sets of cards, and its way to compare them: for
-    comparisons with DouZero only.
-    """
-    return _load_moves(douzero_kickers)
-
-
 def find_move(moves: Moves, text: str) -> int:
     """Return the row of the cards that ``text`` names (``"pass"`` too); ValueError if they are no move."""
     cards = parse_cards(text)
@@ -175,8 +160,13 @@ def move_text(moves: Moves, move: int) -> str:
 
 
 @cache
-def _load_moves(is_loose: bool) -> Moves:
-    blocks = list(all_blocks(has_loose_kickers=is_loose))
+def load_moves(douzero_kickers: bool = False) -> Moves:
+    """Return the table; the first call of a process builds it (0.2 s).
+
+    ``douzero_kickers``: with the moves of DouZero's generator, 29,984 sets of cards, and its way to compare them: for
+    comparisons with DouZero only.
+    """
+    blocks = list(all_blocks(has_loose_kickers=douzero_kickers))
     groups = [list(part) for _, part in groupby(blocks, key=lambda block: (block.kind, block.length))]
     number_of: dict[int, int] = {}  # by cards
     rows: list[tuple[int, int, int, int]] = []
@@ -185,13 +175,18 @@ def _load_moves(is_loose: bool) -> Moves:
         in_group: set[int] = set()
         for block in group:
             for cards in block.moves:
-                rank = _highest_trio(cards) if is_loose and block.kind == PLANE_SOLOS else block.rank
+                rank, is_followed = block.rank, block.kind not in (ROCKET, PASS)
+                if douzero_kickers and block.kind == PLANE_SOLOS:
+                    # DouZero compares by the highest trio: three equal kickers may be higher than the plane. It does
+                    # not recognise one with four equal kickers, or with more than three trios and three equal kickers:
+                    # only bombs beat these.
+                    counts = [cards >> 4 * each & 15 for each in range(NUM_RANKS)]
+                    trios = [each for each, count in enumerate(counts) if count == 3]
+                    rank = trios[-1]
+                    is_followed = 4 not in counts and not (block.length > 3 and len(trios) > block.length)
                 is_new = cards not in number_of
                 if is_new:
                     number_of[cards] = len(rows)
-                    is_followed = block.kind not in (ROCKET, PASS) and not (
-                        is_loose and _is_unknown_to_douzero(block, cards)
-                    )
                     rows.append((block.kind, block.length, rank, group_number if is_followed else NO_GROUP))
                 uses = (LEAD if is_new else 0) | (0 if cards in in_group else FOLLOW)
                 entries.append((number_of[cards], rank, uses))
@@ -211,26 +206,6 @@ def _load_moves(is_loose: bool) -> Moves:
         block_starts=np.cumsum([0, *(len(block.moves) for block in blocks)], dtype=np.int32),
         group_starts=np.cumsum([0, *map(len, groups)], dtype=np.int32),
     )
-
-
-def _trios(cards: int) -> list[int]:
-    return [rank for rank in range(NUM_RANKS) if cards >> 4 * rank & 15 == 3]
-
-
-def _highest_trio(cards: int) -> int:
-    """Return what DouZero compares planes with solos by: three equal kickers may be higher than the plane."""
-    return _trios(cards)[-1]
-
-
-def _is_unknown_to_douzero(block: MoveBlock, cards: int) -> bool:
-    """Tell whether DouZero does not recognise a plane with solos, so that only bombs beat it.
-
-    That is one with four equal kickers, or with more than three trios and three equal kickers.
-    """
-    if block.kind != PLANE_SOLOS:
-        return False
-    has_four = any(cards >> 4 * rank & 15 == 4 for rank in range(NUM_RANKS))
-    return has_four or (block.length > 3 and len(_trios(cards)) > block.length)
 
 
 _NO_RANK = -1

@@ -84,7 +84,7 @@ class Rules:
         """Return the table of moves that these rules allow."""
         from suphx.games.doudizhu.moves import load_moves  # with numba, which recipes do not need
 
-        return load_moves(douzero_kickers=self.douzero_kickers)
+        return load_moves(self.douzero_kickers)
 
 
 F32: TypeAlias = NDArray[np.float32]

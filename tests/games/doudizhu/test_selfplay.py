@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.experience.observation import Observations
 from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.learning import ENCODER, LEARNING
@@ -98,3 +99,33 @@ def test_games_that_end_are_whole_and_others_begin_in_their_places() -> None:
         for move in table["moves"][: table["num_moves"]]:
             replay.advance(np.zeros(1, np.int64), np.array([move], np.int32))
         assert replay.tables[0] == table
+
+
+def test_nets_decide_for_the_seats_that_have_a_choice() -> None:
+    simulator = Simulator(6, Rules())
+    simulator.reset(range(5, 11))
+    asked = 0
+
+    def forward(observations: Observations, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal asked
+        asked += len(lines)
+        assert (simulator.tables["actor"][lines] == observations.decision).all()
+        assert observations.candidates is not None
+        counts = np.diff(observations.candidates.offsets)
+        assert (counts > 1).all()
+        return (observations.uniforms * counts).astype(np.int16), np.zeros(len(lines), np.float32)
+
+    while (waiting := simulator.waiting()).size:
+        simulator.advance(waiting, LEARNING.decide(simulator, waiting, ENCODER, forward))
+    assert asked > 60
+    assert (simulator.tables["winner"] >= 0).all()
+
+
+def test_places_outside_of_a_list_and_unknown_encoders_are_refused() -> None:
+    simulator = Simulator(1, Rules())
+    simulator.reset([5])
+    ((_, seen),) = LEARNING.observe(simulator, np.zeros(1, np.int64), ENCODER)
+    with pytest.raises(ValueError, match=r"9999 is not one of the \d+ candidates of row 0"):
+        seen.chosen_moves(np.array([9999]))
+    with pytest.raises(ValueError, match="'mini' is no encoder: use douzero"):
+        LEARNING.layout("mini", 0)
