@@ -155,16 +155,15 @@ def game_of_agents(name: str | None, agents: Iterable[str]) -> str:
     """
     if name is not None:
         return name
-    return next((game for address in agents if (game := _game_of_nets(address)) is not None), DEFAULT_GAME)
-
-
-def _game_of_nets(address: str) -> str | None:
-    """Return the game of the nets at an address, if that can be seen here."""
-    model = re.match(r"models:/([^/@]+)[/@]", address)
-    if model is not None:
-        return model[1] if model[1] in GAMES else None
-    folder = Path(address)
-    return game_of_files(path.name for path in folder.iterdir()) if folder.is_dir() else None
+    for address in agents:
+        game = None
+        if (model := re.match(r"models:/([^/@]+)[/@]", address)) is not None:
+            game = model[1] if model[1] in GAMES else None
+        elif Path(address).is_dir():
+            game = game_of_files(path.name for path in Path(address).iterdir())
+        if game is not None:
+            return game
+    return DEFAULT_GAME
 
 
 def game_of_records(path: Path) -> str:
@@ -174,10 +173,16 @@ def game_of_records(path: Path) -> str:
     """
     if path.is_file():
         return _game_of_file(path) or DEFAULT_GAME
-    for file in _first_files(path):
-        with suppress(OSError):  # who reads the records says it
-            if (game := _game_of_file(file)) is not None:
-                return game
+    for place, folders, names in os.walk(path):
+        folders.sort()
+        shown = [name for name in names if not name.startswith(".") and not name.endswith(_NO_RECORDS)]
+        files = [file for name in sorted(shown) if (file := Path(place) / name).is_file()]  # no pipes and lost links
+        for file in files[:_MAX_LOOKED_AT]:
+            with suppress(OSError):  # who reads the records says it
+                if (game := _game_of_file(file)) is not None:
+                    return game
+        if files:
+            break
     return DEFAULT_GAME
 
 
@@ -206,14 +211,3 @@ def candidate_game(name: str) -> CandidateGame:
 def game_modules(name: str) -> tuple[str, ...]:
     """Return the names of the modules that are imported by their names for a game."""
     return (find_game(name).module,)
-
-
-def _first_files(folder: Path) -> list[Path]:
-    """Return at most ``_MAX_LOOKED_AT`` files of the first folder that has any, without pages, pipes and lost links."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        shown = [name for name in names if not name.startswith(".") and not name.endswith(_NO_RECORDS)]
-        files = [path for name in sorted(shown) if (path := Path(place) / name).is_file()]
-        if files:
-            return files[:_MAX_LOOKED_AT]
-    return []

@@ -102,11 +102,9 @@ class Match(Protocol):
     @property
     def keeps_games(self) -> bool:
         """Whether its folder keeps what was played, so that a match that was stopped continues."""
-        ...
 
     def play(self, progress: Progress | None = None) -> Any:
         """Play it in this process and return its outcome; ``progress`` may get parts of games."""
-        ...
 
 
 class Backend(Protocol):
@@ -115,22 +113,18 @@ class Backend(Protocol):
     @property
     def version(self) -> int:
         """The number of the newest policy version; of Deep Monte-Carlo, rounds that it has learned from."""
-        ...
 
     @property
     def counts(self) -> BufferCounts:
         """Decisions that went through the buffers since the beginning of the run."""
-        ...
 
     @property
     def gauges(self) -> Mapping[str, float]:
         """Current measurements: ``buffer_bytes``, and others that depend on the backend."""
-        ...
 
     @property
     def is_waiting_for_parts(self) -> bool:
         """Whether nothing can go on before parts are there: this time is none of the run."""
-        ...
 
     def advance(self) -> list[Event]:
         """Let the parts work for about a second at most; return what happened, in order; perhaps nothing.
@@ -138,7 +132,6 @@ class Backend(Protocol):
         Raises DivergedError; ValueError if no progress is possible with these settings; the error of a part that
         fails repeatedly.
         """
-        ...
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
         """Have ``settle``, ``weights`` and ``state`` raise PartAwayError once a stop ``is_made`` and a part is away
@@ -146,23 +139,19 @@ class Backend(Protocol):
 
         A match that ``play_match`` plays at once ends with an InterruptedError then, unless it keeps its games.
         """
-        ...
 
     def settle(self) -> list[Event]:
         """Finish started updates and publish their versions; return what happened, as ``advance`` does.
 
         Call this before ``state`` and ``weights``, so that both belong to the last reported update.
         """
-        ...
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version."""
-        ...
 
     def weights(self) -> Weights:
         """Return the weights that matches and checkpoints get: after all updates, which may be more than the newest
         version has; of Deep Monte-Carlo, averaged."""
-        ...
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Have a match played, at once or while the other work goes on; ``progress`` may get parts of its games.
@@ -170,12 +159,9 @@ class Backend(Protocol):
         ``order``: a ``Match``, which over Ray must also be one that the backend can send to other nodes. The future has
         a ChildProcessError if the match was lost with its process or node.
         """
-        ...
 
     def state(self) -> BackendState:
         """Return the state from which a new backend resumes."""
-        ...
 
     def close(self) -> None:
         """Stop all parts."""
-        ...

@@ -146,16 +146,15 @@ class BranchCollector:
         return PolicyOutputs(actions.numpy().astype(np.int16), scores, log_probs.numpy(), versions)
 
     def _after_no(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64 | None:
-        """Return what follows a no of each row of a part (``branch``); None for discards, which have no no."""
+        """Return what follows a no of each row of a part (``branch``); None for discards, which have no no.
+
+        After no riichi it is the most probable discard of its table.
+        """
         head = observed[number].decision
         if head == DISCARD_HEAD:
             return None
-        if head == RIICHI_HEAD:
-            return self._next_kinds(number, observed, logits)
-        return self._group.next_claims(number, [torch.softmax(own, dim=1)[:, 1].numpy() for own in logits])
-
-    def _next_kinds(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64:
-        """Return what the discard net would discard at the table of each row of a part, the most probable kind."""
+        if head != RIICHI_HEAD:
+            return self._group.next_claims(number, [torch.softmax(own, dim=1)[:, 1].numpy() for own in logits])
         discards = next(i for i, part in enumerate(observed) if part.decision == DISCARD_HEAD)
         legal = torch.from_numpy(observed[discards].masks)
         kinds = np.full(self._config.num_tables, NO_BRANCH, np.int64)
@@ -172,7 +171,8 @@ class BranchCollector:
         )  # fmt: skip
         is_played_out = counted & (choices[:, 0] != NO_BRANCH)
         if part.decision == DISCARD_HEAD:
-            is_played_out &= _fractions(part.uniforms) < config.discard_share
+            # The low digits are nearly independent of the actions.
+            is_played_out &= part.uniforms * _HIGH_DIGITS % 1 < config.discard_share
         rows = np.flatnonzero(is_played_out)
         own = None if after_no is None else after_no[rows]
         tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, after_no=own)
@@ -218,12 +218,6 @@ def _probable(observations: Observations, nets: Sequence[Net]) -> HeadOutputs:
         return discard_outputs(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
     scores = torch.softmax(logits, dim=1)[:, 1]
     return (scores > 0.5).numpy().astype(np.int16), scores.numpy()
-
-
-def _fractions(uniforms: F32) -> F32:
-    """Return numbers in 0 … 1 that follow from the low digits of ``uniforms``: nearly independent of the actions."""
-    fractions: F32 = uniforms * _HIGH_DIGITS % 1
-    return fractions
 
 
 _HIGH_DIGITS = np.float32(4096)

@@ -7,10 +7,9 @@ order. Decisions that are too stale are dropped when they would be learned from,
 
 from __future__ import annotations
 
-import operator
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,17 +36,9 @@ class BufferCounts:
     lost: int = 0
     """Waited in a buffer whose process died."""
 
-    def plus(self, other: BufferCounts) -> BufferCounts:
-        """Return the sums."""
-        return self._with(other, operator.add)
-
-    def minus(self, other: BufferCounts) -> BufferCounts:
-        """Return the differences."""
-        return self._with(other, operator.sub)
-
-    def _with(self, other: BufferCounts, act: Callable[[int, int], int]) -> BufferCounts:
-        names = [field.name for field in fields(self)]
-        return BufferCounts(**{name: act(getattr(self, name), getattr(other, name)) for name in names})
+    def plus(self, other: BufferCounts, sign: int = 1) -> BufferCounts:
+        """Return the sums; with ``sign`` -1 the differences."""
+        return BufferCounts(*(own + sign * more for own, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +85,10 @@ class ReplayBuffer:
     def add(self, parts: Sequence[Decisions]) -> bool:
         """Add decisions of any heads, whole trajectories; False if there is no room: then none was added."""
         num_decisions = sum(map(len, parts))
-        if self._is_full_for(parts):
+        waiting = max(map(self._num_decisions, self._blocks))
+        has_enough = self._max_waiting is not None and waiting >= self._max_waiting
+        num_bytes = self._num_bytes + sum(part.num_bytes for part in parts)
+        if has_enough or num_bytes > self._config.capacity_bytes:
             self.counts.refused += num_decisions
             return False
         self.counts.added += num_decisions
@@ -117,9 +111,12 @@ class ReplayBuffer:
         parts = {head: self._pop(head, self._config.batch_size) for head in ready}
         step = 0 if self._taken is None else version - self._taken  # more than 1 if several buffers take turns
         rare = [head for head in self._blocks if head not in ready]
-        late = [head for head in rare if self._is_last_chance(head, version + max(1, step))]
         self._taken = version
-        parts |= {head: self._pop(head, self._num_decisions(head)) for head in late}
+        oldest, least = version + max(1, step) - self._config.max_staleness, _LEAST_SHARE * self._config.batch_size
+        for head in rare:
+            would_drop = any((block.versions < oldest).any() for block, _ in self._blocks[head])
+            if would_drop and self._num_decisions(head) >= least:
+                parts[head] = self._pop(head, self._num_decisions(head))
         self.counts.learned += sum(map(len, parts.values()))
         versions = np.concatenate([part.versions for part in parts.values()])
         return Batch(parts, float(version - versions.mean()))
@@ -151,11 +148,6 @@ class ReplayBuffer:
                 self._put(Decisions.from_arrays(head, own), uses)
         self.counts = BufferCounts(**values["counts"])
 
-    def _is_full_for(self, parts: Sequence[Decisions]) -> bool:
-        waiting = max(map(self._num_decisions, self._blocks))
-        has_enough = self._max_waiting is not None and waiting >= self._max_waiting
-        return has_enough or self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes
-
     def _put(self, part: Decisions, uses: int) -> None:
         if len(part):
             self._blocks[part.decision].append((part, uses))
@@ -163,12 +155,6 @@ class ReplayBuffer:
 
     def _num_decisions(self, head: int) -> int:
         return sum(len(block) for block, _ in self._blocks[head])
-
-    def _is_last_chance(self, head: int, version: int) -> bool:
-        """Tell whether a head has enough decisions to learn from, and some that would be dropped for ``version``."""
-        oldest = version - self._config.max_staleness
-        has_enough = self._num_decisions(head) >= _LEAST_SHARE * self._config.batch_size
-        return has_enough and any((block.versions < oldest).any() for block, _ in self._blocks[head])
 
     def _drop_stale(self, head: int, version: int) -> None:
         """Drop what is too stale, and what a seat decided before it in the same kyoku; most blocks are not copied."""

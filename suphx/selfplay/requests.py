@@ -22,7 +22,6 @@ class PendingReply(Protocol):
 
     def result(self) -> Reply:
         """Wait for it."""
-        ...
 
 
 class EnginePort(Protocol):
@@ -30,7 +29,6 @@ class EnginePort(Protocol):
 
     def submit(self, request: Request) -> PendingReply:
         """Send a request and return at once."""
-        ...
 
 
 @dataclass(slots=True)

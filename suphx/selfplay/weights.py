@@ -37,32 +37,28 @@ class ParameterServer:
         """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
         self._config = config
         self._num_older = num_older
-        self._latest = PolicyVersion(0, first)
-        self._older = [self._latest]
+        self.latest_version = PolicyVersion(0, first)
+        """The newest version."""
+        self._older = [self.latest_version]
         self._fetched: dict[str, int] = {}
 
     @property
     def latest(self) -> int:
         """The number of the newest version."""
-        return self._latest.number
-
-    @property
-    def latest_version(self) -> PolicyVersion:
-        """The newest version."""
-        return self._latest
+        return self.latest_version.number
 
     def publish(self, weights: Any, number: int | None = None) -> int:
         """Make ``weights`` the newest version and return its ``number``; None: one higher than the last."""
-        self._latest = PolicyVersion(self._latest.number + 1 if number is None else number, weights)
-        if self._num_older and self._latest.number % self._config.older_every == 0:
-            self._older = [*self._older, self._latest][-self._num_older :]
-        return self._latest.number
+        self.latest_version = PolicyVersion(self.latest + 1 if number is None else number, weights)
+        if self._num_older and self.latest % self._config.older_every == 0:
+            self._older = [*self._older, self.latest_version][-self._num_older :]
+        return self.latest
 
     def newer_than(self, number: int, fetcher: str = "") -> PolicyVersion | None:
         """Return the newest version if it is newer than ``number``; note that ``fetcher`` has it then."""
         if fetcher:
-            self._fetched[fetcher] = self._latest.number
-        return self._latest if self._latest.number > number else None
+            self._fetched[fetcher] = self.latest
+        return self.latest_version if self.latest > number else None
 
     def older(self) -> list[PolicyVersion]:
         """Return the versions kept for the opponents' mixture, oldest first; never none."""
@@ -71,10 +67,10 @@ class ParameterServer:
     def behind(self) -> dict[str, int]:
         """Return how many versions each fetcher is behind the newest."""
         fetched = self._fetched.copy()  # in one step: other threads add some meanwhile
-        return {name: self._latest.number - number for name, number in fetched.items()}
+        return {name: self.latest - number for name, number in fetched.items()}
 
     def restore(self, latest: PolicyVersion, older: list[PolicyVersion]) -> None:
         """Resume with these versions; ValueError if ``latest`` is older than the present one."""
-        if latest.number < self._latest.number:
-            raise ValueError(f"version {latest.number} is older than {self._latest.number}: versions never go back")
-        self._latest, self._older = latest, list(older)
+        if latest.number < self.latest:
+            raise ValueError(f"version {latest.number} is older than {self.latest}: versions never go back")
+        self.latest_version, self._older = latest, list(older)

@@ -17,8 +17,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import ray
@@ -43,7 +43,9 @@ from suphx_platform.ray.process import (
 )
 
 if TYPE_CHECKING:
-    from suphx_platform.ray.fetching_engine import FetchingEngine
+    from suphx.training.learner import Learner
+    from suphx.training.monte_carlo import RoundLearner
+    from suphx_platform.ray.fetching_engine import Fetching, FetchingEngine
 
 # What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
 
@@ -57,51 +59,6 @@ _HOLD_SECONDS = 2.0
 """How long a simulator waits for room before it answers its driver."""
 
 
-class Simulator(Protocol):
-    """Plays games, or rounds of whole games."""
-
-    def play(self, order: int, *, version: int, drains: bool) -> Played:
-        """Make ``order`` steps, or play the round ``order``."""
-        ...
-
-    def state(self) -> Arrays:
-        """Return all that ``restore`` needs."""
-        ...
-
-    def restore(self, state: Arrays) -> None:
-        """Go on from a ``state``."""
-        ...
-
-
-class RunLearner(Protocol):
-    """Learns from batches, in this process or with several of RLlib's."""
-
-    @property
-    def num_updates(self) -> int:
-        """Updates made, over all starts of a run."""
-        ...
-
-    def learn(self, parts: Any, staleness: float) -> Learned:
-        """Make one update; DivergedError if a loss is not finite."""
-        ...
-
-    def weights(self) -> Weights:
-        """Return the weights that play."""
-        ...
-
-    def match_weights(self) -> Weights:
-        """Return the weights that matches and checkpoints get."""
-        ...
-
-    def state(self) -> LearnerCopy:
-        """Return all that ``restore`` needs."""
-        ...
-
-    def restore(self, state: LearnerCopy) -> None:
-        """Go on from a ``state``."""
-        ...
-
-
 class SimulatorActor(RayActor):
     """A simulator, which gives what it plays to its shard.
 
@@ -111,17 +68,20 @@ class SimulatorActor(RayActor):
     """
 
     def __init__(
-        self, new_simulator: Callable[[int, Any], Simulator], new_engine: Callable[[], Any] | bytes, shard: str
+        self, new_simulator: Callable[[int, Any], Any], new_engine: Callable[[], Any] | bytes, shard: str
     ) -> None:
-        """``new_engine`` makes what ``new_simulator`` asks, pickled if it is an engine of its own: whoever reads that
-        loads torch, which no other simulator needs. ``shard``: its name.
+        """``new_simulator`` makes what has ``play``, ``state`` and ``restore`` of ``SelfPlaySimulator``, which may play
+        rounds by their numbers instead of steps. ``new_engine`` makes what that asks, pickled if it is an engine of its
+        own: whoever reads that loads torch, which no other simulator needs. ``shard``: its name.
         """
         self._new_simulator = new_simulator
-        is_own = isinstance(new_engine, bytes)
-        self._engine = pickle.loads(new_engine)() if isinstance(new_engine, bytes) else new_engine()
-        self._own: FetchingEngine | None = self._engine if is_own else None
+        self._own: Fetching | None = None
+        if isinstance(new_engine, bytes):
+            self._engine = self._own = pickle.loads(new_engine)()
+        else:
+            self._engine = new_engine()
         self._shard = Peer(shard)
-        self._simulator: Simulator | None = None
+        self._simulator: Any = None
         self._held: Sequence[Any] | None = None
         self._next: Sequence[Any] | None = None
         self._asked: Any = None
@@ -151,23 +111,35 @@ class SimulatorActor(RayActor):
         ends = time.monotonic() + (seconds or 0.0)
         total: Played | None = None
         while (total is None or time.monotonic() < ends) and self._has_room(overlaps=seconds is not None):
-            if self._own is not None and self._own.engine.version < self._version:
-                self._own.fetch()
-            played = self._begun().play(order, version=self._version, drains=False)
+            played = self._play(order, drains=False)
             self._next = played.decisions
             if self._held is None:
                 self._hand_over()
-            total = played if total is None else _sum(total, played)
-        return replace(total, decisions=[]) if total is not None else Played([], 0, 0, 0, 0.0, 0.0)
+            if total is not None:
+                played = replace(
+                    played,
+                    num_games=total.num_games + played.num_games,
+                    num_deals=total.num_deals + played.num_deals,
+                    num_decisions=total.num_decisions + played.num_decisions,
+                    seconds=total.seconds + played.seconds,
+                    waited_seconds=total.waited_seconds + played.waited_seconds,
+                )
+            total = replace(played, decisions=[])
+        return total or Played([], 0, 0, 0, 0.0, 0.0)
 
     @ends_broken_process
     def play_once(self, order: int, version: int) -> tuple[Played, bool]:
         """Play once, in lockstep; return the sums, and whether the shard has taken what was played."""
-        if self._own is not None and self._own.engine.version < version:
-            self._own.fetch()
-        played = self._begun().play(order, version=version, drains=True)
+        self._version = version
+        played = self._play(order, drains=True)
         self._held = played.decisions
         return replace(played, decisions=[]), self.deliver()
+
+    def _play(self, order: int, *, drains: bool) -> Played:
+        if self._own is not None and self._own.engine.version < self._version:
+            self._own.fetch()
+        played: Played = self._begun().play(order, version=self._version, drains=drains)
+        return played
 
     def deliver(self) -> bool:
         """Offer what is held to the shard; return whether nothing is held any more."""
@@ -182,7 +154,7 @@ class SimulatorActor(RayActor):
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and what an engine of its own has done."""
-        counts = getattr(getattr(self._own, "engine", None), "counts", None)
+        counts = None if self._own is None else getattr(self._own.engine, "counts", None)
         return replace(health_of_process(), counts=counts)
 
     def _hand_over(self) -> None:
@@ -224,15 +196,10 @@ class SimulatorActor(RayActor):
                 self._num_alone = max(0, self._num_alone - 1)
         return True
 
-    def _begun(self) -> Simulator:
+    def _begun(self) -> Any:
         if self._simulator is None:
             raise NotBegunError("this simulator has no games yet")
         return self._simulator
-
-
-def _sum(one: Played, other: Played) -> Played:
-    names = [field.name for field in fields(Played) if field.name != "decisions"]
-    return Played(decisions=[], **{name: getattr(one, name) + getattr(other, name) for name in names})
 
 
 class InferenceEngineActor(RayActor):
@@ -487,7 +454,7 @@ class LearnerActor(RayActor):
 
     def __init__(
         self,
-        new_learner: Callable[[], RunLearner],
+        new_learner: Callable[[], Learner | RoundLearner],
         shards: Sequence[str],
         updates_per_version: int,
         publish_every: int,
@@ -508,10 +475,14 @@ class LearnerActor(RayActor):
     def begin(self, copy: LearnerCopy | None) -> LearnerCopy:
         """Begin with the nets of the start, or go on from a ``copy``; return the state that it has then."""
         if copy is not None:
-            self._learner.restore(copy)
+            import torch
+
+            _, arrays, values = copy
+            tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+            self._learner.restore(tensors, values)
         self._has_begun = True
         self._copied, self._taking = self._learner.num_updates, None
-        return self._learner.state() if copy is None else copy
+        return self.state() if copy is None else copy
 
     @ends_broken_process
     def work(self, until: int, seconds: float) -> Worked:
@@ -560,8 +531,9 @@ class LearnerActor(RayActor):
 
     @ends_broken_process
     def state(self) -> LearnerCopy:
-        """Return all that ``begin`` needs."""
-        return self._begun().state()
+        """Return the number of updates, and all that ``begin`` needs."""
+        tensors, values = self._begun().state()
+        return self._learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
 
     def _finish(self, done: Worked) -> bool:
         """Add weights and a copy to what was done if it is time to; return whether something was added."""
@@ -569,7 +541,7 @@ class LearnerActor(RayActor):
         if learner.num_updates % self._publish_every == 0:
             done.weights = learner.weights()
         if learner.num_updates - self._copied >= self._copy_interval:
-            self._copied, done.copy = learner.num_updates, learner.state()
+            self._copied, done.copy = learner.num_updates, self.state()
         return done.weights is not None or done.copy is not None
 
     def _take(self) -> tuple[float, Any] | None:
@@ -596,7 +568,7 @@ class LearnerActor(RayActor):
     def _version(self, ahead: int = 0) -> int:
         return (self._begun().num_updates + ahead) // self._updates_per_version
 
-    def _begun(self) -> RunLearner:
+    def _begun(self) -> Learner | RoundLearner:
         if not self._has_begun:
             raise NotBegunError("this learner was not told yet where to go on")
         return self._learner

@@ -13,13 +13,12 @@ Weights and copies of states come here, so that they survive the machines of the
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import ray
@@ -32,7 +31,6 @@ from suphx.training.local_backend import full_error
 from suphx_platform.ray.actors import LearnerCopy, Worked
 from suphx_platform.ray.fetching_engine import with_weights
 from suphx_platform.ray.parts import RunParts
-from suphx_platform.ray.process import Health
 from suphx_platform.ray.session import ray_session
 from suphx_platform.ray.supervisor import LOST, Answer, Supervisor
 from suphx_platform.ray.topology import Topology, local_needs
@@ -45,18 +43,6 @@ _CALLS_PER_SECOND = 500
 """Of all simulators: more would keep the driver busy."""
 T = TypeVar("T")
 _logger = logging.getLogger(__name__)
-
-
-class Matches(Protocol):
-    """Plays matches while training goes on."""
-
-    def play(self, order: Any) -> Future[Any]:
-        """Have a match played with the nets that it has now."""
-        ...
-
-    def close(self) -> None:
-        """End all matches."""
-        ...
 
 
 class _LostError(Exception):
@@ -78,14 +64,14 @@ class _Snapshot:
     buffers: Mapping[str, Any] = field(default_factory=dict)
 
 
-class RayBackend(ABC):
+class RayBackend:
     """Consumes: answers of actors. Produces: their next calls, and events. Waits for: the next answer."""
 
     def __init__(
-        self, parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches] | None = None
+        self, parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Any] | None = None
     ) -> None:
-        """Have all actors placed and begin; go on from ``state``. ``new_matches`` makes who plays matches meanwhile;
-        None: there are none.
+        """Have all actors placed and begin; go on from ``state``. ``new_matches`` makes who plays matches meanwhile
+        (``TaskMatches``, or what has its methods); None: there are none.
         """
         self._parts, self._new_matches = parts, new_matches
         self._stack = ExitStack()
@@ -103,13 +89,14 @@ class RayBackend(ABC):
         self._matches = None if self._new_matches is None else self._new_matches()
         if self._matches is not None:
             self._stack.callback(self._matches.close)
-        actors = self._topology.actors
-        self._simulators = [part for part in actors if part.startswith("simulator")]
-        self._buffers = [part for part in actors if part.startswith("buffer")]
-        self._engines = [part for part in actors if part.startswith("engine")]
-        self._supervisor = Supervisor(
+        self.actors: Mapping[str, Any] = self._topology.actors
+        """By name of their part."""
+        self._simulators = [part for part in self.actors if part.startswith("simulator")]
+        self._buffers = [part for part in self.actors if part.startswith("buffer")]
+        self._engines = [part for part in self.actors if part.startswith("engine")]
+        self.supervisor = Supervisor(
             layout,
-            actors,
+            self.actors,
             renew=self._topology.renew,
             needs={part: self._engines for part in self._simulators if self._engines},
             remedy=self._parts.remedy,
@@ -124,7 +111,7 @@ class RayBackend(ABC):
         if state is not None:
             self._past = state.counts
             for _, values in state.buffers if self._snapshot.buffers else []:  # these counts come back with the buffers
-                self._past = self._past.minus(BufferCounts(**values["counts"]))
+                self._past = self._past.plus(BufferCounts(**values["counts"]), -1)
 
     def _first(self, state: BackendState | None) -> _Snapshot:
         if state is None:
@@ -167,16 +154,16 @@ class RayBackend(ABC):
         """Figures of the moment: of buffers, of the largest process of each kind, rates of engines."""
         if self._parts.steps is None:
             return {
-                "simulators": float(len(self._supervisor.health.keys() & set(self._simulators))),
+                "simulators": float(len(self.supervisor.health.keys() & set(self._simulators))),
                 "buffered_rounds": float(sum(status.num_decisions for status in self._statuses.values())),
                 "playing_seconds": self._playing_seconds,
                 "faults": float(self._num_faults),
             }
         gauges: dict[str, float] = {
             "buffer_bytes": sum(status.num_bytes for status in self._statuses.values()),
-            **self._supervisor.engine_rates.gauges(),
+            **self.supervisor.engine_rates.gauges(),
         }
-        for part, health in self._supervisor.health.items():
+        for part, health in self.supervisor.health.items():
             name = f"{part.split()[0]}_memory_bytes"
             gauges[name] = max(gauges.get(name, 0.0), health.memory_bytes)
             if part == "server":
@@ -184,33 +171,13 @@ class RayBackend(ABC):
         return gauges
 
     @property
-    def parts(self) -> Set[str]:
-        """Names of all parts."""
-        return self._topology.actors.keys()
-
-    @property
-    def actors(self) -> Mapping[str, Any]:
-        """All actors by name of their part."""
-        return self._topology.actors
-
-    @property
-    def supervisor(self) -> Supervisor:
-        """Who knows which parts live."""
-        return self._supervisor
-
-    @property
-    def processes(self) -> Mapping[str, Health]:
-        """What each living part said last of its process."""
-        return dict(self._supervisor.health)
-
-    @property
     def is_waiting_for_parts(self) -> bool:
-        """Tell whether the learner or all simulators are away: not scheduled yet, starting, or lost."""
+        """Whether the learner or all simulators are away: not scheduled yet, starting, or lost."""
         return "learner" not in self._begun or self._begun.isdisjoint(self._simulators)
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
         """Do not wait for a part that is away once a stop ``is_made``."""
-        self._supervisor.is_stopping = is_made
+        self.supervisor.is_stopping = is_made
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version with its weights."""
@@ -219,27 +186,11 @@ class RayBackend(ABC):
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Have a match played beside simulators, while training goes on."""
         assert self._matches is not None
-        return self._matches.play(order)
+        return cast("Future[Any]", self._matches.play(order))
 
     def close(self) -> None:
         """End all actors, and Ray if it was started for them."""
         self._stack.close()
-
-    @abstractmethod
-    def advance(self) -> list[Event]:
-        """Let the parts work; return what happened."""
-
-    @abstractmethod
-    def settle(self) -> list[Event]:
-        """Finish what was begun; return what happened. Raises PartAwayError."""
-
-    @abstractmethod
-    def weights(self) -> Weights:
-        """Return the weights that matches and checkpoints get."""
-
-    @abstractmethod
-    def state(self) -> BackendState:
-        """Return what a new backend needs."""
 
     def _state(self, copy: LearnerCopy) -> BackendState:
         _, arrays, values = copy
@@ -252,44 +203,44 @@ class RayBackend(ABC):
         )
 
     def _events(self) -> list[Event]:
-        events = self._supervisor.events()
+        events = self.supervisor.events()
         self._num_faults += sum(isinstance(event, Fault) for event in events)
         self._playing_seconds += sum(event.seconds for event in events if isinstance(event, Played))
         return events
 
     # begin, and begin again
 
-    def _note_snapshot(self, snapshot: _Snapshot) -> None:
+    def _begin_all(self, snapshot: _Snapshot) -> None:
+        """Have all parts begin with what is in a snapshot."""
         self._snapshot = snapshot
         self._latest, self._older = snapshot.latest, snapshot.older
         self._copy, self._num_learned = snapshot.learner, snapshot.num_learned
         self._next_number = snapshot.next_number
+        self._begin_parts()
 
-    def _begin_all(self, snapshot: _Snapshot) -> None:
-        """Have all parts begin with what is in a snapshot."""
-        self._note_snapshot(snapshot)
+    def _begin_parts(self) -> None:
         for part in ("server", *self._buffers, "learner", *self._simulators):
             self._begin(part)
 
     def _begin(self, part: str) -> None:
         """Have a part begin, or begin again; one for which no node has room answers later."""
         self._begun.discard(part)
-        self._supervisor.begin_life(part)
+        self.supervisor.begin_life(part)
         if part == "server":
-            self._supervisor.call(part, "begin", self._policy_sets, self._latest, self._older)
+            self.supervisor.call(part, "begin", self._policy_sets, self._latest, self._older)
         elif part == "learner":
-            self._supervisor.call(part, "begin", self._copy)
+            self.supervisor.call(part, "begin", self._copy)
         elif part in self._statuses:
-            self._supervisor.call(part, "begin", self._snapshot.buffers.get(part))
+            self.supervisor.call(part, "begin", self._snapshot.buffers.get(part))
         elif part in self._engines:
-            self._supervisor.call(part, "begin")
+            self.supervisor.call(part, "begin")
         else:
             number = self._number_of(part)
-            self._supervisor.call(part, "begin", number, self.version, self._snapshot.simulators.get(part))
+            self.supervisor.call(part, "begin", number, self.version, self._snapshot.simulators.get(part))
 
-    @abstractmethod
     def _number_of(self, part: str) -> int:
         """Return the number of the games of a simulator that begins."""
+        raise NotImplementedError
 
     def _handle(self, answer: Answer) -> None:
         """Go on with the answer of a part, by the method that was called."""
@@ -301,9 +252,9 @@ class RayBackend(ABC):
         else:
             getattr(self, f"_after_{answer.method}")(answer.part, answer.value)
 
-    @abstractmethod
     def _lose(self, part: str) -> None:
         """Do what follows from the loss of a part that has been told of."""
+        raise NotImplementedError
 
     def _after_begin(self, part: str, value: Any) -> None:
         if part == "learner":
@@ -338,8 +289,8 @@ class FreeBackend(RayBackend):
     def advance(self) -> list[Event]:
         """Give everybody something to do and wait for an answer; return what happened."""
         self._work(may_learn=True)
-        for part in self._begun.intersection(self._buffers) & self._supervisor.health.keys():
-            status = self._supervisor.health[part].status
+        for part in self._begun.intersection(self._buffers) & self.supervisor.health.keys():
+            status = self.supervisor.health[part].status
             if status is not None:
                 self._statuses[part] = status
                 if status.is_stuck:
@@ -351,19 +302,16 @@ class FreeBackend(RayBackend):
 
         Simulators play on. Raises PartAwayError.
         """
-        while self._is_busy:
-            self._check_stop()
-            self._work(may_learn=False)
+        self._finish_updates()
         for part in self._buffers:
-            if part in self._begun and part in self._supervisor.health:
+            if part in self._begun and part in self.supervisor.health:
                 with suppress(_LostError):
                     self._statuses[part] = self._ask(part, "status")
         return self._events()
 
     def weights(self) -> Weights:
         """Return the weights that matches and checkpoints get."""
-        weights: Weights = self._ask_learner("weights")
-        return weights
+        return cast(Weights, self._ask_learner("weights"))
 
     def state(self) -> BackendState:
         """Return what a new backend needs, without games under way and decisions in buffers."""
@@ -373,31 +321,32 @@ class FreeBackend(RayBackend):
     def _is_busy(self) -> bool:
         """Tell whether the learner restarts or works, or a version is not published."""
         is_away = "learner" not in self._begun or self._made < self._num_learned
-        return is_away or self._supervisor.num_calls("learner") > 0 or bool(self._due)
+        return is_away or self.supervisor.num_calls("learner") > 0 or bool(self._due)
 
-    def _check_stop(self) -> None:
-        if "learner" not in self._begun:
-            self._supervisor.check_stop("learner")
-        if self._due:
-            self._supervisor.check_stop("server")
+    def _finish_updates(self) -> None:
+        """Wait until all updates that were begun are made, and published."""
+        while self._is_busy:
+            if "learner" not in self._begun:
+                self.supervisor.check_stop("learner")
+            if self._due:
+                self.supervisor.check_stop("server")
+            self._work(may_learn=False)
 
     def _ask_learner(self, method: str) -> Any:
         """Return what the learner says after all updates; if it dies meanwhile, the one that has made them again."""
         while True:
-            while self._is_busy:
-                self._check_stop()
-                self._work(may_learn=False)
+            self._finish_updates()
             with suppress(_LostError):
                 return self._ask("learner", method)
 
     def _ask(self, part: str, method: str) -> Any:
         """Return what a part answers, while others go on. Raises _LostError if it is lost, PartAwayError."""
-        self._supervisor.call(part, method)
+        self.supervisor.call(part, method)
         while True:
-            self._supervisor.check_stop(part)
+            self.supervisor.check_stop(part)
             found: list[Answer] = []
             is_lost = False
-            for answer in self._supervisor.wait():  # all are handled: others may have been lost with the same node
+            for answer in self.supervisor.wait():  # all are handled: others may have been lost with the same node
                 if (answer.part, answer.method) == (part, method):
                     found.append(answer)
                 else:
@@ -412,25 +361,25 @@ class FreeBackend(RayBackend):
         """Give the parts something to do, and handle answers; ``may_learn``: beyond what is known to be learned."""
         if "learner" in self._begun:
             until = self._parts.stop_after(self._num_learned) if may_learn else self._num_learned
-            while self._made < until and self._supervisor.num_calls("learner") < _AHEAD and len(self._due) < _AHEAD:
-                self._supervisor.call("learner", "work", until, _WORK_SECONDS)
+            while self._made < until and self.supervisor.num_calls("learner") < _AHEAD and len(self._due) < _AHEAD:
+                self.supervisor.call("learner", "work", until, _WORK_SECONDS)
         for part in list(self._idle):
-            while self._supervisor.num_calls(part) < _AHEAD:
+            while self.supervisor.num_calls(part) < _AHEAD:
                 self._play(part)
         self._idle.clear()
-        for answer in self._supervisor.wait():
+        for answer in self.supervisor.wait():
             self._handle(answer)
 
     def _play(self, part: str) -> None:
         if self._parts.steps is not None:
-            self._supervisor.call(part, "play", self._parts.steps, self.version, self._play_seconds)
+            self.supervisor.call(part, "play", self._parts.steps, self.version, self._play_seconds)
             return
         if self._again:
             number = self._again.popleft()
         else:
             number, self._next_number = self._next_number, self._next_number + 1
         self._orders[part].append(number)
-        self._supervisor.call(part, "play", number, self.version, None)
+        self.supervisor.call(part, "play", number, self.version, None)
 
     def _number_of(self, part: str) -> int:
         """Return a new number: the games of a dead simulator are not played again."""
@@ -470,15 +419,15 @@ class FreeBackend(RayBackend):
                 self._again.append(number)
                 return
         if played.num_decisions or played.seconds:
-            self._supervisor.succeed(part)
-            self._supervisor.emit(played)
+            self.supervisor.succeed(part)
+            self.supervisor.emit(played)
 
     def _after_work(self, part: str, worked: Worked) -> None:
         for learned in worked.learned:
             self._made = learned.number
             if learned.number > self._num_learned:  # repeated updates are no success: a later one may kill it each time
                 self._num_learned = learned.number
-                self._supervisor.succeed(part)
+                self.supervisor.succeed(part)
                 self._untold.append(learned)
         if worked.copy is not None:
             self._copy = ray.put(worked.copy)
@@ -493,27 +442,27 @@ class FreeBackend(RayBackend):
     def _tell(self) -> None:
         """Emit the updates before the first one whose version the server does not have yet."""
         while self._untold and (not self._due or self._untold[0].number < self._due[0][0]):
-            self._supervisor.emit(self._untold.popleft())
+            self.supervisor.emit(self._untold.popleft())
 
     def _publish(self) -> None:
         """Have the parameter server make the oldest weights that are due its newest version."""
         if self._due and not self._is_publishing and "server" in self._begun:
             self._is_publishing = True
             number, weights = self._due[0]
-            self._supervisor.call("server", "publish", [weights], self._version_of(number))
+            self.supervisor.call("server", "publish", [weights], self._version_of(number))
 
     def _after_publish(self, part: str, versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
         self._is_publishing = False
         self._due.popleft()
-        self._supervisor.succeed(part)
+        self.supervisor.succeed(part)
         self._latest, self._older = versions
         self._publish()
         self._tell()
         for engine in self._engines:
-            self._supervisor.call(engine, "fetch")
+            self.supervisor.call(engine, "fetch")
 
     def _after_fetch(self, part: str, version: int) -> None:
-        self._supervisor.succeed(part)
+        self.supervisor.succeed(part)
 
 
 class LockstepBackend(RayBackend):
@@ -531,7 +480,7 @@ class LockstepBackend(RayBackend):
 
     def advance(self) -> list[Event]:
         """Do the next thing, if all parts are here; return what happened. A round is played and learned from."""
-        if not self._has_all:
+        if self._begun < self.actors.keys():
             self._wait_for_parts()
             return self._events()
         try:
@@ -553,20 +502,20 @@ class LockstepBackend(RayBackend):
 
     def weights(self) -> Weights:
         """Return the weights that matches and checkpoints get."""
-        weights: Weights = self._certainly(lambda: self._ask("learner", "weights"))
-        return weights
+        return cast(Weights, self._certainly(lambda: self._ask("learner", "weights")))
 
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
-        return self._certainly(self._whole_state)
 
-    def _whole_state(self) -> BackendState:
-        copy = self._ask("learner", "state")
-        games, buffers = self._take_snapshot(ray.put(copy))
-        state = self._state(copy)
-        state.simulators, state.held = [arrays for arrays, _ in games], [list(held) for _, held in games]
-        state.buffers = buffers
-        return state
+        def whole_state() -> BackendState:
+            copy = self._ask("learner", "state")
+            games, buffers = self._take_snapshot(ray.put(copy))
+            state = self._state(copy)
+            state.simulators, state.held = [arrays for arrays, _ in games], [list(held) for _, held in games]
+            state.buffers = buffers
+            return state
+
+        return self._certainly(whole_state)
 
     def _certainly(self, act: Callable[[], T]) -> T:
         """Return what ``act`` gives after all that was told has happened, whoever dies meanwhile.
@@ -574,9 +523,9 @@ class LockstepBackend(RayBackend):
         Raises PartAwayError if the run is to stop while a part is away.
         """
         while True:
-            while not self._has_all:
-                for part in self._needed - self._begun:
-                    self._supervisor.check_stop(part)
+            while missing := self.actors.keys() - self._begun:
+                for part in missing:
+                    self.supervisor.check_stop(part)
                 self._wait_for_parts()
             try:
                 self._catch_up()
@@ -584,16 +533,8 @@ class LockstepBackend(RayBackend):
             except _LostError:
                 self._begin_all(self._snapshot)
 
-    @property
-    def _needed(self) -> Set[str]:
-        return self._topology.actors.keys()
-
-    @property
-    def _has_all(self) -> bool:
-        return self._begun >= self._needed
-
     def _wait_for_parts(self) -> None:
-        for answer in self._supervisor.wait():
+        for answer in self.supervisor.wait():
             self._handle(answer)
 
     def _catch_up(self) -> None:
@@ -606,11 +547,11 @@ class LockstepBackend(RayBackend):
         """Do something new."""
         event = self._step()
         self._done, self._told = self._done + 1, self._told + 1
-        self._supervisor.emit(event)
+        self.supervisor.emit(event)
 
     def _step(self) -> Event:
         """Learn if there are decisions for it, else let the next simulator play."""
-        if self._supervisor.wait(0):  # nothing was called: a part is lost
+        if self.supervisor.wait(0):  # nothing was called: a part is lost
             raise _LostError
         self._deliver()
         worked: Worked = self._ask("learner", "work_once")
@@ -638,11 +579,10 @@ class LockstepBackend(RayBackend):
         if order is None:
             order, self._next_number = self._next_number, self._next_number + 1
         played, is_delivered = self._ask(part, "play_once", order, self.version)
-        self._supervisor.succeed(part)
+        self.supervisor.succeed(part)
         if not is_delivered:
             self._held.add(part)
-        result: Played = played
-        return result
+        return cast(Played, played)
 
     def _note(self, worked: Worked) -> None:
         """Publish what was learned, and note whether it is time for a snapshot."""
@@ -656,7 +596,7 @@ class LockstepBackend(RayBackend):
         if worked.copy is not None:
             self._copy, self._wants_snapshot = ray.put(worked.copy), True
         for part in ("learner", "server", *self._engines):
-            self._supervisor.succeed(part)
+            self.supervisor.succeed(part)
 
     def _take_snapshot(self, copy: Any) -> tuple[list[Any], list[Any]]:
         """Note all states as they are; return those of simulators and of buffers."""
@@ -678,29 +618,28 @@ class LockstepBackend(RayBackend):
 
     def _ask(self, part: str, method: str, *arguments: Any) -> Any:
         """Return what a part answers. Raises _LostError if any part is lost, PartAwayError."""
-        self._supervisor.call(part, method, *arguments)
+        self.supervisor.call(part, method, *arguments)
         while True:
-            self._supervisor.check_stop(part)
-            answers = self._supervisor.wait()
+            self.supervisor.check_stop(part)
+            answers = self.supervisor.wait()
             if any(answer.method == LOST for answer in answers):
                 raise _LostError
             if answers:  # nothing else is under way
                 return answers[0].value
 
-    def _begin_all(self, snapshot: _Snapshot) -> None:
+    def _begin_parts(self) -> None:
         """Have the server begin, and then all others: engines fetch what it has."""
-        self._note_snapshot(snapshot)
-        self._turn, self._done, self._wants_snapshot, self._has_unlearned = snapshot.turn, 0, False, False
+        self._turn, self._done, self._wants_snapshot, self._has_unlearned = self._snapshot.turn, 0, False, False
         self._held = set(self._simulators)  # whether they hold something is in their states
         self._begun.clear()
-        for part in self._needed:
-            self._supervisor.begin_life(part)  # an answer may be under way
+        for part in self.actors:
+            self.supervisor.begin_life(part)  # an answer may be under way
         self._begin("server")
 
     def _after_begin(self, part: str, value: Any) -> None:
         super()._after_begin(part, value)
         if part == "server":
-            for other in self._needed - {part}:
+            for other in self.actors.keys() - {part}:
                 self._begin(other)
 
     def _lose(self, part: str) -> None:
@@ -717,7 +656,7 @@ class LockstepBackend(RayBackend):
 
 
 def ray_backend(
-    parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches] | None = None
+    parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Any] | None = None
 ) -> FreeBackend | LockstepBackend:
     """Return the backend for the pace of a layout."""
     kind = LockstepBackend if parts.layout.pace == "lockstep" else FreeBackend

@@ -29,8 +29,10 @@ class EngineClient:
     def __init__(self, engines: Sequence[Peer], index: int, config: RayLayoutConfig) -> None:
         """``index``: of the simulator; it asks engine ``index`` modulo their number as long as that answers."""
         self._engines = engines
+        self.num_engines = len(engines)
+        self.hang_seconds = config.hang_seconds
+        """How long to wait for one engine."""
         self._home = index % len(engines)
-        self._config = config
         self._avoided_until = [0.0] * len(engines)
         self._awaited: dict[int, Any] = {}
         """By engine that does not answer: the reference of a reply that was given up, and has not come yet."""
@@ -66,16 +68,6 @@ class EngineClient:
         self._engines[engine].forget()  # another actor may get the name
         if unanswered is not None:
             self._awaited[engine] = unanswered
-
-    @property
-    def num_engines(self) -> int:
-        """How many engines there are."""
-        return len(self._engines)
-
-    @property
-    def hang_seconds(self) -> float:
-        """How long to wait for one engine."""
-        return self._config.hang_seconds
 
     def _silent(self) -> set[int]:
         """Return the engines that do not answer; forget those that have answered, or died, since they were given up."""

@@ -12,17 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import ray
 
-from suphx.selfplay.backend import Learned
 from suphx.selfplay.buffer import ReplayBuffer
 from suphx.selfplay.config import ParameterServerConfig, SimulatorConfig
 from suphx.selfplay.layout import PLACE, RayLayoutConfig, RoundLayoutConfig
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import Weights
-from suphx_platform.ray.actors import Buffer, LearnerCopy, RunLearner, Simulator
-from suphx_platform.ray.engine_client import EngineClient
+from suphx_platform.ray.actors import Buffer
 from suphx_platform.ray.process import Peer
 
 if TYPE_CHECKING:
@@ -42,12 +39,12 @@ class RunParts:
     """The parts of a run, and how its versions and orders are counted."""
 
     layout: RayLayoutConfig
-    new_simulator: Callable[[int, Any], Simulator]
+    new_simulator: Callable[[int, Any], Any]
     """Makes one from its number and what it asks for policy outputs."""
     new_engine: Callable[[str, str], Any]
     """Makes an engine from the name of the server, and its own; it needs torch."""
     new_buffer: Callable[[], Buffer]
-    new_learner: Callable[[str, str], RunLearner]
+    new_learner: Callable[[str, str], Learner | RoundLearner]
     """Makes one from the name of the server, and that of the room of several learners."""
     policy_sets: Sequence[Any] = ()
     """What the server has for those that begin."""
@@ -111,11 +108,10 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
 
     found = candidate_game(game)
     waiting = max(1, (layout.rounds_per_simulator - 1) * layout.num_simulators)
-    new_engine: Any = partial(_new_round_engine, pickle.dumps(partial(RoundSimulator, config, game, rules)))
     return RunParts(
         layout=layout.as_ray_layout(),
         new_simulator=_simulator_of,
-        new_engine=new_engine,
+        new_engine=partial(_new_round_engine, pickle.dumps(partial(RoundSimulator, config, game, rules))),
         new_buffer=partial(RoundBuffer, waiting),
         new_learner=partial(_new_round_learner, pickle.dumps((config, game))),
         first_weights=new_nets(found, config.seed).weights(range(len(found.decisions))),
@@ -126,19 +122,13 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
     )
 
 
-def new_engine_client(names: Sequence[str], index: int, layout: RayLayoutConfig) -> EngineClient:
-    """Return what a simulator asks that has no engine of its own."""
-    return EngineClient([Peer(name) for name in names], index, layout)
-
-
-def _new_simulator(config: SimulatorConfig, context: SimulatorContext, number: int, engine: Any) -> Simulator:
+def _new_simulator(config: SimulatorConfig, context: SimulatorContext, number: int, engine: Any) -> SelfPlaySimulator:
     return SelfPlaySimulator(config, replace(context, index=number), engine)
 
 
-def _simulator_of(number: int, engine: Any) -> Simulator:
+def _simulator_of(number: int, engine: Any) -> Any:
     """Return the simulator of an engine that is in it."""
-    simulator: Simulator = engine.engine
-    return simulator
+    return engine.engine
 
 
 def _new_engine(config: bytes, server: str, name: str) -> Any:
@@ -153,7 +143,7 @@ def _new_round_engine(new_simulator: bytes, server: str, name: str) -> Any:
     return Fetching(pickle.loads(new_simulator)(), server, name)
 
 
-def _new_round_learner(config: bytes, server: str, room: str) -> RunLearner:
+def _new_round_learner(config: bytes, server: str, room: str) -> RoundLearner:
     import torch
 
     from suphx.training.monte_carlo import RoundLearner
@@ -161,10 +151,10 @@ def _new_round_learner(config: bytes, server: str, room: str) -> RunLearner:
     settings, game = pickle.loads(config)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    return StoredLearner(RoundLearner(settings, game))
+    return RoundLearner(settings, game)
 
 
-def _new_policy_learner(config: bytes, server: str, room: str) -> RunLearner:
+def _new_policy_learner(config: bytes, server: str, room: str) -> Learner:
     """Return the learner of policy gradient, in its own process or with several of RLlib's."""
     from suphx.training.learner import Learner
     from suphx.training.learning_step import local_step
@@ -182,43 +172,13 @@ def _new_policy_learner(config: bytes, server: str, room: str) -> RunLearner:
             timeout_seconds=settings.cluster.start_seconds,
             room=room,
         )
-    learner = Learner(
+    return Learner(
         settings.learner,
         [start.net(head) for head in settings.head_numbers],
         teachers=[teacher.net(head) for teacher in teachers for head in settings.head_numbers],
         new_workers=new_workers,
         report_every=settings.report_every,
     )
-    return StoredLearner(learner)
-
-
-class StoredLearner:
-    """A learner whose state is arrays, for other processes."""
-
-    def __init__(self, learner: Learner | RoundLearner) -> None:
-        self._learner = learner
-        self.weights, self.match_weights = learner.weights, learner.match_weights
-
-    @property
-    def num_updates(self) -> int:
-        """Updates made, over all starts of a run."""
-        return self._learner.num_updates
-
-    def learn(self, parts: Any, staleness: float) -> Learned:
-        """Make one update."""
-        return self._learner.learn(parts, staleness)
-
-    def state(self) -> LearnerCopy:
-        """Return the number of updates, and all that ``restore`` needs."""
-        tensors, values = self._learner.state()
-        return self.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
-
-    def restore(self, state: LearnerCopy) -> None:
-        """Go on from a ``state``."""
-        import torch
-
-        _, arrays, values = state
-        self._learner.restore({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values)
 
 
 def learner_resources(cluster: RayLayoutConfig) -> dict[str, float]:

@@ -204,10 +204,10 @@ class Supervisor:
             self._fail(call, error, answers)
         elif error is not None:
             raise error
-        elif call.method == "health":
-            self._note_health(call.part, call.future.result(), answers)
-        else:
+        elif call.method != "health":
             answers.append(Answer(call.part, call.method, call.future.result()))
+        else:
+            self._note_health(call.part, call.future.result(), answers)
 
     def _note_health(self, part: str, health: Health, answers: list[Answer]) -> None:
         self.health[part] = health
@@ -219,10 +219,7 @@ class Supervisor:
         seconds = self._layout.hang_seconds / _CHECKS
         if part.startswith(("engine", "buffer")):
             seconds = min(seconds, _WATCHED_SECONDS)
-        self._check_at(time.monotonic() + seconds, part)
-
-    def _check_at(self, at: float, part: str) -> None:
-        heapq.heappush(self._due, (at, part, self._actors[part]))
+        heapq.heappush(self._due, (time.monotonic() + seconds, part, self._actors[part]))
 
     def _look(self, answers: list[Answer]) -> None:
         """Replace the parts whose calls are overdue.
@@ -284,7 +281,7 @@ class Supervisor:
         self._actors[part] += 1
         self.begin_life(part)
         self._parts[part] = self._renew(part)
-        self._check_at(0.0, part)
+        heapq.heappush(self._due, (0.0, part, self._actors[part]))
         answers.append(Answer(part, LOST))
 
     def _is_waiting(self, part: str) -> bool:
@@ -333,7 +330,6 @@ class MissingParts:
         remedy: str,
         needs: Mapping[str, str] | None = None,
     ) -> None:
-        """As for ``Supervisor``."""
         self._needs = needs or {}
         self._parts, self._say, self._remedy = set(parts), say, remedy
         self._said_at, self._has_waited = time.monotonic(), False

@@ -20,8 +20,9 @@ from suphx_platform.ray.actors import (
     ParameterServerActor,
     SimulatorActor,
 )
-from suphx_platform.ray.parts import RunParts, new_engine_client
-from suphx_platform.ray.process import RayActor
+from suphx_platform.ray.engine_client import EngineClient
+from suphx_platform.ray.parts import RunParts
+from suphx_platform.ray.process import Peer, RayActor
 from suphx_platform.ray.session import free_room
 
 _FETCH_THREADS = 16
@@ -78,10 +79,15 @@ class Topology:
         for shard in shards:
             self._add(shard, BufferActor, beside | {"max_concurrency": _MANY}, parts.new_buffer)
         new_learner = partial(parts.new_learner, server, self._name("learners"))
+        learner = {
+            "num_cpus": layout.cpus_per_learner,
+            "num_gpus": layout.gpus_per_learner,
+            "resources": {"learner": PLACE},
+        }
         self._add(
             "learner",
             LearnerActor,
-            beside if parts.num_learners > 1 else _learner_options(layout),
+            beside if parts.num_learners > 1 else learner,
             new_learner,
             [self._name(shard) for shard in shards],
             *(parts.updates_per_version, parts.publish_every, layout.learner_copy_interval),
@@ -95,7 +101,7 @@ class Topology:
         simulator = {"num_cpus": layout.cpus_per_simulator, "resources": {"simulator": PLACE}}
         for number in range(layout.num_simulators):
             name = f"simulator {number}"
-            asked: Any = partial(new_engine_client, [self._name(engine) for engine in engines], number, layout)
+            asked: Any = partial(EngineClient, [Peer(self._name(engine)) for engine in engines], number, layout)
             if not engines:
                 asked = pickle.dumps(partial(parts.new_engine, server, name))
             shard = self._name(shards[number % len(shards)])
@@ -128,13 +134,4 @@ def local_needs(layout: RayLayoutConfig, num_learners: int = 1) -> dict[str, Any
             **({"inference": layout.num_engines} if layout.num_engines else {}),
         },
         "object_store_bytes": layout.object_store_bytes,
-    }
-
-
-def _learner_options(layout: RayLayoutConfig) -> dict[str, Any]:
-    """Return what one learner takes; of several, each takes its own resources instead."""
-    return {
-        "num_cpus": layout.cpus_per_learner,
-        "num_gpus": layout.gpus_per_learner,
-        "resources": {"learner": PLACE},
     }

@@ -102,20 +102,31 @@ class TimeShare:
 
         Before the first update, ``seconds`` are those in which the critic learned. They tell nothing about an update.
         """
-        done = min(1.0, self._config.share_done(updates, seconds))
+        config = self._config
+        done = min(1.0, config.share_done(updates, seconds))
         per_update, is_known = self._seconds_per_update(updates, seconds)
         per_hanchan = self.match_seconds / self._measured if self.match_seconds and self._measured else None
-        ratio = _HANCHANS_PER_DECISION * self._config.buffer.batch_size
+        ratio = _HANCHANS_PER_DECISION * config.buffer.batch_size
         if per_update is None:
             per_update = 0.0 if per_hanchan is None else per_hanchan * ratio
         if per_hanchan is None:
             per_hanchan = per_update / ratio
-        learning, learned = self._learning(updates, seconds, per_update)
+        limits = []  # how long the updates that are left take, and those that are done at the same speed
+        if config.max_updates:
+            limits.append(((config.max_updates - updates) * per_update, updates * per_update))
+        if config.max_minutes:
+            limits.append((60 * config.max_minutes - seconds, seconds))
+        left_updates, learned = min(limits)
+        learning = max(0.0, left_updates)
+        total = updates / done if done and updates else config.max_updates  # updates, as far as that is known
+        matches = max(0, math.ceil(total / config.evaluate_every) - 1) if config.evaluate_every else 0
+        matches += bool(self._starts_with_match and config.evaluate_every)
+        hanchans = max(0, matches * self._evaluation - self._skipped) + self._final
         played = self._ended + self._open
         over = learned + played * per_hanchan
-        left = learning + max(0.0, self._hanchans(done, updates) - played) * per_hanchan
+        left = learning + max(0.0, hanchans - played) * per_hanchan
         share = over / (over + left) if over + left else done
-        return RunTime(share, left if is_known or not learning or not self._config.max_updates else None)
+        return RunTime(share, left if is_known or not learning or not config.max_updates else None)
 
     def _seconds_per_update(self, updates: int, seconds: float) -> tuple[float | None, bool]:
         """Return what an update takes, by this process if it has made some, and whether that is known well.
@@ -132,22 +143,3 @@ class TimeShare:
         if not made:
             return (seconds / updates if updates else None), False
         return took / made, is_known
-
-    def _learning(self, updates: int, seconds: float, per_update: float) -> tuple[float, float]:
-        """Return how long the updates that are left take, and how long those that are done take at the same speed."""
-        limits = []
-        if self._config.max_updates:
-            limits.append(((self._config.max_updates - updates) * per_update, updates * per_update))
-        if self._config.max_minutes:
-            limits.append((60 * self._config.max_minutes - seconds, seconds))
-        left, over = min(limits)
-        return max(0.0, left), over
-
-    def _hanchans(self, done: float, updates: int) -> int:
-        """Return how many hanchans all matches of the run have, as far as the number of updates is known."""
-        total = updates / min(1.0, done) if done and updates else self._config.max_updates
-        every = self._config.evaluate_every
-        matches = max(0, math.ceil(total / every) - 1) if every else 0
-        if self._starts_with_match and every:
-            matches += 1
-        return max(0, matches * self._evaluation - self._skipped) + self._final

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from suphx.experience.observation import F32, Candidates, Observations
+from suphx.experience.observation import F32, Observations
 from suphx.experience.segments import segment_argmax
 from suphx.games.game import Agent
 from suphx.games.learning import Forward, KindOutputs
@@ -55,7 +55,7 @@ def yes_no_actions(
     score of a yes is higher the surer the net is: its probability of yes, but with ``matched``, where it is 0.5 at the
     threshold.
     """
-    yes = _sigmoid((logits[:, 1] - logits[:, 0]) / calibration.temperature)
+    yes = 1 / (1 + np.exp(-((logits[:, 1] - logits[:, 0]) / calibration.temperature).astype(np.float64)))
     if selection == "sampled":
         is_yes = uniforms >= 1 - yes
         scores = np.where(is_yes, yes, 0)
@@ -64,10 +64,6 @@ def yes_no_actions(
         below, above = 0.5 * yes / border, 0.5 + 0.5 * (yes - border) / (1 - border)
         is_yes, scores = yes > border, np.where(yes <= border, below, above)
     return is_yes.astype(np.int16), scores.astype(np.float32)
-
-
-def _sigmoid(values: Floats) -> NDArray[np.float64]:
-    return 1 / (1 + np.exp(-values.astype(np.float64)))
 
 
 _SMALL_NET = 1_000_000
@@ -146,11 +142,15 @@ class NetAgent:
         }
         policies = [net for net in nets if isinstance(net, PolicyNet)]
         self._first_net = fold_batch_norm(policies[0]).to(self._device) if policies else None
-        self._nets = {net.kind.number: _answering(net, self._device) for net in policies}
+        self._nets = {net.kind.number: self._fastest(net) for net in policies}
         self._num_oracle_planes = {net.kind.number: net.config.num_oracle_planes for net in policies}
         self._keep_probabilities = {
             number: keep_probability for number, planes in self._num_oracle_planes.items() if planes
         }
+
+    def _fastest(self, net: PolicyNet) -> PolicyNet | PackedNet:
+        is_packed = self._device.type == "cpu" and net.num_columns == NUM_COLUMNS
+        return PackedNet(net) if is_packed else fold_batch_norm(net).to(self._device)
 
     def act(self, tables: Any, indices: I64) -> NDArray[np.integer]:
         """Return a legal move for each table; ValueError if its rules have other moves than those of the nets."""
@@ -217,7 +217,11 @@ class NetAgent:
         number = observations.decision
         calibration, selection = self._calibrations[number], self._selections[number]
         if observations.candidates is not None:
-            return _chosen(self._best_candidates(observations, observations.candidates))
+            offsets, values = observations.candidates.offsets, self._values(observations)
+            if selection == "sampled":
+                scaled = values / calibration.temperature
+                return _chosen(list_actions_at(scaled, offsets, observations.uniforms)[0])
+            return _chosen(segment_argmax(values.numpy(), offsets) - offsets[:-1])
         logits = self._logits(observations)
         if not self._kinds[number].num_choices:
             return yes_no_actions(logits.numpy(), observations.uniforms, calibration, selection)
@@ -234,14 +238,6 @@ class NetAgent:
         """Return float32 (m,) of all candidates, on the CPU."""
         assert observations.candidates is not None
         return self._candidate_nets[observations.decision](observations.planes, observations.candidates).float().cpu()
-
-    def _best_candidates(self, observations: Observations, candidates: Candidates) -> I64:
-        """Return the places of the moves in their lists."""
-        number, offsets, values = observations.decision, candidates.offsets, self._values(observations)
-        if self._selections[number] == "sampled":
-            scaled = values / self._calibrations[number].temperature
-            return list_actions_at(scaled, offsets, observations.uniforms)[0]
-        return segment_argmax(values.numpy(), offsets) - offsets[:-1]
 
     def _logits(self, observations: Observations) -> Tensor:
         """Return float32 [n, k], on the CPU."""
@@ -263,12 +259,6 @@ class NetAgent:
 def _chosen(choices: I64) -> KindOutputs:
     """Return outputs that choose, without scores."""
     return choices.astype(np.int16), np.zeros(len(choices), np.float32)
-
-
-def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
-    """Return the fastest way to compute ``net`` on the device."""
-    is_packed = device.type == "cpu" and net.num_columns == NUM_COLUMNS
-    return PackedNet(net) if is_packed else fold_batch_norm(net).to(device)
 
 
 def load_agent(

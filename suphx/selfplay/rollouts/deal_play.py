@@ -46,22 +46,16 @@ def draw_starts(agent: Agent, num_starts: int, *, seed: int) -> Records:
     num_games = max(_MIN_GAMES, -(-num_starts // _STARTS_PER_GAME))
     starts: list[Records] = []
     while sum(len(part) for part in starts) < num_starts:
-        starts += _play_starts(agent, draw.integers(MAX_SEED, size=num_games).tolist())
+        simulator = Simulator(num_games, tenhou(), stops_at_kyoku_end=True)
+        simulator.reset(draw.integers(MAX_SEED, size=num_games).tolist())
+        starts.append(simulator.tables.copy())
+        while (waiting := simulator.waiting()).size:
+            simulator.advance(waiting, agent.act(simulator.tables, waiting))
+            ended = simulator.at_kyoku_end()
+            simulator.next_kyoku(ended)
+            starts.append(simulator.tables[ended[simulator.tables["phase"][ended] != GAME_END]])
     whole = np.concatenate(starts)
     return whole[np.sort(draw.permutation(len(whole))[:num_starts])]
-
-
-def _play_starts(agent: Agent, seeds: list[int]) -> list[Records]:
-    """Return the starts of all deals of a game for each seed."""
-    simulator = Simulator(len(seeds), tenhou(), stops_at_kyoku_end=True)
-    simulator.reset(seeds)
-    starts = [simulator.tables.copy()]
-    while (waiting := simulator.waiting()).size:
-        simulator.advance(waiting, agent.act(simulator.tables, waiting))
-        ended = simulator.at_kyoku_end()
-        simulator.next_kyoku(ended)
-        starts.append(simulator.tables[ended[simulator.tables["phase"][ended] != GAME_END]])
-    return starts
 
 
 DEFAULT_TABLES = 1024
@@ -151,10 +145,7 @@ class _Chooser:
         """Compute the outputs of all nets (decision.py, ``Forward``)."""
         if observations.decision != DISCARD_HEAD:
             return self._agent.forward(observations, lines)
-        return discard_outputs(self._choose(observations.planes, observations.masks, lines))
-
-    def _choose(self, rows: U8, masks: U8, lines: I64) -> I64:
-        """Return the kind to discard of each row; ``lines``: its deal."""
+        rows, masks = observations.planes, observations.masks
         is_own = self._deals["actor"][lines] == self._seats[lines]
         logits = self._logits(rows, is_own, lines)
         kinds = masked_logits(logits, torch.from_numpy(masks)).argmax(dim=1).numpy()
@@ -169,12 +160,15 @@ class _Chooser:
         if self._keeps and own.size:
             decisions = SeatDecisions(rows[own], masks[own], kinds[own], log_probs, lines[own])
             self._kept.append(decisions.take(np.flatnonzero(decisions.masks.sum(axis=1) > 1)))
-        return np.asarray(kinds, np.int64)
+        return discard_outputs(np.asarray(kinds, np.int64))
 
     def finish(self) -> SeatDecisions:
         """Return all that was kept."""
         if not self._kept:
-            return self._nothing()
+            none = np.zeros(0, np.int64)
+            rows = np.zeros((0, find_encoder(self._agent.encoder).layout(DISCARD_HEAD).observation_bytes), np.uint8)
+            masks = np.zeros((0, DECISIONS[DISCARD_HEAD].num_outputs), np.uint8)
+            return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
         names = [field.name for field in fields(SeatDecisions)]
         return SeatDecisions(**{name: np.concatenate([getattr(part, name) for part in self._kept]) for name in names})
 
@@ -188,12 +182,6 @@ class _Chooser:
             net = None if number < 0 else self._nets[number]
             logits[torch.from_numpy(chosen)] = self._agent.discard_logits(rows[chosen], net)
         return logits
-
-    def _nothing(self) -> SeatDecisions:
-        none = np.zeros(0, np.int64)
-        rows = np.zeros((0, find_encoder(self._agent.encoder).layout(DISCARD_HEAD).observation_bytes), np.uint8)
-        masks = np.zeros((0, DECISIONS[DISCARD_HEAD].num_outputs), np.uint8)
-        return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 
 
 @jit

@@ -30,15 +30,12 @@ class GameFollower(Protocol):
 
     def follow(self, tables: Any) -> None:
         """Begin with new games at ``tables`` (of riichi: a ``GameRecorder``)."""
-        ...
 
     def leave(self) -> None:
         """End with these games, whether or not they are over."""
-        ...
 
     def forfeits(self, index: int) -> Mapping[int, str]:
         """Return seat -> why, of the seats in the game at table ``index`` that it could not play to the end so far."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +135,8 @@ def play_stream(
     the records; None: their own. ``progress`` is called with parts of games while they are played; their sum is the
     number of games. ``note_forfeit`` is called before its game is yielded.
     """
-    followers = _followers(agents)
+    # Each once: one agent may play several parts.
+    followers = {id(agent): agent for agent in agents if isinstance(agent, GameFollower)}.values()
     num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
     if num_tables < 1:
         return
@@ -155,12 +153,6 @@ def play_stream(
         finally:
             for follower in followers:
                 follower.leave()
-
-
-def _followers(agents: Sequence[Agent]) -> list[GameFollower]:
-    """Return the agents that follow games, each once: one may play several parts."""
-    found: dict[int, GameFollower] = {id(agent): agent for agent in agents if isinstance(agent, GameFollower)}
-    return list(found.values())
 
 
 class _GamePool:
@@ -210,7 +202,10 @@ class _GamePool:
         while (waiting := self._tables.waiting()).size:
             self._decide(waiting)
             has_ended = self._end_games()
-            self._tell()
+            played = self._num_ended + float(self._tables.shares.sum())
+            if self._progress is not None and played > self._told:
+                self._progress(played - self._told)
+                self._told = played
             if has_ended and refills:
                 self.begin_games()
             while self._next in self._finished:
@@ -244,10 +239,3 @@ class _GamePool:
             self._tables.shares[i] = 0
         self._num_ended += len(ended)
         return bool(ended)
-
-    def _tell(self) -> None:
-        if self._progress is not None:
-            played = self._num_ended + float(self._tables.shares.sum())
-            if played > self._told:
-                self._progress(played - self._told)
-                self._told = played

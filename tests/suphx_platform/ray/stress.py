@@ -115,7 +115,7 @@ def measure(
     with patch("suphx_platform.ray.backend.Topology", few):
         backend = FreeBackend(parts)
     try:
-        while len(backend.processes) < pods or backend.is_waiting_for_parts:
+        while len(backend.supervisor.health) < pods or backend.is_waiting_for_parts:
             backend.advance()
         before, started = _cpu(backend), time.monotonic()
         played: list[Played] = []
@@ -140,7 +140,8 @@ def measure(
 def _cpu(backend: FreeBackend) -> dict[str, float]:
     kinds = ("buffer", "learner", "server", "simulator")
     processes = {
-        kind: {health.process for part, health in backend.processes.items() if part.startswith(kind)} for kind in kinds
+        kind: {own.process for part, own in backend.supervisor.health.items() if part.startswith(kind)}
+        for kind in kinds
     }
     found = {kind: sum(map(cpu_seconds, own)) for kind, own in processes.items()}
     return found | {"driver": cpu_seconds(os.getpid())}

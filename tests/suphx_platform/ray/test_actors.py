@@ -296,11 +296,11 @@ class Counting:
 
     match_weights = weights
 
-    def state(self) -> tuple[int, dict[str, Any], dict[str, Any]]:
-        return self.num_updates, {}, {}
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {}, {"num_updates": self.num_updates}
 
-    def restore(self, state: Any) -> None:
-        self.num_updates = state[0]
+    def restore(self, tensors: dict[str, Any], values: dict[str, Any]) -> None:
+        self.num_updates = values["num_updates"]
 
 
 def test_a_learner_works_to_the_next_version_and_to_the_update_that_it_is_told(here: Shard) -> None:
@@ -318,7 +318,7 @@ def test_a_learner_works_to_the_next_version_and_to_the_update_that_it_is_told(h
 
 def test_updates_before_one_that_fails_are_told_first(here: Shard) -> None:
     learner: Any = LearnerActor(Counting, ["buffer 0"], 10, 10, 10)
-    learner.begin((4, {}, {}))
+    learner.begin((4, {}, {"num_updates": 4}))
     here.answers = [(0.0, {}), ActorUnavailableError("gone", None), (None, None), *[(0.0, ValueError("wrong"))] * 4]
     assert [each.number for each in learner.work(10, 60.0).learned] == [5]
     with pytest.raises(ValueError, match="wrong"):

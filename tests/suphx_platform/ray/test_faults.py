@@ -66,14 +66,14 @@ class Run:
         return self.metrics
 
     def kill(self, *parts: str, by: int = signal.SIGKILL) -> None:
-        processes = self.backend.processes
+        processes = self.backend.supervisor.health
         self.killed += [processes[part].process for part in parts]
         for part in parts:
             os.kill(processes[part].process, by)
 
     def wait_until_missed(self, parts: Sequence[str]) -> None:
         """Give nobody anything new to do until the death of all ``parts`` is known: else the run might end before."""
-        while any(self.backend.processes.get(part, NOBODY).process in self.killed for part in parts):
+        while any(self.backend.supervisor.health.get(part, NOBODY).process in self.killed for part in parts):
             self.handle_answers()
 
     def handle_answers(self) -> None:
@@ -94,7 +94,7 @@ class Run:
 
     def _report(self, point: Mapping[str, float]) -> None:
         if point["updates"] == KILLED_AT and "seconds" in point:
-            wait_for(lambda: self.backend.processes.keys() == self.backend.parts, self.backend)
+            wait_for(lambda: self.backend.supervisor.health.keys() == self.backend.actors.keys(), self.backend)
             self._act(self)
 
 
@@ -181,7 +181,7 @@ def test_a_process_that_dies_while_nobody_needs_it_is_told_to_begin_again(tmp_pa
         while run.backend.supervisor.num_calls():
             run.handle_answers()
         run.kill(part)
-        while run.backend.processes.get(part, NOBODY).process in (0, *run.killed):
+        while run.backend.supervisor.health.get(part, NOBODY).process in (0, *run.killed):
             run.handle_answers()
 
     run = Run(tmp_path, FAULTY, kill_idle)
@@ -230,7 +230,7 @@ def test_simulators_wait_for_a_slow_learner(tmp_path: Path) -> None:
 
     def stop(run: Run) -> None:
         nonlocal most
-        process = run.backend.processes["learner"].process
+        process = run.backend.supervisor.health["learner"].process
         os.kill(process, signal.SIGSTOP)
         added, since = 0, time.monotonic()
         until = since + 120

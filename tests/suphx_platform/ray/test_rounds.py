@@ -55,11 +55,11 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def kill(backend: RayBackend, parts: Sequence[str]) -> None:
     """Kill parts that all live and have begun."""
-    while not (backend._begun >= set(parts) and backend.processes.keys() >= set(parts)):
+    while not (backend._begun >= set(parts) and backend.supervisor.health.keys() >= set(parts)):
         for answer in backend.supervisor.wait(1):
             backend._handle(answer)
     for part in parts:
-        os.kill(backend.processes[part].process, signal.SIGKILL)
+        os.kill(backend.supervisor.health[part].process, signal.SIGKILL)
 
 
 def check_same(folder: Path, alone: Path, rules: Rules = RULES) -> None:
