@@ -6,22 +6,9 @@ are empty. Nothing that is hidden from the seat has any influence.
 
 from __future__ import annotations
 
+from suphx.games.dazhong import table as code
 from suphx.games.dazhong.names import DECISIONS
-from suphx.games.dazhong.table import (
-    CHOW,
-    DECLARE,
-    KONG,
-    NO_KIND,
-    NUM_ACTIONS,
-    NUM_KINDS,
-    NUM_SEATS,
-    OWN_TURN,
-    PASS,
-    PUNG,
-    START,
-    WIN,
-    Table,
-)
+from suphx.games.dazhong.table import NO_KIND, NUM_ACTIONS, NUM_KINDS, NUM_SEATS, OWN_TURN, START, Table
 from suphx.games.mahjong.planes import NUM_COLUMNS, count_masks, layout, set_bit, set_counts, set_plane
 from suphx.games.mahjong.shanten import Suits, improving_of_suit, merge_rows, rows_shanten, suit_rows
 from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, add_meld
@@ -66,8 +53,8 @@ _AT = LAYOUT.first_planes()
 @jit
 def forced_move(t: Table) -> int:
     """Return the move that needs no net, or -1: a win, or the only legal one."""
-    if t.legal[WIN]:
-        return WIN
+    if t.legal[code.WIN]:
+        return code.WIN
     found = -1
     for move in range(NUM_ACTIONS):
         if t.legal[move]:
@@ -81,16 +68,16 @@ def forced_move(t: Table) -> int:
 def choice_of_move(t: Table, move: int) -> int:
     """Return the choice that a legal move is; -1 for a win."""
     if t.phase == OWN_TURN:
-        return -1 if move == WIN else move // NUM_KINDS * NUM_COLUMNS + move % NUM_KINDS
-    if CHOW <= move < PUNG:
-        return FIRST_CHOW + 2 - (t.claimed - (move - CHOW))
-    if KONG <= move < CHOW:
+        return -1 if move == code.WIN else move // NUM_KINDS * NUM_COLUMNS + move % NUM_KINDS
+    if code.CHOW <= move < code.PUNG:
+        return FIRST_CHOW + 2 - (t.claimed - (move - code.CHOW))
+    if code.KONG <= move < code.CHOW:
         return KONG_CHOICE
-    if move == PUNG:
+    if move == code.PUNG:
         return PUNG_CHOICE
-    if move == DECLARE:
+    if move == code.DECLARE:
         return DECLARE_CHOICE
-    return PASS_CHOICE if move == PASS else -1
+    return PASS_CHOICE if move == code.PASS else -1
 
 
 @jit
@@ -99,19 +86,19 @@ def move_of_choice(t: Table, choice: int) -> int:
     if t.phase == OWN_TURN:
         return choice // NUM_COLUMNS * NUM_KINDS + choice % NUM_COLUMNS
     if choice == PASS_CHOICE:
-        return PASS
+        return code.PASS
     if choice == PUNG_CHOICE:
-        return PUNG
+        return code.PUNG
     if choice == KONG_CHOICE:
-        return KONG + t.claimed
-    return DECLARE if choice == DECLARE_CHOICE else CHOW + t.claimed - 2 + choice - FIRST_CHOW
+        return code.KONG + t.claimed
+    return code.DECLARE if choice == DECLARE_CHOICE else code.CHOW + t.claimed - 2 + choice - FIRST_CHOW
 
 
 @jit
 def fill_mask(t: Table, mask: U8) -> None:
     """Mark the legal choices in zeros, uint8 [choices of the kind]."""
     for move in range(NUM_ACTIONS):
-        if t.legal[move] and move != WIN:
+        if t.legal[move] and move != code.WIN:
             mask[choice_of_move(t, move)] = 1
 
 
@@ -221,7 +208,7 @@ def _fill_gains(t: Table, suits: Suits, now: int, row: U8) -> None:
     hand, num_melds = t.hand[t.actor], t.num_melds[t.actor]
     for choice in range(PUNG_CHOICE, DECLARE_CHOICE):
         move = move_of_choice(t, choice)
-        if (choice >= FIRST_CHOW and not CHOW <= move < PUNG) or not t.legal[move]:
+        if (choice >= FIRST_CHOW and not code.CHOW <= move < code.PUNG) or not t.legal[move]:
             continue
         meld_type, lowest = CHI_MELD, t.claimed - 2 + choice - FIRST_CHOW
         if choice < FIRST_CHOW:

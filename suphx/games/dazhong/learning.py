@@ -9,40 +9,33 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suphx.atomic_file import write_atomically
-from suphx.experience.decisions import Decisions
+from suphx.experience.learning_tables import Ended, draw_seating, restore_stores, saved_tables
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
-from suphx.games.dazhong.engine import deal, start, step
-from suphx.games.dazhong.features import (
-    LAYOUT,
-    choice_of_move,
-    encode,
-    fill_mask,
-    forced_move,
-    move_of_choice,
-)
+from suphx.games.dazhong.engine import start, step
+from suphx.games.dazhong.features import LAYOUT, choice_of_move, encode, fill_mask, forced_move, move_of_choice
 from suphx.games.dazhong.names import DECISIONS, TURN_KIND
 from suphx.games.dazhong.records import HandRecord, positions
 from suphx.games.dazhong.table import ENDED, NUM_SEATS, OWN_TURN, TABLE, Rules
+from suphx.games.dazhong.tables import deal_hands
 from suphx.games.learning import MANIFEST_FILE, Forward, LearningConfig, LearningOption
 from suphx.games.mahjong.planes import PlaneLayout, Samples
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.json_text import parse_json
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
-from suphx.kernel.record import I8, I32, I64, U8, Records
+from suphx.kernel.record import I8, I64, U8, Records
 
 ENCODER = "dazhong"
 WIN_WORTH = 6
-"""What a win adds to the fan of a hand as a reward: as much as a basic hand pays."""
+"""What a win adds to the payments of a hand, in fan, as a reward: as much as a basic hand pays."""
 _STORE_FILE = "hands.npy"
+_NAMES = [kind.name for kind in DECISIONS]
 
 
 class HandStore:
@@ -118,15 +111,12 @@ class DazhongLearning:
         keep_probabilities: Mapping[int, float] | None = None,
     ) -> I64:
         """Return a legal move for each of the tables ``indices``."""
-        moves = np.full(len(indices), -1, np.int64)
-        _force(tables, indices, moves)
+        moves = _moves(tables, indices, np.full(len(indices), -1))
         for kind in DECISIONS:
             asked = np.flatnonzero((moves < 0) & ((tables["phase"][indices] == OWN_TURN) == (kind.number == TURN_KIND)))
             if asked.size:
                 choices, _ = forward(_observe(tables, indices[asked], kind.number), indices[asked])
-                own = np.zeros(len(asked), np.int64)
-                _fill_moves(tables, indices[asked], choices.astype(np.int64), own)
-                moves[asked] = own
+                moves[asked] = _moves(tables, indices[asked], choices.astype(np.int64))
         return moves
 
     def new_learning_tables(
@@ -148,29 +138,6 @@ def _observe(tables: Records, indices: I64, kind: int) -> Observations:
     uniforms = np.zeros(len(indices), np.float32)
     _encode(tables, load_suits(), indices, rows, masks, uniforms)
     return Observations(kind, rows, masks, np.full(len(indices), LATEST, np.int32), uniforms)
-
-
-@dataclass(frozen=True, slots=True)
-class EndedHands:
-    """Hands that ended in a step, and what the learning seats decided in them."""
-
-    points: F32
-    """float32 [hands, 4]: payments in fan, and ``WIN_WORTH`` for who has won."""
-    decisions: tuple[Unrewarded, ...]
-    """One for each kind that learns."""
-    num_decisions: int
-    ends: None = None
-
-    @property
-    def num_games(self) -> int:
-        """Hands that ended."""
-        return len(self.points)
-
-    num_deals = num_games
-
-    def with_rewards(self, rewards: F32) -> list[Decisions]:
-        """Return the decisions of each kind that learns; ``rewards`` [hands, 4]."""
-        return [part.with_rewards(rewards) for part in self.decisions]
 
 
 class DazhongLearningTables:
@@ -205,21 +172,20 @@ class DazhongLearningTables:
                 self._observed.append((tables, observations))
         return [observations for _, observations in self._observed]
 
-    def step(self, outputs: Sequence[PolicyOutputs]) -> EndedHands:
+    def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
         begun = np.arange(self._config.num_begun(self._num_steps))
         moves = np.zeros(len(begun), np.int64)
         for (tables, observations), output in zip(self._observed, outputs, strict=True):
-            own = np.zeros(len(tables), np.int64)
-            _fill_moves(self._tables, tables, output.actions.astype(np.int64), own)
-            moves[tables] = own
+            moves[tables] = _moves(self._tables, tables, output.actions.astype(np.int64))
             for store in self._stores:
                 if store.decision == observations.decision:
                     seats = self._tables["actor"][tables].astype(np.int64)
                     store.add(tables, seats, observations, output, np.flatnonzero(observations.policies == LATEST))
         self._observed = []
         self._num_steps += 1
-        return EndedHands(*self._play_on(begun, moves), len(begun))
+        points, decisions = self._play_on(begun, moves)
+        return Ended(points, decisions, len(begun), num_games=len(points))
 
     def _play_on(self, tables: I64, moves: I64) -> tuple[F32, tuple[Unrewarded, ...]]:
         """Make the moves (-1 for none) and those without a choice, and deal new hands until all tables wait."""
@@ -240,42 +206,32 @@ class DazhongLearningTables:
     def _deal(self, tables: I64) -> None:
         seeds = np.arange(self._next_seed, self._next_seed + len(tables))
         self._next_seed += len(tables)
-        _deal_all(self._tables, load_suits(), tables, seeds, self._borders, self._seating)
+        deal_hands(self._tables, load_suits(), tables, seeds)
+        draw_seating(seeds, tables, self._borders, self._seating)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""
-        state: dict[str, np.ndarray] = {
-            "tables": self._tables.view(np.uint8).reshape(len(self._tables), -1),
-            "seating": self._seating,
-            "next_seed": np.array([self._next_seed]),
-            "num_steps": np.array([self._num_steps]),
-        }
-        for store in self._stores:
-            name = DECISIONS[store.decision].name
-            state |= {f"{name}.{column}": values for column, values in store.state().items()}
-        return {name: column.copy() for name, column in state.items()}
+        counts = np.array([self._next_seed, self._num_steps])
+        tables = self._tables.view(np.uint8).reshape(len(self._tables), -1)
+        return saved_tables({"tables": tables, "seating": self._seating, "counts": counts}, self._stores, _NAMES)
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of equal tables."""
         self._tables[:] = np.array(state["tables"]).reshape(-1).view(TABLE)
         self._seating = state["seating"].copy()
-        self._next_seed, self._num_steps = int(state["next_seed"][0]), int(state["num_steps"][0])
+        self._next_seed, self._num_steps = state["counts"].tolist()
         self._observed = []
-        for store in self._stores:
-            prefix = f"{DECISIONS[store.decision].name}."
-            store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
+        restore_stores(state, self._stores, _NAMES)
 
 
 @jit
-def _force(tables: Records, indices: I64, moves: I64) -> None:
+def _moves(tables: Records, indices: I64, choices: I64) -> I64:
+    """Return the moves of choices; of a choice -1 the move that needs no net, or -1."""
+    moves = np.zeros(len(indices), np.int64)
     for i in range(len(indices)):
-        moves[i] = forced_move(tables[indices[i]])
-
-
-@jit
-def _fill_moves(tables: Records, indices: I64, choices: I64, moves: I64) -> None:
-    for i in range(len(indices)):
-        moves[i] = move_of_choice(tables[indices[i]], choices[i])
+        t = tables[indices[i]]
+        moves[i] = forced_move(t) if choices[i] < 0 else move_of_choice(t, choices[i])
+    return moves
 
 
 @jit
@@ -298,23 +254,6 @@ def _play(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
         while move >= 0 and t.phase != ENDED:
             step(t, suits, move)
             move = forced_move(t)
-
-
-@jit
-def _deal_all(
-    tables: Records, suits: Suits, indices: I64, seeds: I64, borders: NDArray[np.float64], seating: I32
-) -> None:  # fmt: skip
-    """Deal hands and draw who plays each seat: the latest policy at one seat at least."""
-    for i in range(len(indices)):
-        table, seed = indices[i], seeds[i]
-        deal(tables[table], suits, seed)
-        learner = int(NUM_SEATS * uniform_of(seed, 0, 0))
-        for seat in range(NUM_SEATS):
-            uniform = uniform_of(seed, 0, 1 + seat)
-            policy = 0
-            while uniform >= borders[policy]:
-                policy += 1
-            seating[table, seat] = LATEST if seat == learner else policy
 
 
 @jit

@@ -59,7 +59,7 @@ class DazhongTables:
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < MAX_SEED:
             raise ValueError(f"seeds are {numbers.min()} to {numbers.max()}: use 0 to 2**62 - 1")
         check_in_range(places, len(self.state))
-        _deal(self.state, load_suits(), places, numbers)
+        deal_hands(self.state, load_suits(), places, numbers)
         self._is_running[places] = True
         self.shares[places] = 0
 
@@ -103,7 +103,8 @@ class DazhongTables:
 
 
 @jit
-def _deal(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
+def deal_hands(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
+    """Deal the hands ``seeds`` at tables."""
     for i in range(len(indices)):
         deal(tables[indices[i]], suits, seeds[i])
 

@@ -17,9 +17,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suphx.experience.decisions import Decisions
+from suphx.experience.learning_tables import Ended, draw_seating, restore_stores, saved_tables
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import LearningConfig
@@ -28,22 +27,11 @@ from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.oracle import oracle_observation
 from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, HEAD_NAMES
 from suphx.games.riichi.rules import Rules
-from suphx.games.riichi.selfplay.decision import (
-    BOOL,
-    HEAD_ORDER,
-    UNDECIDED,
-    HeadObservations,
-    apply_outputs,
-    claim_head,
-    observe_head,
-    pass_claims,
-    play_to_observation,
-)
+from suphx.games.riichi.selfplay import decision
 from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
-from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8, I16, I32, I64, Records
 
 
@@ -64,34 +52,6 @@ class KyokuEnds:
     next_honba: I32  # int32 [n]: same
     next_kyotaku: I32  # int32 [n]: same
     next_scores: I32  # int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """Deals that ended, and what the learning seats decided in them."""
-
-    ends: KyokuEnds
-    decisions: tuple[Unrewarded, ...]  # one for each head that learns
-    num_decisions: int  # tables that have played on
-
-    @property
-    def points(self) -> F32:
-        """Points that each seat won or lost, float32 [kyokus, 4]: the paper's round score."""
-        return (self.ends.scores_after - self.ends.scores_before).astype(np.float32)
-
-    @property
-    def num_games(self) -> int:
-        """Hanchans that ended."""
-        return int(self.ends.placements.any(axis=1).sum())
-
-    @property
-    def num_deals(self) -> int:
-        """Kyokus that ended."""
-        return len(self.ends.games)
-
-    def with_rewards(self, rewards: F32) -> list[Decisions]:
-        """Return the decisions of each head; ``rewards`` [deals, 4] by seat. To be called before the next step."""
-        return [part.with_rewards(rewards) for part in self.decisions]
 
 
 class TableGroup:
@@ -121,10 +81,10 @@ class TableGroup:
             for head in config.learned
         ]
         self._hidden_heads = config.learned if "hidden" in config.options else ()
-        self._observed: list[HeadObservations] = []
+        self._observed: list[decision.HeadObservations] = []
         self._num_steps = 0
         self._deal(np.arange(config.num_tables))
-        self._play(np.full(config.num_tables, UNDECIDED, np.int16))
+        self._play(np.full(config.num_tables, decision.UNDECIDED, np.int16))
 
     def observe(self, keep_probability: float = 1.0) -> list[Observations]:
         """Return the observations of all tables, one part for each head that is needed.
@@ -132,11 +92,11 @@ class TableGroup:
         ``keep_probability``: of the keep-masks, in rows that have what is hidden.
         """
         begun = np.arange(self._config.num_begun(self._num_steps))
-        undecided = np.full(len(begun), UNDECIDED, np.int16)
+        undecided = np.full(len(begun), decision.UNDECIDED, np.int16)
         self._observed = []
-        for head in HEAD_ORDER:
+        for head in decision.HEAD_ORDER:
             seen = keep_probability if head in self._hidden_heads else None
-            asked = observe_head(self._tables, begun, undecided, self._encoder, head, keep_probability=seen)
+            asked = decision.observe_head(self._tables, begun, undecided, self._encoder, head, keep_probability=seen)
             if asked.owners.size:
                 _fill_policies(self._tables, self._seating, asked.owners, asked.observations.policies)
                 self._observed.append(asked)
@@ -144,20 +104,22 @@ class TableGroup:
 
     def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
-        actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
+        actions = np.full(self._config.num_tables, decision.UNDECIDED, np.int16)
         num_decisions = self._config.num_begun(self._num_steps)
         counts = _apply_all_heads(self._tables[:num_decisions], self._observed, outputs, actions[:num_decisions])
         self._keep(outputs, counts, actions)
         self._num_steps += 1
-        return Ended(*self._play(actions), num_decisions)
+        ends, decisions = self._play(actions)
+        points = (ends.scores_after - ends.scores_before).astype(np.float32)  # the paper's round score
+        return Ended(points, decisions, num_decisions, int(ends.placements.any(axis=1).sum()), ends)
 
-    def counted(self, outputs: Sequence[PolicyOutputs]) -> list[BOOL]:
+    def counted(self, outputs: Sequence[PolicyOutputs]) -> list[decision.BOOL]:
         """Return which rows of the last ``observe`` are decided by these outputs, bool [n] for each part.
 
         A row is not if a head before it in Figure 1 decided its table.
         """
         tables = self._tables[: self._config.num_begun(self._num_steps)]
-        return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
+        return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), decision.UNDECIDED, np.int16))
 
     def owners(self, part: int) -> I64:
         """Return the table of each row of a part of the last ``observe``, int64 [n]."""
@@ -198,7 +160,7 @@ class TableGroup:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""
-        state: dict[str, np.ndarray] = {
+        arrays = {
             "tables": self._tables.view(np.uint8).reshape(len(self._tables), -1),
             "seating": self._seating,
             "start_scores": self._start_scores,
@@ -206,9 +168,7 @@ class TableGroup:
             "next_seed": np.array([self._next_seed]),
             "num_steps": np.array([self._num_steps]),
         }
-        for store in self._stores:
-            state |= {f"{HEAD_NAMES[store.decision]}.{name}": column for name, column in store.state().items()}
-        return {name: column.copy() for name, column in state.items()}
+        return saved_tables(arrays, self._stores, HEAD_NAMES)
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal group."""
@@ -217,11 +177,9 @@ class TableGroup:
         self._start_scores = state["start_scores"].copy()
         self._start_sticks = state["start_sticks"].copy()
         self._next_seed, self._num_steps = int(state["next_seed"][0]), int(state["num_steps"][0])
-        for store in self._stores:
-            prefix = f"{HEAD_NAMES[store.decision]}."
-            store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
+        restore_stores(state, self._stores, HEAD_NAMES)
 
-    def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL], actions: I16) -> None:
+    def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[decision.BOOL], actions: I16) -> None:
         """Keep what the learning seats decided, unless there was no choice; ``actions`` of the tables are done next.
 
         What is kept is the sampled action of each net: whether its yes is carried out depends on the actions of the
@@ -235,7 +193,7 @@ class TableGroup:
                 has_choice = asked.observations.masks.sum(axis=1) != 1
                 chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
-                is_overruled: BOOL | None = None
+                is_overruled: decision.BOOL | None = None
                 if store.decision in CLAIM_HEADS:  # a surer yes of the same seat overrules this one
                     is_overruled = (output.actions == 1) & (actions[asked.owners] != asked.candidates)
                 store.add(asked.owners, seats, asked.observations, output, chosen, is_overruled)
@@ -246,12 +204,14 @@ class TableGroup:
         parts: list[KyokuEnds] = []
         first: tuple[Unrewarded, ...] | None = None
         while True:
-            overruled = play_to_observation(self._tables, self._suits, everyone, actions)
+            overruled = decision.play_to_observation(self._tables, self._suits, everyone, actions)
             ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
             if first is None:
                 # Mark the kept decisions whose claims another seat has overruled.
-                tables, seats = np.nonzero(overruled != UNDECIDED)
-                heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()], np.int64)
+                tables, seats = np.nonzero(overruled != decision.UNDECIDED)
+                heads = np.array(
+                    [decision.claim_head(action) for action in overruled[tables, seats].tolist()], np.int64
+                )
                 for store in self._stores if tables.size else ():
                     own = heads == store.decision
                     store.overrule(tables[own], seats[own])
@@ -260,7 +220,7 @@ class TableGroup:
             parts.append(self._finish(ended))
             if not ended.size:
                 return _joined(parts), first
-            actions = np.full(len(actions), UNDECIDED, np.int16)
+            actions = np.full(len(actions), decision.UNDECIDED, np.int16)
 
     def _finish(self, ended: I64) -> KyokuEnds:
         """Count the deals that ended at the tables ``ended``; start the next deal there, or a new game."""
@@ -296,7 +256,7 @@ class TableGroup:
             return
         seeds = self._next_seed + np.arange(len(tables))
         self._simulator.reset(seeds, tables)
-        _draw_seating(seeds, tables, self._borders, self._seating)
+        draw_seating(seeds, tables, self._borders, self._seating)
         self._next_seed += len(tables)
         self._start_scores[tables] = self._tables["scores"][tables]
         self._start_sticks[tables] = 0
@@ -316,32 +276,19 @@ def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
 
 
 def _apply_all_heads(
-    tables: Records, asked: Sequence[HeadObservations], outputs: Sequence[PolicyOutputs], actions: I16
-) -> list[BOOL]:
+    tables: Records, asked: Sequence[decision.HeadObservations], outputs: Sequence[PolicyOutputs], actions: I16
+) -> list[decision.BOOL]:
     """Fill ``actions`` in the order of Figure 1, in which heads were ``asked``; return which rows of each count."""
     indices, surest = np.arange(len(tables)), np.zeros(len(tables), np.float32)
     counts = [
-        apply_outputs(
+        decision.apply_outputs(
             tables, indices, part.observations.decision, part.owners, part.candidates,
             output.actions, output.scores, surest, actions,
         )
         for part, output in zip(asked, outputs, strict=True)
     ]  # fmt: skip
-    pass_claims(tables, indices, actions)
+    decision.pass_claims(tables, indices, actions)
     return counts
-
-
-@jit
-def _draw_seating(seeds: I64, tables: I64, borders: NDArray[np.float64], seating: I32) -> None:
-    """Fill the rows ``tables`` of ``seating`` with the policy of each seat in the games of ``seeds``."""
-    for n in range(len(tables)):
-        learner = int(4 * uniform_of(seeds[n], 0, 0))
-        for seat in range(4):
-            uniform = uniform_of(seeds[n], 0, 1 + seat)
-            policy = 0
-            while uniform >= borders[policy]:
-                policy += 1
-            seating[tables[n], seat] = LATEST if seat == learner else policy
 
 
 @jit

@@ -1,0 +1,68 @@
+"""``suphx run dazhong`` with seconds of learning: all stages, and an agent that plays matches and tournaments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.dazhong.table import Rules
+from suphx.games.dazhong.tables import DazhongTables
+from suphx_cli import cli
+from suphx_pipelines.pipeline import pipeline_stages
+from suphx_pipelines.tournament.kind import load_entrant
+from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+
+SMALL = (
+    *("records.played_games=40", "net.channels=8", "supervised.total_minutes=0", "supervised.max_steps=4"),
+    *("supervised.batch_size=64", "evaluation.hanchans=8", "evaluation.workers=1", "reinforcement.max_minutes=0"),
+    *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.evaluation_hanchans=8"),
+    *("reinforcement.final_hanchans=8", "reinforcement.evaluation_workers=1", "reinforcement.simulator.num_tables=32"),
+    *("reinforcement.buffer.batch_size=256", "reinforcement.learner.critic_warmup.decisions=500"),
+)
+
+
+def run(capsys: pytest.CaptureFixture[str], runs: Path) -> dict[str, Any]:
+    capsys.readouterr()
+    words = [word for setting in SMALL for word in ("--set", setting)]
+    assert cli.main(["run", "dazhong", "--runs", str(runs), *words, "--json"]) == 0
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, runs)
+    stages = ["records", "supervised/claim", "supervised/turn", "evaluation", "reinforcement", "sample_game", "report"]
+    assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(stages, "finished")
+    folder = runs / result["run_id"]
+    assert {"turn.safetensors", "claim.safetensors"} <= {path.name for path in (folder / "reinforcement").iterdir()}
+    assert "fanfou_op" in result["verdict"]
+    assert (folder / "report" / "game.html").is_file()
+    assert {stage["status"] for stage in run(capsys, runs)["stages"].values()} == {"kept"}
+    match = ["--opponent", "fanfou_op", "--hanchans", "8", "--runs", str(runs)]
+    assert cli.main(["evaluate", "--candidate", str(folder / "reinforcement"), *match]) == 0
+    assert "over 8 hands" in capsys.readouterr().err
+    assert cli.main(["evaluate", "--game", "dazhong", "--candidate", str(folder / "supervised"), *match]) == 0
+    agent, tables = load_entrant("dazhong", str(folder / "reinforcement")), DazhongTables(4, Rules())
+    tables.begin(np.arange(4), range(4))
+    while (waiting := tables.waiting()).size:
+        tables.advance(waiting, agent.act(tables.state, waiting))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("playouts.num_decisions", "100", "playouts needs 'playouts', which Dazhong mahjong does not offer"),
+        ("reinforcement.reward", '"global_prediction"', "reinforcement.reward needs 'game rewards'"),
+        ("oracle.max_updates", "1", "oracle needs 'hidden'"),
+        ("encoder", '"mini"', "'mini' is no encoder: use dazhong"),
+    ],
+)
+def test_what_the_game_does_not_offer_is_refused(key: str, value: str, message: str) -> None:
+    recipe = load_recipe(RECIPES / "dazhong.toml", [(key, value)])
+    with pytest.raises(ValueError, match=message):
+        pipeline_stages(recipe)
