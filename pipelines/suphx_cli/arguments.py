@@ -147,10 +147,9 @@ def add_command(
     help_text, *parts = rest.split("\n\n")
     epilog = parts.pop() if parts and parts[-1].startswith(EXAMPLES_TITLE) else None
     arguments = parts.pop() if parts and re.match(r"\| |-|[A-Z_\[\]…]+(  |\n|$)", parts[-1]) else ""
-    texts: dict[str, Any] = {"help": " ".join(help_text.split()), "epilog": epilog}
-    if parts:
-        texts["description"] = " ".join(" ".join(parts).split())
-    parser = commands.add_parser(name, parents=[options] if options else [], **texts)
+    description = " ".join(" ".join(parts).split()) or f"{help_text[:1].upper()}{help_text[1:]}."
+    parents = [options] if options else []
+    parser = commands.add_parser(name, parents=parents, help=help_text, description=description, epilog=epilog)
     add_arguments(parser, arguments, settings)
     if execute is not None:
         parser.set_defaults(execute=execute)

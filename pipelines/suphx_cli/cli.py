@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # says "stopped" would wait for it.
     atexit.register(gc.freeze)
     try:
-        _replace_closed_output()
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # the caller has closed it (``>&-``)
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib takes time
         try:
             return _run(sys.argv[1:] if arguments is None else arguments)
         finally:
@@ -46,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("suphx: stopped", file=sys.stderr, flush=True)
         return STOPPED
     except ModuleNotFoundError as error:
-        if not _is_of_platform(error):
+        if error.name not in _PLATFORM:
             raise
-        print(f"suphx: {_missing_package(error)}", file=sys.stderr, flush=True)
+        print(f"suphx: {describe(error)}", file=sys.stderr, flush=True)
         return 1
     except OSError as error:
         from suphx_platform.console.console import is_lost_output, silence_output
@@ -57,13 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         silence_output()
         return PIPE_CLOSED
-
-
-def _replace_closed_output() -> None:
-    """Print nowhere if the caller has closed stdout or stderr (``>&-``), where Python has None."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib takes time
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -112,34 +107,21 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
 
 def describe(error: Exception) -> str:
     """Return one line that says what went wrong, where, and what to do."""
-    if isinstance(error, ModuleNotFoundError) and _is_of_platform(error):
-        text = _missing_package(error)
+    if isinstance(error, ModuleNotFoundError) and error.name in _PLATFORM:
+        text = (
+            f"the package {error.name} is not installed: the commands need the extra platform of suphx, so run "
+            'pip install ".[platform]" in the checkout, or make setup'
+        )
     elif isinstance(error, ValueError) or type(error).__module__.startswith("suphx"):
         text = str(error)
+    elif isinstance(error, OSError) and error.filename is None:  # our own code's message, or no more is known
+        text = error.strerror or str(error)
     elif isinstance(error, OSError):
-        text = _describe_os_error(error)
+        remedy = _REMEDIES.get(type(error), "check that the disk has free space and the folder is writable, then retry")
+        text = f"{error.strerror}: {error.filename}: {remedy}"
     else:
         text = f"unexpected {type(error).__name__}: {error}; add --debug for the traceback"
     return " ".join(text.split())
-
-
-def _is_of_platform(error: ModuleNotFoundError) -> bool:
-    """Tell whether a package is missing that the extra ``platform`` brings."""
-    return error.name in _PLATFORM
-
-
-def _missing_package(error: ModuleNotFoundError) -> str:
-    return (
-        f"the package {error.name} is not installed: the commands need the extra platform of suphx, so run "
-        'pip install ".[platform]" in the checkout, or make setup'
-    )
-
-
-def _describe_os_error(error: OSError) -> str:
-    if error.filename is None:  # raised by our own code with the whole message as its text, or no more is known
-        return error.strerror or str(error)
-    remedy = _REMEDIES.get(type(error), "check that the disk has free space and the folder is writable, then retry")
-    return f"{error.strerror}: {error.filename}: {remedy}"
 
 
 _PLATFORM = frozenset(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
 from suphx.suggestion import did_you_mean
-from suphx_cli.arguments import EXAMPLES_TITLE, examples
+from suphx_cli.arguments import EXAMPLES_TITLE
 
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui")),
@@ -19,6 +19,10 @@ GROUPS = (
 )
 
 
+_EXAMPLES = f"""{EXAMPLES_TITLE}\
+  suphx run laptop
+  suphx recipes
+  suphx evaluate --candidate runs/RUN/supervised --opponent ukeire"""
 MODULES = (
     *("run", "runs", "ui", "play", "mjai", "riichi_records", "view", "review", "agents", "evaluate", "tournament"),
     *("adapt", "bench", "cluster"),
@@ -38,11 +42,7 @@ def new_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="suphx",
         description="Train, evaluate and inspect Suphx, a Riichi Mahjong agent.",
-        epilog=examples(
-            "suphx run laptop",
-            "suphx recipes",
-            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
-        ),
+        epilog=_EXAMPLES,
         parents=[options],
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
@@ -69,14 +69,6 @@ class _Help(argparse.HelpFormatter):
         return text if text.startswith(EXAMPLES_TITLE) else super()._fill_text(text, width, indent)
 
 
-class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """Sub-commands, whose help is also their description unless they have a longer one."""
-
-    def add_parser(self, name: str, **kwargs: Any) -> Any:
-        kwargs.setdefault("description", _sentence(kwargs.get("help", "")))
-        return super().add_parser(name, **kwargs)
-
-
 class _Version(argparse.Action):
     """Prints the version, which takes a while to look up."""
 
@@ -92,7 +84,6 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"formatter_class": _Help, "allow_abbrev": False, **kwargs})
-        self.register("action", "parsers", _Commands)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -117,9 +108,10 @@ class _Parser(argparse.ArgumentParser):
         formatter = self._get_formatter()
         formatter.add_usage("suphx COMMAND …", [], [], prefix="usage: ")
         formatter.add_text(self.description)
-        for title, actions in _grouped(commands):
+        lines = {action.dest: action for action in commands._get_subactions()}
+        for title, names in GROUPS:
             formatter.start_section(title)
-            formatter.add_arguments(actions)
+            formatter.add_arguments(lines[name] for name in names if name in lines)
             formatter.end_section()
         formatter.start_section("options")
         formatter.add_arguments(action for action in self._actions if action is not commands)
@@ -155,18 +147,3 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {text!r}")
         name = text.partition("=")[0]
         self.error(f"unknown option {name}: {did_you_mean(name, self._option_string_actions)}".rstrip(": "))
-
-
-def _grouped(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-) -> Iterator[tuple[str, list[argparse.Action]]]:
-    """Yield each group with the lines of its commands; those of no group come last."""
-    lines = {action.dest: action for action in commands._get_subactions()}
-    for title, names in GROUPS:
-        yield title, [lines.pop(name) for name in names if name in lines]
-    if lines:
-        yield "more", list(lines.values())
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -167,40 +167,33 @@ def page() -> str:
     grouped = {
         title: [name for first in names for name in commands if name.split()[0] == first] for title, names in GROUPS
     }
-    known = {name for names in grouped.values() for name in names}
-    grouped["more"] = [name for name in commands if name not in known]
     rows = [
         f"| `{each.name}` | {'yes' if each.needs_records else 'no'} | {duration(each.minutes)} | {each.about} |"
         for each in shipped_summaries()
     ]
     parts = [_HEAD, _RECIPES + "\n".join(rows) + "\n"]
     for title, names in grouped.items():
-        if names:
-            parts.append(f"## {title.capitalize()}\n")
-            parts += [_section(name, commands[name]) for name in names]
+        parts.append(f"## {title.capitalize()}\n")
+        parts += [_section(name, commands[name]) for name in names]
     return "\n".join(parts)
 
 
 def _section(name: str, parser: argparse.ArgumentParser) -> str:
     own = [action for action in parser._actions if action.dest not in _SHARED]
     usage = " ".join(["suphx", name, *(_shown(action) for action in own)])
-    lines = [f"### suphx {name}", "", *_sentences(parser), "```", usage, "```", ""]
+    lines = [f"### suphx {name}", "", str(parser.description), "", "```", usage, "```", ""]
     if own:
         lines += ["| argument | meaning |", "|---|---|"]
-        lines += [f"| {_label(action)} | {_meaning(parser, action)} |" for action in own] + [""]
+        for action in own:
+            names = " ".join(part for part in (", ".join(action.option_strings), _value(action)) if part)
+            cells = (f"`{names}`", parser._get_formatter()._expand_help(action))
+            lines.append("| {} | {} |".format(*(cell.replace("|", "\\|") for cell in cells)))
+        lines.append("")
     for form in (each for each in JSON_KEYS if each.partition(" --")[0] == name):
         keys = ", ".join(f"`{key}`" for key in JSON_KEYS[form].split())
         option = form.removeprefix(name).strip()
         lines += [f"Main keys of the JSON{f' with `{option}`' if option else ''}: {keys}.", ""]
     return "\n".join(lines)
-
-
-def _sentences(parser: argparse.ArgumentParser) -> list[str]:
-    return [_plain(parser.description or ""), ""] if parser.description else []
-
-
-def _plain(text: str) -> str:
-    return text.replace("%%", "%")
 
 
 def _value(action: argparse.Action) -> str:
@@ -225,16 +218,6 @@ def _shown(action: argparse.Action) -> str:
     name = next((each for each in action.option_strings if each.startswith("--")), action.option_strings[0])
     text = " ".join(part for part in (name, value) if part)
     return text if action.required else f"[{text}]"
-
-
-def _label(action: argparse.Action) -> str:
-    names = ", ".join(action.option_strings)
-    return "`" + " ".join(part for part in (names, _value(action)) if part).replace("|", "\\|") + "`"
-
-
-def _meaning(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
-    text = _plain(parser._get_formatter()._expand_help(action)) if action.help else ""
-    return text.replace("|", "\\|")
 
 
 if __name__ == "__main__":

@@ -54,19 +54,14 @@ def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_p
         ("--verison", 2, "unknown option --verison: did you mean '--version'?"),
         ("--version=1", 2, "ignored explicit argument '1'"),
         ("rnu laptop", 2, "there is no command 'rnu': did you mean 'run'?"),
-        ("records verfy x", 2, "there is no command 'verfy': did you mean 'verify'?"),
         ("run laptop --recrods x", 2, "unknown option --recrods: did you mean '--records'?"),
         ("bench inference --size tinny", 2, "invalid choice: 'tinny': did you mean 'tiny'?"),
         ("run labtop", 1, "labtop: no such recipe: did you mean 'laptop'?"),
         ("run laptop --set supervised.max_step=3", 1, "there is no such key: did you mean supervised.max_steps?"),
-        ("run laptop --set net.size=tinny", 1, "'tinny': Input should be 'tiny', 'small', 'medium' or 'paper'"),
-        ("run laptop --set evaluation.hanchans=9", 1, "use a multiple of 4"),
         ("run laptop --records nowhere", 1, "nowhere: no such file or folder of records"),
         ("run laptop --records .", 1, ". is an empty folder"),
         ("runs list --runs nowhere", 1, "nowhere: no such folder of runs"),
         ("runs show laptop-1", 1, "runs: no such folder of runs"),
-        ("tournament nigthly", 1, "nigthly: no such recipe: did you mean 'nightly'?"),
-        ("tournament nightly --set pool.newst=3", 1, "there is no such key: did you mean pool.newest?"),
         ("tournament nightly --set pool.newest=many", 1, "'many': Input should be a valid integer"),
         ("tournament laptop", 1, "laptop is a recipe of another command"),
         ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
@@ -78,12 +73,8 @@ def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_p
         ("evaluate --candidate random --opponent ukeire --sequential 90 --decides points", 2, "a number below 90, the"),
         ("bench selfplay --tables 511", 2, "--tables is 511: use an even number"),
         ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
-        ("play --game doudizhu --port 80", 2, "--port has no meaning for DouDizhu: leave it out"),
-        ("adapt --agent nowhere", 1, "'nowhere' is no agent"),
         ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
         ("bench inference --records nowhere", 1, "nowhere: no such file or folder of records"),
-        ("bench features --records nowhere", 1, "nowhere: no such file or folder of records"),
-        ("bench training --encoder sufx", 2, "invalid choice: 'sufx': did you mean 'suphx'?"),
     ],
 )
 def test_a_mistake_is_known_before_anything_heavy_is_imported(
@@ -100,8 +91,9 @@ def test_without_arguments_the_help_has_every_command_in_a_group(capsys: pytest.
     text = capsys.readouterr().out
     for title, names in command_parser.GROUPS:
         assert f"\n{title}:\n" in text
-        assert f"\n  {names[0]} " in text
-    assert "\nmore:\n" not in text
+        assert all(f"\n  {name} " in text for name in names)
+    grouped = {name for _, names in command_parser.GROUPS for name in names}
+    assert grouped == {parser.prog.split()[1] for parser in ALL_PARSERS[1:]}
 
 
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -242,9 +234,7 @@ def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int,
         (["--json"], "arguments are required: COMMAND"),
         (["dance"], "there is no command 'dance': use one of run, "),
         (["records"], "arguments are required: COMMAND"),
-        (["records", "verify"], "arguments are required: PATH"),
         (["runs", "replay", "x", "--wall", "0"], "'0' is not a whole number, 1 to 10,000,000"),
-        (["records", "statistics", "x"], "arguments are required: --player"),
         (["records", "convert", "a", "b", "--to", "sgf"], "invalid choice: 'sgf'"),
         (["run", "a.toml", "--set", "learner.steps"], "is not KEY=VALUE"),
         (["ui", "--port", "70000"], "'70000' is not a port"),
@@ -341,17 +331,14 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
     ("arguments", "message"),
     [
         ("records verify noise.mjlog", "none of 1 records can be used; the first: noise.mjlog"),
-        ("records verify records", "none of 1 records can be used; the first: records/noise.mjlog"),
         ("view noise.mjlog --no-browser", "noise.mjlog"),
         (f"review noise.mjlog --agent {NETS}", "none of 1 records can be used; the first: noise.mjlog"),
-        ("run laptop --records noise.mjlog", "none of 1 records can be used; the first: noise.mjlog"),
         ("run laptop --records noise.mjlog --dry-run", "none of 1 records can be used; the first: noise.mjlog"),
         ("records statistics noise.mjlog --player Anna", "none of 1 records can be used; the first: noise.mjlog"),
         (
             "run laptop --runs noise.mjlog",
             "into the folder noise.mjlog (a file is in its place)",
         ),
-        ("run doudizhu --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
         ("tournament nightly --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
         ("tournament nightly --set pool.newest_from=nowhere", "pool.newest_from is nowhere, which is no folder"),
         ("evaluate --candidate models:/suphx@champion --opponent random", "runs"),

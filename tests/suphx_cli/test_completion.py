@@ -47,15 +47,9 @@ def suggestions(script: Path, line: str, folder: Path = REPOSITORY) -> list[str]
     ("line", "expected"),
     [
         ("suphx tour", "tournament"),
-        ("suphx run self_", "self_play"),
-        ("suphx run laptop --on-code-change r", "redo"),
         ("suphx run laptop --set net.siz", "net.size="),
-        ("suphx tournament nightly --set leaderboard.anc", "leaderboard.anchor="),
         ("suphx run doudizhu --set learning.imit", "learning.imitates="),
         ("suphx launch nightly --set pool.newest_", "pool.newest_from="),
-        ("suphx launch doudizhu_tournament --set leaderboard.dec", "leaderboard.decks="),
-        ("suphx launch laptop --set net.siz", "net.size="),
-        ("suphx evaluate --candidate uke", "ukeire"),
         ("suphx evaluate --hanch", "--hanchans"),
         ("suphx run docs/../pipelines/recipes/lap", "docs/../pipelines/recipes/laptop.toml"),
     ],
@@ -70,7 +64,4 @@ def test_runs_are_offered_by_their_ids(script: Path, tmp_path: Path) -> None:
         (tmp_path / "runs" / name / "run.json").touch()
     assert suggestions(script, "suphx runs show lap", tmp_path) == ["laptop-1", "laptop-2"]
     assert suggestions(script, "suphx runs show lap") == []
-
-
-def test_numbers_get_no_suggestion(script: Path) -> None:
-    assert suggestions(script, "suphx evaluate --hanchans ") == []
+    assert suggestions(script, "suphx evaluate --hanchans ") == [], "a number"

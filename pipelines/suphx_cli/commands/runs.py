@@ -6,7 +6,6 @@ import argparse
 import json
 import shlex
 import sys
-from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -216,21 +215,18 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
     names = [entry.run_id for entry in entries]
     if console.is_json:
         return {"runs": names, "settings": settings, "metrics": _side_by_side(map(_flat, measured))}
-    has_all = console.verbosity == "verbose"
-    if not has_all:
+    if console.verbosity != "verbose":
         measured = [{name: headlines(name, figures) for name, figures in stages.items()} for stages in measured]
     facts: dict[str, list[object]] = {
         "state": [entry.state for entry in entries],
         "seconds": [entry.summary.seconds for entry in entries],
     }
     for title, table in (("run", facts), ("setting", settings), ("figure", _side_by_side(map(_flat, measured)))):
-        common, single = (table, []) if has_all else _in_several(table, names, f"{title}s")
         rows = [
             ("time" if key == "seconds" else key, *(_compared_text(title, key, value) for value in values))
-            for key, values in common.items()
+            for key, values in table.items()
         ]
-        nothing = [] if rows or single else [f"  no {title} differs"]
-        for line in [*text_table((title, *names), rows), *single, *nothing, ""]:
+        for line in [*text_table((title, *names), rows), *([] if rows else [f"  no {title} differs"]), ""]:
             console.line(line)
     return None
 
@@ -255,25 +251,6 @@ def _compared_text(title: str, key: str, value: object) -> str:
         return value_text(key.rpartition(".")[2], value) or "-"
     is_plain = isinstance(value, str) and value.isprintable() and value
     return str(value) if is_plain else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _in_several(
-    table: Mapping[str, Sequence[object]], names: Sequence[str], title: str
-) -> tuple[dict[str, Sequence[object]], list[str]]:
-    """Return what at least two runs have, and lines that count by its group what only one of them has."""
-    common: dict[str, Sequence[object]] = {}
-    single: dict[str, Counter[str]] = {}
-    for key, values in table.items():
-        having = [name for name, value in zip(names, values, strict=True) if value is not None]
-        if len(having) == 1:
-            single.setdefault(having[0], Counter())[key.partition(".")[0]] += 1
-        else:
-            common[key] = values
-    lines = [
-        f"only in {name}: {counts.total()} {title} ({', '.join(f'{group} {n}' for group, n in counts.most_common())})"
-        for name, counts in single.items()
-    ]
-    return common, [*lines, *(["--verbose shows them"] if lines else [])]
 
 
 _NOT_SAVED: Mapping[StopOutcome | None, str] = {

@@ -24,17 +24,14 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_scripts_get_both_as_lists(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scripts_get_the_forms_of_names_and_the_nets_of_all_games(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = save_nets(runs / "doudizhu-1" / "learning", seed=1)
     assert cli.main(["agents", "--runs", str(runs), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(each["name"], each["about"]) for each in found["agents"]] == list(AGENT_FORMS)
-    assert found["nets"] == [f"{runs}/laptop-1/supervised", f"{runs}/laptop-2/supervised"]
-
-
-def test_nets_of_other_games_are_listed_too(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own = save_nets(runs / "doudizhu-1" / "learning", seed=1)
-    assert cli.main(["agents", "--runs", str(runs), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["nets"][0] == str(own)
+    assert found["nets"] == [str(own), f"{runs}/laptop-1/supervised", f"{runs}/laptop-2/supervised"]
 
 
 @pytest.mark.parametrize("name", [name for name, _ in AGENT_FORMS])

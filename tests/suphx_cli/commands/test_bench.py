@@ -39,11 +39,9 @@ def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) 
     assert values["cold_start_seconds"] is None
 
 
-@pytest.mark.slow
-def test_a_first_game_starts_with_an_empty_and_with_a_full_cache(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "simulator", "--hanchans", "1", "--seconds", "0")
-    assert values["cold_start_seconds"] > 0
-    assert values["warm_start_seconds"] > 0
+def test_hands_of_dazhong_are_measured_in_the_kernel_and_at_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "simulator", "--game", "dazhong", "--seconds", "0")
+    assert min(values["hands_per_second"], values["match_hands_per_second"]) > 0
 
 
 def test_hands_and_features_report_rates(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,14 +52,6 @@ def test_hands_and_features_report_rates(capsys: pytest.CaptureFixture[str]) -> 
     assert min(values["without_lookahead_per_second"], values["scaling"]) > 0
     assert (values["bytes_per_row"], values["bytes_per_claim_row"]) == (3562, 4072)
     assert (values["threads"], values["decisions"], values["seed"]) == (2, 300, 0)
-
-
-@pytest.mark.records
-def test_features_takes_positions_of_real_games(capsys: pytest.CaptureFixture[str], records: Path) -> None:
-    folder = records / "houou-tonpuu-2023-2024"
-    values = bench(capsys, "features", "--decisions", "200", "--seconds", "0", "--records", str(folder))
-    assert values["positions"] == "recorded games"
-    assert (values["decisions"], values["scaling"]) == (200, None)
 
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")
@@ -116,14 +106,6 @@ def test_the_command_line_knows_all_encoders() -> None:
 def test_cuda_without_a_gpu_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "inference", "--device", "cuda"]) == 1
     assert capsys.readouterr().err.splitlines()[-1].endswith("this machine has no usable GPU: use auto or cpu")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("subject", ["inference", "training"])
-def test_compiled_nets_are_measured_too(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, subject, *FAST, "--batch", "16", "--compile", "default")
-    check_rates(values, [16])
-    assert values["compilation"] == "default"
 
 
 @pytest.mark.gpu

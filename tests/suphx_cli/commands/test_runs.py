@@ -115,26 +115,8 @@ def test_two_runs_are_compared_side_by_side(runs: Path, capsys: pytest.CaptureFi
     table = [line.split() for line in lines(runs, capsys, "compare", "laptop-1", "laptop-2")]
     assert ["net.size", "tiny", "small"] in table
     assert ["evaluation.paired_difference", "-0.25", "-0.5"] in table
+    assert ["records.games", "-", "40"] in table
     assert "evaluation.observations_per_second" not in [cells[0] for cells in table if cells]  # --verbose has all
-
-
-def test_what_only_one_run_has_is_counted(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    many = "".join(f"key_{number} = {number}\n" for number in range(60))
-    recipe = f'name = "night"\n[net]\nsize = "small"\n[oracle]\n{many}[pool]\nnewest = 3\n'
-    write_run(runs, "night-1", recipe=recipe, metrics={"leaderboard": {"games": 8.0}})
-    text = lines(runs, capsys, "compare", "laptop-1", "night-1")
-    assert "only in night-1: 61 settings (oracle 60, pool 1)" in text
-    assert "only in laptop-1: 1 figures (evaluation 1)" in text
-    assert len(text) < 20
-    assert ["net.size", "tiny", "small"] in [line.split() for line in text]
-    assert len(lines(runs, capsys, "compare", "laptop-1", "night-1", "--verbose")) > 70
-
-
-def test_yes_deletes_runs_without_a_question(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = answer(runs, capsys, "delete", "laptop-1", "laptop-2", "--yes")
-    assert result["deleted"] == ["laptop-1", "laptop-2"]
-    assert result["freed_bytes"] > 0
-    assert list(runs.iterdir()) == []
 
 
 def test_figures_in_mlflow_are_deleted_with_the_run(
