@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from suphx.experience.decisions import BOOL, Decisions, concatenate
-from suphx.games.registry import decision_names
 from suphx.selfplay.config import ReplayBufferConfig
 
 _LEAST_SHARE = 1 / 8
@@ -132,9 +131,9 @@ class ReplayBuffer:
         arrays: dict[str, np.ndarray] = {}
         uses: dict[str, list[int]] = {}
         for head, blocks in self._blocks.items():
-            uses[decision_names()[head]] = [count for _, count in blocks]
+            uses[str(head)] = [count for _, count in blocks]
             for number, (block, _) in enumerate(blocks):
-                arrays |= {f"{decision_names()[head]}.{number}.{name}": array for name, array in block.arrays().items()}
+                arrays |= {f"{head}.{number}.{name}": array for name, array in block.arrays().items()}
         return arrays, {"uses": uses, "counts": asdict(self.counts)}
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
@@ -142,8 +141,8 @@ class ReplayBuffer:
         self._num_bytes = 0
         for head, blocks in self._blocks.items():
             blocks.clear()
-            for number, uses in enumerate(values["uses"][decision_names()[head]]):
-                prefix = f"{decision_names()[head]}.{number}."
+            for number, uses in enumerate(values["uses"][str(head)]):
+                prefix = f"{head}.{number}."
                 own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
                 self._put(Decisions.from_arrays(head, own), uses)
         self.counts = BufferCounts(**values["counts"])

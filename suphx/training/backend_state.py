@@ -19,7 +19,6 @@ import torch
 from torch import Tensor
 
 from suphx.experience.decisions import Decisions
-from suphx.games.registry import decision_names
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.backend import Backend, BackendState, LearnerState
 from suphx.selfplay.buffer import BufferCounts
@@ -116,14 +115,14 @@ def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors |= from_arrays(f"buffer/{number}", arrays)
     for number, parts in enumerate(state.held):
         for part in parts:
-            tensors |= from_arrays(f"held/{number}/{decision_names()[part.decision]}", part.arrays())
+            tensors |= from_arrays(f"held/{number}/{part.decision}", part.arrays())
     for version in (*state.older, state.latest):
         for net, weights in version.weights.items():
             tensors |= from_arrays(f"version/{version.number}/{net}", weights)
     header = {
         "learner": learner,
         "buffers": [values for _, values in state.buffers],
-        "held": [[decision_names()[part.decision] for part in parts] for parts in state.held],
+        "held": [[part.decision for part in parts] for parts in state.held],
         "next_simulator": state.next_simulator,
         "counts": asdict(state.counts),
         "latest": state.latest.number,
@@ -149,11 +148,8 @@ def unpacked(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> Backen
         simulators=[to_arrays(below(tensors, f"simulator/{number}/")) for number in range(num_simulators)],
         buffers=[(to_arrays(below(tensors, f"buffer/{n}/")), values) for n, values in enumerate(header["buffers"])],
         held=[
-            [
-                Decisions.from_arrays(decision_names().index(name), to_arrays(below(tensors, f"held/{number}/{name}/")))
-                for name in names
-            ]
-            for number, names in enumerate(header["held"])
+            [Decisions.from_arrays(kind, to_arrays(below(tensors, f"held/{number}/{kind}/"))) for kind in kinds]
+            for number, kinds in enumerate(header["held"])
         ],
     )
 
