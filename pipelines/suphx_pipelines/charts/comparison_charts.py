@@ -58,25 +58,15 @@ def interval_chart(
         parts += [svg.words(_EDGE, 12, f"← {left}")] if left else []
         parts += [svg.words(WIDTH - _EDGE, 12, f"{right} →", "end")] if right else []
     for number, row in enumerate(rows):
-        parts += _row(row, scale, top + height * number, height - 11)
+        words, y, colour = top + height * number + 14, top + height * (number + 1) - 11, f"k{row.colour}"
+        parts += [svg.words(_EDGE, words, row.name, kind="strong")] if row.name else []
+        parts += [svg.words(WIDTH - _EDGE, words, row.note, "end", "soft note")] if row.note else []
+        if row.low is not None and row.high is not None:
+            parts.append(svg.path([(scale.at(row.low), y), (scale.at(row.high), y)], f"bar thick {colour}"))
+        if row.value is not None:
+            hint, place = svg.hint(f"{row.name} {row.note}".strip()), {"cx": scale.at(row.value), "cy": y, "r": 4.5}
+            parts.append(svg.element("circle", hint, **place, class_=f"dot {colour}"))
     return svg.drawing(WIDTH, base + _FOOT, parts, label)
-
-
-def _row(row: Row, scale: Scale, top: float, down: float) -> list[str]:
-    y = top + down
-    colour = f"k{row.colour}"
-    parts = []
-    if row.name:
-        parts.append(svg.words(_EDGE, top + 14, row.name, kind="strong"))
-    if row.note:
-        parts.append(svg.words(WIDTH - _EDGE, top + 14, row.note, "end", "soft note"))
-    if row.low is not None and row.high is not None:
-        parts.append(svg.path([(scale.at(row.low), y), (scale.at(row.high), y)], f"bar thick {colour}"))
-    if row.value is None:
-        return parts
-    place = {"cx": scale.at(row.value), "cy": y, "r": 4.5}
-    parts.append(svg.element("circle", svg.hint(f"{row.name} {row.note}".strip()), **place, class_=f"dot {colour}"))
-    return parts
 
 
 _BAR_EDGE, _BAR_HEIGHT, _PLAYER_ROW, _PLAYER_FOOT = 6.0, 24.0, 50.0, 20.0
@@ -98,25 +88,19 @@ def placement_chart(players: Sequence[tuple[str, Sequence[int]]], label: str) ->
         parts.append(svg.words(_BAR_EDGE + quarter * width, base + 13, text, "middle"))
     for number, (name, shares) in enumerate(rows):
         parts.append(svg.words(_BAR_EDGE, _PLAYER_ROW * number + 14, name, kind="strong"))
-        parts += _bar(shares, _PLAYER_ROW * number + 20, width)
+        texts, left, top = [], _BAR_EDGE, _PLAYER_ROW * number + 20
+        for place, share in enumerate(shares):
+            text = f"{100 * share:.0f} %"
+            hint = svg.hint(f"{PLACES[place]}: {100 * share:.1f} %")
+            box = {"x": left, "y": top, "width": share * width, "height": _BAR_HEIGHT}
+            parts.append(svg.element("rect", hint, **box, class_=f"place{place}"))
+            if share >= _FEWEST_FOR_TEXT:
+                texts.append(svg.words(left + share * width / 2, top + 16, text, "middle", f"on in{place}"))
+            left += share * width
+        for x in (_BAR_EDGE + quarter * width for quarter in _QUARTERS):
+            parts.append(svg.path([(x, top - 3), (x, top + _BAR_HEIGHT + 3)], "level"))
+        parts += texts
     return svg.drawing(WIDTH, base + _PLAYER_FOOT, parts, label)
-
-
-def _bar(shares: Sequence[float], top: float, width: float) -> list[str]:
-    parts, texts = [], []
-    left = _BAR_EDGE
-    for place, share in enumerate(shares):
-        text = f"{100 * share:.0f} %"
-        hint = svg.hint(f"{PLACES[place]}: {100 * share:.1f} %")
-        box = {"x": left, "y": top, "width": share * width, "height": _BAR_HEIGHT}
-        parts.append(svg.element("rect", hint, **box, class_=f"place{place}"))
-        if share >= _FEWEST_FOR_TEXT:
-            texts.append(svg.words(left + share * width / 2, top + 16, text, "middle", f"on in{place}"))
-        left += share * width
-    for quarter in _QUARTERS:
-        x = _BAR_EDGE + quarter * width
-        parts.append(svg.path([(x, top - 3), (x, top + _BAR_HEIGHT + 3)], "level"))
-    return [*parts, *texts]
 
 
 _PAIRING_ROW, _NAMES, _PAIRING_TOP, _LETTER = 24.0, 150.0, 20.0, 6.2

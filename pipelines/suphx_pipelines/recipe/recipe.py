@@ -307,7 +307,10 @@ class Recipe(AnyRecipe):
         self._check_names()
         object.__setattr__(self, "reinforcement", replace(self.reinforcement, game=self.game_name))
         if not self.initial_agent:
-            self._check_workers()
+            batch, workers = self.supervised.batch_size, self.data_parallel.num_workers
+            if self.reinforcement.start != "random" and batch % workers:
+                every = f"{workers} workers (data_parallel.num_workers)"
+                raise ValueError(f"supervised.batch_size is {batch}: use a multiple of the {every}")
             return
         if self.reinforcement.start == "random":
             raise ValueError('initial_agent has no effect with reinforcement.start = "random": leave one of them out')
@@ -339,14 +342,6 @@ class Recipe(AnyRecipe):
                     decision_numbers(config.heads, self.game_name)
                 except ValueError as error:
                     raise ValueError(f"{key}.{error}") from error
-
-    def _check_workers(self) -> None:
-        """Raise ValueError if the workers of supervised learning cannot share its batches."""
-        batch, workers = self.supervised.batch_size, self.data_parallel.num_workers
-        if self.reinforcement.start != "random" and batch % workers:
-            raise ValueError(
-                f"supervised.batch_size is {batch}: use a multiple of the {workers} workers (data_parallel.num_workers)"
-            )
 
     @property
     def game_name(self) -> str:

@@ -210,7 +210,12 @@ class StageStorage:
             shutil.rmtree(_aside(folder), ignore_errors=True)
         else:
             write_json(folder / _REACHED, {"number": number})  # also without a storage: one may be set later
-        if self._uploads is None or (number == FINISHED and self._is_stored(stage_name, folder)):
+        is_stored = False
+        if self._storage is not None and number == FINISHED and f"/{FINISHED}." in self._stored_path(folder):
+            is_stored = True
+            with suppress(OSError):  # it is away: nothing says that it lost anything
+                is_stored = self._storage.has_any(self.name(stage_name))
+        if self._uploads is None or is_stored:
             if then is not None:
                 then()
             return
@@ -240,15 +245,6 @@ class StageStorage:
     def forget(self, folder: Path) -> None:
         """Have the next ``keep`` of a finished folder store it again: its files have changed."""
         (folder / _MARK).unlink(missing_ok=True)
-
-    def _is_stored(self, stage_name: str, folder: Path) -> bool:
-        """Tell whether the result was stored or fetched, unless the storage has nothing of the stage."""
-        if self._storage is None or f"/{FINISHED}." not in self._stored_path(folder):
-            return False
-        try:
-            return self._storage.has_any(self.name(stage_name))
-        except OSError:  # it is away: nothing says that it lost anything
-            return True
 
     def _mark(self, folder: Path, version: CheckpointVersion) -> None:
         write_json(folder / _MARK, {"version": version.path})

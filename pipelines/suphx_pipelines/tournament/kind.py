@@ -258,10 +258,17 @@ class Kind:
         sums = {} if row is None else dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
         pairs = {name: STATISTICS_RATIOS[name] for name in _STYLE_RATIOS}
         lost = night.forfeits.to_json([other.name for other in pool.entrants])
+        against = None
+        if champion is not None and entrant is not champion:
+            pair = {entrant.digest, champion.digest}
+            if len({game.wall for game in games if pair <= set(game.seats)}) >= MIN_CLUSTERS:
+                found = head_to_head(games, entrant.digest, champion.digest)
+                interval = found.interval
+                against = {"difference": found.mean, "interval": interval.ends, "is_widened": interval.is_widened}
         return {
             "placements": [int(np.count_nonzero(places == rank)) for rank in range(1, self.least + 1)],
             "average_placement": float(places.mean()),
-            "against_champion": _against(games, entrant, champion),
+            "against_champion": against,
             "style": {name: sums[over] / sums[by] if sums.get(by) else None for name, (over, by) in pairs.items()},
             **lost.get(entrant.name, {"forfeits": 0}),
         }
@@ -420,14 +427,3 @@ def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[
             break
         seed = (seed + 1) % MAX_DEAL_SEED
     return seed
-
-
-def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:
-    """Return the difference to the champion in their common games; None with few common walls."""
-    if champion is None or entrant is champion:
-        return None
-    pair = {entrant.digest, champion.digest}
-    if len({game.wall for game in games if pair <= set(game.seats)}) < MIN_CLUSTERS:
-        return None
-    found = head_to_head(games, entrant.digest, champion.digest)
-    return {"difference": found.mean, "interval": found.interval.ends, "is_widened": found.interval.is_widened}
