@@ -74,28 +74,23 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
         raise ManifestError(f"its writer {_shown(writer)} is not 32 hexadecimal digits")
     if not isinstance(files, dict):
         raise ManifestError("its files are not a table")
-    digests = {_file_name(name): _digest(name, value) for name, value in files.items()}
+    digests: dict[str, Digest] = {}
+    for name, value in files.items():
+        parts = name.split("/")
+        is_plain = name.isprintable() and "\\" not in name and len(name.encode()) <= MAX_NAME
+        if not is_plain or any(not one or one.startswith(".") or len(one.encode()) > _MAX_PART_NAME for one in parts):
+            raise ManifestError(f"{_shown(name)} is no name of a file inside the folder")
+        match value:
+            case [int(size), str(digest)] if type(size) is int and size >= 0 and _SHA256.fullmatch(digest):
+                digests[name] = size, digest
+            case _:
+                raise ManifestError(f"{_shown(name)} has {_shown(value)}: not a size and a SHA-256")
     for name in digests:
         if not digests.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
             raise ManifestError(f"{_shown(name)} is inside of a file")
     if not (score is None or is_finite_number(score)) or not is_finite_number(saved):
         raise ManifestError(f"its score {_shown(score)} or its time {_shown(saved)} is not a finite number")
     return CheckpointVersion(path=path, writer=writer, files=digests, score=score, saved=saved)
-
-
-def _file_name(name: str) -> str:
-    parts = name.split("/")
-    is_plain = name.isprintable() and "\\" not in name and len(name.encode()) <= MAX_NAME
-    if not is_plain or any(not part or part.startswith(".") or len(part.encode()) > _MAX_PART_NAME for part in parts):
-        raise ManifestError(f"{_shown(name)} is no name of a file inside the folder")
-    return name
-
-
-def _digest(name: str, value: object) -> Digest:
-    match value:
-        case [int(size), str(digest)] if type(size) is int and size >= 0 and _SHA256.fullmatch(digest):
-            return size, digest
-    raise ManifestError(f"{_shown(name)} has {_shown(value)}: not a size and a SHA-256")
 
 
 def _shown(value: object) -> str:

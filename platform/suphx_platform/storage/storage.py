@@ -79,7 +79,14 @@ class Storage:
     def __init__(self, config: StorageConfig) -> None:
         """Reach no server yet; ValueError without an address."""
         self.config = config
-        self._store = _open(config)
+        if not config.address:
+            raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
+        if config.is_bucket:
+            from suphx_platform.storage.bucket import BucketStore  # boto3: only when somebody needs it
+
+            self._store: ObjectStore = BucketStore(config)
+        else:
+            self._store = FolderStore(Path(config.address))
         self._lease = WriterLease(self._store, config.address)
         self._probe = f"{_PROBE}{uuid.uuid4().hex}"
         self._may_not_remove = False
@@ -118,9 +125,15 @@ class Storage:
                 f"{folder} is no folder: nothing is stored as {name}; keep the folder of a run until the run has ended"
             )
         self._lease.take(name)
-        path = self._next_path(name, number)
-        writer = uuid.uuid4().hex
-        files = _files(folder)
+        finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
+        attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
+        if attempt > _MAX_ATTEMPTS:
+            raise FileExistsError(
+                f"{self.config.address}/{name} has {attempt - 1} attempts at version {number}: delete it"
+            )
+        path, writer = f"{name}/{number:0{_DIGITS}}.{attempt:03}", uuid.uuid4().hex
+        found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
+        files = sorted(file.as_posix() for file in found if not any(part.startswith(".") for part in file.parts))
         try:
             digests = self._send(files, folder, f"{path}/{writer}")
             version = CheckpointVersion(path=path, writer=writer, files=digests, score=score, saved=time.time())
@@ -134,7 +147,10 @@ class Storage:
                 raise
             # It is ours: its manifest arrived after all. What is in this folder may be newer: it is the next version.
             return self.save(name, folder, number=number, score=score)
-        self._read_back(version)
+        if self._version(path) != version:  # not what was sent
+            with suppress(OSError):  # a manifest that stays and is unreadable is passed over: the next save is another
+                self._store.delete([f"{path}/{MANIFEST}", *map(version.key, version.files)])
+            raise OSError(f"{self.config.address}/{path}/{MANIFEST}: {_NOT_KEPT}")
         try:
             self._prune(name, path)
         except OSError as error:
@@ -144,16 +160,6 @@ class Storage:
             address = self.config.address
             _logger.log(level, "%s/%s is stored, but old versions are not removed: %s", address, path, error)
         return version
-
-    def _next_path(self, name: str, number: int) -> str:
-        """Return the first path of ``number`` that nobody has finished."""
-        finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
-        attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
-        if attempt > _MAX_ATTEMPTS:
-            raise FileExistsError(
-                f"{self.config.address}/{name} has {attempt - 1} attempts at version {number}: delete it"
-            )
-        return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
 
     def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, Digest]:
         """Upload ``files`` of ``folder`` below ``place``, and read them back.
@@ -179,15 +185,6 @@ class Storage:
             with suppress(OSError):  # as when the storage is away: a later save removes it
                 self._store.delete([f"{place}/{file}" for file in files])
             raise
-
-    def _read_back(self, version: CheckpointVersion) -> None:
-        """OSError, with the version removed, unless the storage has its manifest as it was sent."""
-        if self._version(version.path) == version:
-            return
-        manifest = f"{version.path}/{MANIFEST}"
-        with suppress(OSError):  # a manifest that stays and cannot be read is passed over: the next save is another one
-            self._store.delete([manifest, *map(version.key, version.files)])
-        raise OSError(f"{self.config.address}/{manifest}: {_NOT_KEPT}")
 
     # Loading
 
@@ -219,7 +216,9 @@ class Storage:
                     list(pool.map(fetch, version.files if files is None else version.files.keys() & files))
             except (DamagedObjectError, FileNotFoundError) as error:
                 raise DamagedVersionError(str(error)) from error
-            _sync_tree(new)  # before it has the name of a folder that is whole
+            for place, _, names in os.walk(new):  # before it has the name of a folder that is whole
+                for each in (*(Path(place, name) for name in names), Path(place)):
+                    sync(each)
             if folder.exists() and aside is not None:
                 shutil.rmtree(aside, ignore_errors=True)
                 folder.rename(aside)
@@ -380,23 +379,17 @@ class Storage:
             return bool(path) and path <= versions[-1].path and not key.startswith(owned)
 
         left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
-        unknown = {_path_of(key, name) for key in left}.difference(finished)
-        hidden = {path for path in unknown if self._has_manifest(path)}
+        hidden = set()  # versions with a manifest, although a listing lacks it
+        for path in {_path_of(key, name) for key in left}.difference(finished):
+            with suppress(FileNotFoundError):
+                with suppress(DamagedObjectError):
+                    self._store.get(f"{path}/{MANIFEST}")
+                hidden.add(path)
         self._store.delete([key for key in left if _path_of(key, name) not in hidden])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
             _logger.debug("uploads that were cut off may be left: %s", error)
-
-    def _has_manifest(self, path: str) -> bool:
-        """Tell whether a version has a manifest, although a listing lacks it."""
-        try:
-            self._store.get(f"{path}/{MANIFEST}")
-        except FileNotFoundError:
-            return False
-        except DamagedObjectError:
-            pass
-        return True
 
 
 def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:
@@ -413,30 +406,6 @@ def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig)
                 stretches.setdefault(version.number // config.keep_every, version)
         kept += [version for stretch, version in stretches.items() if stretch > 0]
     return kept
-
-
-def _open(config: StorageConfig) -> ObjectStore:
-    if not config.address:
-        raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
-    if not config.is_bucket:
-        return FolderStore(Path(config.address))
-    from suphx_platform.storage.bucket import BucketStore  # boto3: only when somebody needs it
-
-    return BucketStore(config)
-
-
-def _files(folder: Path) -> list[str]:
-    """Return the paths of the files below a folder, without what begins with a dot."""
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
-
-
-def _sync_tree(folder: Path) -> None:
-    """Return when the disk has all files and folders below ``folder``, so that a power cut does not undo them."""
-    for place, _, names in os.walk(folder):
-        for name in names:
-            sync(Path(place, name))
-        sync(Path(place))
 
 
 def _path_of(key: str, name: str) -> str:

@@ -44,7 +44,10 @@ class StorageConfig:
 
     def __post_init__(self) -> None:
         for name in ("address", "endpoint_url"):
-            if _has_credentials(getattr(self, name)):
+            value: str = getattr(self, name)
+            bucket = value.removeprefix("s3://").partition("/")[0]
+            is_strange = ":" in bucket if value.startswith("s3://") else value.lower().startswith("http")
+            if has_credentials(value) or (is_strange and is_unclear(value)):
                 raise ValueError(
                     f"{name} contains a user or a password, which everybody could read in the recipe: remove it, set "
                     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -72,9 +75,3 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 def _shown(address: str) -> str:
     """Return an address that is wrong as an error shows it: not if it may have a password."""
     return "not shown, as it has an @" if "@" in address else repr(address)
-
-
-def _has_credentials(address: str) -> bool:
-    bucket = address.removeprefix("s3://").partition("/")[0]
-    is_strange = ":" in bucket if address.startswith("s3://") else address.lower().startswith("http")
-    return has_credentials(address) or (is_strange and is_unclear(address))

@@ -69,7 +69,15 @@ class WriterLease:
         """
         epoch, text = self._mine[name]
         last = max(map(_epoch, self._marks(name)), default=0)  # a listing may lack our own mark
-        if last > epoch or self._content(_mark(name, epoch)) != text:
+        key, content = _mark(name, epoch), None
+        try:
+            content = read_parsed(self._store.get, key, _checked)
+        except FileNotFoundError:  # a later writer has removed it
+            pass
+        except (ValueError, DamagedObjectError) as error:
+            told = "the mark of the writer cannot be read; look into the server's log, and at proxies before it"
+            raise OSError(f"{self._address}/{key}: {told}") from error
+        if last > epoch or content != text:
             raise FileExistsError(
                 f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
             )
@@ -78,16 +86,6 @@ class WriterLease:
         """Remove all marks of a name whose versions are removed."""
         self._store.delete(self._marks(name))
         self._mine.pop(name, None)
-
-    def _content(self, key: str) -> bytes | None:
-        """Return what is in a mark; None if a later writer has removed it."""
-        try:
-            return read_parsed(self._store.get, key, _checked)
-        except FileNotFoundError:
-            return None
-        except (ValueError, DamagedObjectError) as error:
-            text = "the mark of the writer cannot be read; look into the server's log, and at proxies before it"
-            raise OSError(f"{self._address}/{key}: {text}") from error
 
     def _marks(self, name: str) -> list[str]:
         return self._store.keys(f"{name}/.writers/")
