@@ -100,7 +100,19 @@ def play_deal_match(setup: MatchSetup, num_deals: int, *, runner: GameRunner = O
     ValueError for an unknown agent, one that must follow whole games, or a wrong number.
     """
     walls = setup.deals(hanchans_of(num_deals))
-    tasks = [_task(setup, walls, first) for first in range(0, len(walls), _GAMES_PER_TASK)]
+    tasks = []
+    for first in range(0, len(walls), _GAMES_PER_TASK):
+        part = walls[first : first + _GAMES_PER_TASK]
+        last = first + len(part)
+        which = f"walls {first + 1} to {last} of {len(walls)}"
+        tasks.append(
+            GameTask(
+                seating=np.full((len(part), SEATS), OPPONENT),
+                seeds=tuple(part),
+                key=f"deals-of-walls-{first + 1}-{last}",
+                title=f"deals of {setup.opponent} again with {setup.candidate}, {which}",
+            )
+        )
     plan = replace(setup.plan(), play=_play, summarise=_summarise)
     games = {played.index: played.summary["games"] for played in runner.play(plan, tasks)}
     deals = [np.array(deal) for index in range(len(tasks)) for deal in games[index]]
@@ -115,17 +127,6 @@ def play_deal_match(setup: MatchSetup, num_deals: int, *, runner: GameRunner = O
         seed=setup.seed,
         changed_share=float(differs.mean()),
         difference=paired_difference(own.ravel(), other.ravel(), clusters),
-    )
-
-
-def _task(setup: MatchSetup, walls: range, first: int) -> GameTask:
-    part = walls[first : first + _GAMES_PER_TASK]
-    last = first + len(part)
-    return GameTask(
-        seating=np.full((len(part), SEATS), OPPONENT),
-        seeds=tuple(part),
-        key=f"deals-of-walls-{first + 1}-{last}",
-        title=f"deals of {setup.opponent} again with {setup.candidate}, walls {first + 1} to {last} of {len(walls)}",
     )
 
 
@@ -159,7 +160,6 @@ class GameBranches:
     """The deals of one hanchan of the opponent."""
 
     id: str
-    """Of the hanchan."""
     opponent: I32
     """int32 [deals, 4]: points that each seat won or lost with the opponent at all seats."""
     candidate: I32
@@ -281,13 +281,9 @@ class _BranchPool:
         counts = np.array([len(self._deals[game]) for game in ended])
         before = shares_played(counts - 1, np.zeros_like(game_is_over))
         self._progress(float((shares_played(counts, game_is_over) - before).sum()))
-        if game_is_over.any():
-            self._finish_games(ended[game_is_over])
-
-    def _finish_games(self, slots: I64) -> None:
-        for slot in slots.tolist():
+        for slot in ended[game_is_over].tolist():
             columns = zip(*self._deals[slot], strict=True)
             number = int(self._numbers[slot])
             self._finished[number] = GameBranches(str(number), *(np.stack(column) for column in columns))
             self._deals[slot] = []
-        self._begin_games(slots)
+        self._begin_games(ended[game_is_over])

@@ -49,9 +49,7 @@ class Cost:
     standard_error: float
     """Of the mean, over the deals that were dealt again at random; 0 if no deal ended differently."""
     interval: Interval
-    """95 % interval."""
     samples: int
-    """Deals behind it."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts and pages read."""
@@ -89,14 +87,11 @@ class CostJudge:
         decisions while deals are played on; their sum is n. The same call gives the same costs.
         """
         size = max(1, _MAX_TABLES // (2 * self._samples))
-        parts = range(0, len(numbers), size)
-        return [
-            cost
-            for first in parts
-            for cost in self._costs(
-                game, recorded, numbers[first : first + size], wanted[first : first + size], progress
-            )
-        ]
+        costs: list[Cost] = []
+        for first in range(0, len(numbers), size):
+            part = slice(first, first + size)
+            costs += self._costs(game, recorded, numbers[part], wanted[part], progress)
+        return costs
 
     def _costs(
         self,
@@ -106,24 +101,23 @@ class CostJudge:
         wanted: I16,
         progress: Callable[[float], None] | None,
     ) -> list[Cost]:
-        starts = self._deal_anew(game, recorded, numbers)
+        tables, num = np.repeat(recorded.tables[numbers], self._samples), self._samples
+        key = zlib.crc32(game.id.encode())
+        seeds = [np.random.default_rng([key, number]).integers(0, MAX_SEED, num) for number in numbers]
+        starts = determinise(tables, tables["actor"], np.concatenate(seeds))
+        starts["has_draw_lanes"] = True
         seats = starts["actor"].astype(np.int64)
-        kyokus = np.repeat(recorded.kyokus[numbers], self._samples)
+        kyokus = np.repeat(recorded.kyokus[numbers], num)
         worths = []
         for moves in (wanted, recorded.actions[numbers]):
-            ends = self._play_on(starts, np.repeat(moves, self._samples), game, progress)
+            ends = self._play_on(starts, np.repeat(moves, num), game, progress)
             worths.append(self._worths(game, kyokus, seats, ends))
-        gains = (worths[0] - worths[1]).reshape(len(numbers), self._samples)
-        return [_cost(line) for line in gains]
-
-    def _deal_anew(self, game: GameLog, recorded: RecordedDecisions, numbers: I64) -> Records:
-        """Return the tables of the decisions, each ``samples`` times in a row, with all that is hidden dealt again."""
-        tables = np.repeat(recorded.tables[numbers], self._samples)
-        key = zlib.crc32(game.id.encode())
-        seeds = [np.random.default_rng([key, number]).integers(0, MAX_SEED, self._samples) for number in numbers]
-        dealt = determinise(tables, tables["actor"], np.concatenate(seeds))
-        dealt["has_draw_lanes"] = True
-        return dealt
+        costs = []
+        for gains in (worths[0] - worths[1]).reshape(len(numbers), num):
+            mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(num)
+            radius = error * float(stdtrit(num - 1, (1 + LEVEL) / 2))
+            costs.append(Cost(mean, error, Interval(mean - radius, mean + radius), num))
+        return costs
 
     def _play_on(
         self, starts: Records, moves: I16, game: GameLog, progress: Callable[[float], None] | None
@@ -136,20 +130,17 @@ class CostJudge:
         while unfinished:
             waiting = simulator.waiting()
             if waiting.size:
-                simulator.advance(waiting, self._act(simulator.tables, waiting))
+                actions: I16 = np.array(self._agent.act(simulator.tables, waiting), np.int16)
+                # A scripted agent that never calls has no move where the player has called.
+                unanswered = np.flatnonzero(simulator.tables["legal"][waiting, actions] == 0)
+                if unanswered.size:
+                    actions[unanswered] = self._substitute.act(simulator.tables, waiting[unanswered])
+                simulator.advance(waiting, actions)
             if progress is not None:
                 progress((unfinished - waiting.size) / (2 * self._samples))  # two moves of each decision
             unfinished = waiting.size
         simulator.next_kyoku(np.arange(len(starts)))
         return simulator.tables
-
-    def _act(self, tables: Records, waiting: I64) -> I16:
-        """Return the agent's moves; a scripted agent that never calls has none where the player has called."""
-        actions: I16 = np.array(self._agent.act(tables, waiting), np.int16)
-        unanswered = np.flatnonzero(tables["legal"][waiting, actions] == 0)
-        if unanswered.size:
-            actions[unanswered] = self._substitute.act(tables, waiting[unanswered])
-        return actions
 
     def _worths(self, game: GameLog, kyokus: I64, seats: I64, ends: Records) -> F64:
         """Return what each table [m] after its deal is worth to the seat that decided."""
@@ -169,18 +160,9 @@ class CostJudge:
 @torch.inference_mode()
 def _predicted(predictor: RewardPredictor, game: GameLog, kyoku: int, seats: I64, ends: Records) -> F64:
     """Return what games are worth to ``seats`` [m] by the predictor, if the deal ``kyoku`` ended as in ``ends`` [m]."""
-    before = encode_game_progress(_progress_to(game, kyoku))[:, seats].transpose(1, 0, 2)
-    after = encode_game_progress(_progress_after(game, kyoku, ends))[np.arange(len(ends)), seats][:, None]
-    lines = torch.from_numpy(np.concatenate([before, after], axis=1))
-    worths: F64 = predictor(lines)[:, -1].double().numpy()
-    return worths
-
-
-def _progress_to(game: GameLog, kyoku: int) -> GameProgress:
-    """Return how the game stood at the start of each deal up to ``kyoku``."""
     deals = game.kyokus[: kyoku + 1]
     scores = np.array([deal.scores for deal in deals], np.int32)
-    return GameProgress(
+    at_starts = GameProgress(
         round_scores=np.diff(scores, axis=0, prepend=scores[:1]),
         scores=scores,
         kyoku=np.array([deal.kyoku for deal in deals], np.int32),
@@ -188,26 +170,13 @@ def _progress_to(game: GameLog, kyoku: int) -> GameProgress:
         kyotaku=np.array([deal.kyotaku for deal in deals], np.int32),
         is_over=np.zeros(len(deals), np.bool_),
     )
-
-
-def _progress_after(game: GameLog, kyoku: int, ends: Records) -> GameProgress:
-    """Return how the games stand after the deal."""
-    scores = ends["scores"].astype(np.int32)
-    return GameProgress(
-        round_scores=scores - np.array(game.kyokus[kyoku].scores, np.int32),
-        scores=scores,
-        kyoku=ends["kyoku"].astype(np.int32),
-        honba=ends["honba"].astype(np.int32),
-        kyotaku=ends["kyotaku"].astype(np.int32),
-        is_over=ends["phase"] == GAME_END,
-    )
-
-
-def _cost(gains: F64) -> Cost:
-    """Return the cost from the differences of all samples."""
-    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(len(gains))
-    radius = error * float(stdtrit(len(gains) - 1, (1 + LEVEL) / 2))
-    return Cost(mean, error, Interval(mean - radius, mean + radius), len(gains))
+    own = {name: ends[name].astype(np.int32) for name in ("scores", "kyoku", "honba", "kyotaku")}
+    at_ends = GameProgress(round_scores=own["scores"] - scores[-1], is_over=ends["phase"] == GAME_END, **own)
+    before = encode_game_progress(at_starts)[:, seats].transpose(1, 0, 2)
+    after = encode_game_progress(at_ends)[np.arange(len(ends)), seats][:, None]
+    lines = torch.from_numpy(np.concatenate([before, after], axis=1))
+    worths: F64 = predictor(lines)[:, -1].double().numpy()
+    return worths
 
 
 def total_cost(costs: Sequence[Cost]) -> tuple[float, Interval]:

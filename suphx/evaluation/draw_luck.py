@@ -11,7 +11,6 @@ this one, so that a game has a small part in its own constants. More games make 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -23,7 +22,6 @@ from suphx.evaluation.statistics import Interval, mean_interval
 from suphx.games.riichi.records.draw_outcomes import NUM_HAND_STATES, DrawColumn, DrawOutcomes
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.table import places_of_scores
-from suphx.kernel.record import U8
 
 MIN_GAMES = 40
 _BAND = 5
@@ -55,9 +53,9 @@ class AdjustedMean:
         """Return plain JSON values: intervals as [low, high], missing ends as null."""
         return {
             "mean": self.mean,
-            "interval": _pair(self.interval),
+            "interval": self.interval.to_json(),
             "adjusted": self.adjusted,
-            "adjusted_interval": _pair(self.adjusted_interval),
+            "adjusted_interval": self.adjusted_interval.to_json(),
             "gain": self.gain,
         }
 
@@ -92,7 +90,13 @@ class DrawLuck:
         sums = self._sums[len(self._names) % _HALVES]
         excess = np.zeros((4, _NUM_VALUES), np.float32)
         for deal, points in zip(self._outcomes.of_game(game), np.diff(scores, axis=0), strict=True):
-            seat, value, states, chances = _draws(deal.draws)
+            table = deal.draws.astype(np.int64)
+            seat = table[:, DrawColumn.SEAT]
+            band = np.minimum(table[:, DrawColumn.TILES_LEFT] // _BAND, _NUM_BANDS - 1)
+            value = table[:, DrawColumn.STATE] * _NUM_BANDS + band
+            states = np.arange(NUM_HAND_STATES) * _NUM_BANDS + band[:, None]
+            outcomes = table[:, DrawColumn.OUTCOMES :].astype(np.float32)
+            chances = outcomes / outcomes.sum(axis=1, keepdims=True)
             _count(sums, value, points[seat])
             np.add.at(excess, (seat, value), 1)
             np.add.at(excess, (seat[:, None], states), -chances)
@@ -114,12 +118,23 @@ class DrawLuck:
         game, seat = np.nonzero(np.array(self._names) == player)
         if not game.size:
             raise ValueError(f"no finished game has a player called {player!r}")
-        results = np.stack(self._results)
-        without = _without(results, self._luck())
-        return {
-            name: _adjusted(results[game, seat, column], without[game, seat, column], game)
-            for column, name in enumerate(("average_placement", "points_per_game"))
-        }
+        results, luck = np.stack(self._results), self._luck()
+        without = results.copy()
+        for half in range(_HALVES):  # the constants of the other half
+            known, known_luck = (table[1 - half :: _HALVES].reshape(-1, table.shape[2]) for table in (results, luck))
+            constants = np.linalg.lstsq(known_luck, known - known.mean(axis=0), rcond=None)[0]
+            without[half::_HALVES] -= luck[half::_HALVES] @ constants
+        means = {}
+        for column, name in enumerate(("average_placement", "points_per_game")):
+            raw, adjusted = results[game, seat, column], without[game, seat, column]
+            means[name] = AdjustedMean(
+                mean=float(raw.mean()),
+                interval=_interval(raw, game),
+                adjusted=float(adjusted.mean()),
+                adjusted_interval=_interval(adjusted, game),
+                gain=float(raw.var() / adjusted.var()) if adjusted.var() > 0 else 1.0,
+            )
+        return means
 
     def _luck(self) -> F64:
         """Return [games, 4, 4]: the luck of each seat's draws and hands, then of the other seats', in points."""
@@ -134,39 +149,9 @@ class DrawLuck:
         return np.concatenate([own, own.sum(axis=1, keepdims=True) - own], axis=2)
 
 
-def _draws(draws: U8) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Return seat [n], value of V [n], and the possible values [n, states] with their chances."""
-    table = draws.astype(np.int64)
-    band = np.minimum(table[:, DrawColumn.TILES_LEFT] // _BAND, _NUM_BANDS - 1)
-    outcomes = table[:, DrawColumn.OUTCOMES :].astype(np.float32)
-    states = np.arange(NUM_HAND_STATES) * _NUM_BANDS + band[:, None]
-    value = table[:, DrawColumn.STATE] * _NUM_BANDS + band
-    return table[:, DrawColumn.SEAT], value, states, outcomes / outcomes.sum(axis=1, keepdims=True)
-
-
 def _count(sums: F64, values: NDArray[np.int64], points: F64) -> None:
     sums[0] += np.bincount(values, points, minlength=_NUM_VALUES)
     sums[1] += np.bincount(values, minlength=_NUM_VALUES)
-
-
-def _without(results: F64, luck: F64) -> F64:
-    """Return ``results`` [games, 4, 2] minus the constants of the other half times ``luck`` [games, 4, 4]."""
-    adjusted = results.copy()
-    for half in range(_HALVES):
-        known, known_luck = (table[1 - half :: _HALVES].reshape(-1, table.shape[2]) for table in (results, luck))
-        constants = np.linalg.lstsq(known_luck, known - known.mean(axis=0), rcond=None)[0]
-        adjusted[half::_HALVES] -= luck[half::_HALVES] @ constants
-    return adjusted
-
-
-def _adjusted(values: F64, without: F64, games: NDArray[np.int64]) -> AdjustedMean:
-    return AdjustedMean(
-        mean=float(values.mean()),
-        interval=_interval(values, games),
-        adjusted=float(without.mean()),
-        adjusted_interval=_interval(without, games),
-        gain=float(values.var() / without.var()) if without.var() > 0 else 1.0,
-    )
 
 
 def _interval(values: F64, games: NDArray[np.int64]) -> Interval:
@@ -174,7 +159,3 @@ def _interval(values: F64, games: NDArray[np.int64]) -> Interval:
     if len(np.unique(games)) < _MIN_INDEPENDENT:
         return Interval(np.nan, np.nan)
     return mean_interval(values, games, num_samples=_NUM_SAMPLES)
-
-
-def _pair(interval: Interval) -> list[float | None]:
-    return [None if math.isnan(end) else end for end in (interval.low, interval.high)]

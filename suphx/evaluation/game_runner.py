@@ -62,11 +62,9 @@ class Forfeits:
     @classmethod
     def together(cls, parts: Iterable[Forfeits]) -> Forfeits:
         """Return the forfeits of several matches as those of one."""
-        total = cls()
-        for part in parts:
-            total.counts.update(part.counts)
-            for agent, reason in part.reasons.items():
-                total.reasons[agent] = min(reason, total.reasons.get(agent, reason))
+        parts = list(parts)
+        total = cls.of(Forfeit(*reason) for part in parts for reason in part.reasons.items())
+        total.counts = sum((part.counts for part in parts), Counter())
         return total
 
     @classmethod
@@ -103,7 +101,6 @@ class GameTask:
     key: str
     """Differs for every task of a match or tournament: the name under which its result is kept."""
     title: str
-    """Who plays what, for errors."""
 
     @property
     def num_games(self) -> int:
@@ -120,7 +117,6 @@ class GamePlan:
     names: tuple[str, ...]
     """Of the agents in the records, whatever they are called: the same nets may play several parts."""
     game: str = DEFAULT_GAME
-    """Name in the registry."""
     rules: Any = None
     """None: those of the game without options, which the runner takes."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -133,13 +129,14 @@ class GamePlan:
     load: LoadAgent | None = None
     """This and what follows is that of the ``GameRunner``, which sets it."""
     num_tables: int = DEFAULT_TABLES
-    """Games that a process plays side by side."""
     records: Path | None = None
     """Folder for a file of records for each task; None: they are not kept."""
 
     def load_agents(self) -> list[Agent]:
         """Return the agents. ValueError if one cannot be loaded."""
-        load = self.load or _default_load(load_game(self.game))
+        game: Game = load_game(self.game)
+        has_tables = bool(game.decisions) and not has_candidates(game.name)
+        load = self.load or (partial(load_agent, game=game.name) if has_tables else game.scripted_agent)
         return [load(address) for address in self.addresses]
 
     def records_path(self, task: GameTask) -> Path:
@@ -180,7 +177,7 @@ class GamePlan:
                 begun.append((index, task))
                 yield from list_games(task.seating, task.seeds)
 
-        forfeits: dict[str, dict[int, str]] = {}
+        forfeits: dict[str, dict[int, str]] = {}  # id of a game -> seat -> reason
 
         def note_forfeit(game: SeatedGame, seat: int, reason: str) -> None:
             forfeits.setdefault(game.id, {})[seat] = reason
@@ -204,23 +201,17 @@ class GamePlan:
                 if self.records is not None:
                     self.records.mkdir(parents=True, exist_ok=True)
                     game.write_records([each.record for each in finished], self.records_path(task))
-                yield index, self._summary(game, task, finished, forfeits)
+                lost = [forfeits.pop(played.id, {}) if forfeits else {} for played in finished]
+                if game.scoring.first_forfeit_decides:
+                    lost = [dict(list(reasons.items())[:1]) for reasons in lost]
+                summary = (self.summarise or summary_of)(self, finished, [list(reasons) for reasons in lost])
+                told = [
+                    (int(task.seating[number, seat]), reason, number, seat)
+                    for number, reasons in enumerate(lost)
+                    for seat, reason in sorted(reasons.items())
+                ]
+                yield index, summary | {FORFEITS: told} if told else summary
                 finished = []
-
-    def _summary(
-        self, game: Game, task: GameTask, finished: Sequence[Any], forfeits: dict[str, dict[int, str]]
-    ) -> Summary:
-        """Return the summary of a task; ``forfeits`` (id of a game -> seat -> reason) loses those of its games."""
-        lost = [forfeits.pop(played.id, {}) if forfeits else {} for played in finished]
-        if game.scoring.first_forfeit_decides:
-            lost = [dict(list(reasons.items())[:1]) for reasons in lost]
-        summary = (self.summarise or summary_of)(self, finished, [list(reasons) for reasons in lost])
-        told = [
-            (int(task.seating[number, seat]), reason, number, seat)
-            for number, reasons in enumerate(lost)
-            for seat, reason in sorted(reasons.items())
-        ]
-        return summary | {FORFEITS: told} if told else summary
 
 
 def summary_of(plan: GamePlan, games: Sequence[PlayedGame], forfeited: Forfeited) -> Summary:
@@ -251,12 +242,6 @@ def compile_game(name: str, rules: Any = None) -> None:
     list(play_stream(game, scripted, iter(list_games(seats, [0])), game.new_rules({}) if rules is None else rules))
 
 
-def _default_load(game: Game) -> LoadAgent:
-    """Return what makes agents where the caller does not say: nets of a game with choices from tables, or scripted."""
-    has_tables = bool(game.decisions) and not has_candidates(game.name)
-    return partial(load_agent, game=game.name) if has_tables else game.scripted_agent
-
-
 class GameWorkers(Protocol):
     """Plays tasks elsewhere, such as on the nodes of a Ray cluster (``suphx_platform.evaluation``)."""
 
@@ -270,9 +255,8 @@ class GameWorkers(Protocol):
     ) -> Generator[tuple[int, Summary], None, None]:
         """Yield the index of each task and its summary, whatever ends first; records are in the plan's folder before.
 
-        ``progress`` gets finished games or parts of them. The summary of a task is the same as in this process.
-        Closing the generator ends the work. ValueError if an agent cannot be loaded, ChildProcessError if a
-        task cannot be played because its processes die.
+        ``progress`` gets parts of games. Closing the generator ends the work. ValueError if an agent cannot be loaded,
+        ChildProcessError if a task cannot be played because its processes die.
         """
         ...
 
@@ -283,14 +267,11 @@ Workers: TypeAlias = int | GameWorkers
 
 @dataclass(frozen=True, slots=True)
 class PlayedTask:
-    """What came of a task."""
+    """The index of a task, its summary without the forfeits, and the seats that could not play a game to its end."""
 
     index: int
-    """Of the task."""
     summary: Summary
-    """As its function made it, without the forfeits."""
     forfeits: tuple[Forfeit, ...]
-    """Seats whose agents could not play a game to its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +279,6 @@ class GameRunner:
     """How games are played, and what is kept of them. No result depends on it."""
 
     workers: Workers = 1
-    """The number of processes here, or who plays elsewhere."""
     load: LoadAgent | None = None
     """Makes agents of their addresses; None: ``load_agent`` where nets choose from tables, else scripted ones only."""
     kept: KeptResults | None = None
@@ -334,19 +314,15 @@ class GameRunner:
                 own = {name: value for name, value in summary.items() if name != FORFEITS}
                 yield PlayedTask(index, own, lost)
 
-    def _num_tables(self, tasks: Sequence[GameTask], agents: Sequence[Agent]) -> int:
-        """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""
-        number = self.workers if isinstance(self.workers, int) else self.workers.number
-        num_games = sum(task.num_games for task in tasks)
-        is_slow = any(getattr(agent, "is_slow", False) for agent in agents)
-        most = min(self.max_tables, _SLOW_TABLES) if is_slow else self.max_tables
-        return min(most, -(-num_games // min(number, len(tasks))))
-
     def _results(self, plan: GamePlan, tasks: Sequence[GameTask]) -> Generator[tuple[int, Summary], None, None]:
         """Yield the index of each task and its summary from whoever plays."""
         agents = plan.load_agents()  # here first: a wrong address is an error of this process
-        plan = replace(plan, num_tables=self._num_tables(tasks, agents))
         workers, progress = self.workers, self.progress
+        number = workers if isinstance(workers, int) else workers.number
+        num_games = sum(task.num_games for task in tasks)
+        is_slow = any(getattr(agent, "is_slow", False) for agent in agents)
+        most = min(self.max_tables, _SLOW_TABLES) if is_slow else self.max_tables
+        plan = replace(plan, num_tables=min(most, -(-num_games // min(number, len(tasks)))))
         if not isinstance(workers, int):
             yield from workers.play(plan, tasks, progress)
         elif min(workers, len(tasks)) == 1:

@@ -44,10 +44,10 @@ class KeptResults:
             return None
         try:
             content = parse_json(path.read_bytes())
+            if not isinstance(content, dict):
+                raise ValueError("no JSON object")
         except ValueError as error:
             raise ValueError(f"{path} is damaged ({error}): remove it, its games are played again") from error
-        if not isinstance(content, dict):
-            raise ValueError(f"{path} is damaged (no JSON object): remove it, its games are played again")
         return content
 
     def write(self, key: str, result: dict[str, Any]) -> None:

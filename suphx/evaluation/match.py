@@ -15,7 +15,7 @@ the bootstrap, since their games are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -41,11 +41,10 @@ from suphx.evaluation.match_config import (
     check_hanchans,
     check_side_deals,
     chosen_seatings,
-    few_decks_note,
     few_games_note,
     widened_note,
 )
-from suphx.evaluation.measures import PLACEMENT, Measure, points_measure, wall_unit
+from suphx.evaluation.measures import PLACEMENT, Measure, points_measure
 from suphx.evaluation.player_statistics import PLACE_COLUMN, STATISTICS_COLUMNS, PlayerStatistics, summarise_rows
 from suphx.evaluation.statistics import (
     Interval,
@@ -69,7 +68,6 @@ AGENT_NAMES = ("candidate", "opponent")
 """In records and reports: an agent goes by its part, since both may be the same."""
 Tell = Callable[[str], None]
 """Gets what is known of a match so far, in a few words for a progress line."""
-Outcome = Literal["better", "worse", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +78,7 @@ class MatchSetup:
     opponent: str
     """Both are addresses for ``GameRunner.load``."""
     seed: int = field(kw_only=True)
-    """Of the deals."""
     game: str = field(kw_only=True, default=DEFAULT_GAME)
-    """Name in the registry."""
     rules: Any = field(kw_only=True, default=None)
     """None: those of the game without options."""
     options: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
@@ -104,8 +100,7 @@ class MatchSetup:
 
     def deals(self, number: int) -> range:
         """Return the seeds of the first ``number`` deals. ValueError if ``seed`` is out of range."""
-        scoring = load_game(self.game).scoring
-        first = scoring.first_deal(self.seed) if self.first_deal is None else self.first_deal
+        first = load_game(self.game).scoring.first_deal(self.seed) if self.first_deal is None else self.first_deal
         return range(first, first + number)
 
     def on_fresh_deals(self) -> MatchSetup:
@@ -128,10 +123,9 @@ class MatchSetup:
 
 @dataclass(frozen=True, slots=True)
 class PlayedDeals:
-    """Deals of a match that were played as one task."""
+    """Deals of a match that were played as one task, from the number ``first`` (from 0) on."""
 
     first: int
-    """Number of the first deal, from 0."""
     placements: I64
     """int64 [deals, parties]: how often candidates came first, second, … on each deal."""
     points: NDArray[np.float64]
@@ -166,11 +160,20 @@ def play_deals(
             summary, task = played.summary, tasks[played.index]
             places = np.array(summary["places"], np.int64)
             is_own = task.seating[:, scoring.party_seats] == CANDIDATE
+            placements = _placements(places, is_own)
+            if "rows" in summary:
+                rows = np.array([summary["rows"][name] for name in AGENT_NAMES], np.int64)
+            else:  # a game without counters: only where both came
+                rows = np.zeros((2, len(places), len(STATISTICS_COLUMNS)), np.int64)
+                for line, own in zip(rows, (is_own, ~is_own), strict=True):
+                    line[:, : places.shape[1]] = _placements(places, own)
+                    line[:, SEATS] = own.sum(axis=1)
+                    line[:, PLACE_COLUMN] = (places * own).sum(axis=1)
             yield PlayedDeals(
                 firsts[played.index],
-                _placements(places, is_own).reshape(-1, scoring.games_per_deal, places.shape[1]).sum(axis=1),
+                placements.reshape(-1, scoring.games_per_deal, places.shape[1]).sum(axis=1),
                 np.array(summary["points"], np.float64),
-                _rows(places, is_own, summary.get("rows")),
+                rows,
                 played.forfeits,
             )
 
@@ -198,18 +201,6 @@ def _placements(places: I64, is_own: NDArray[np.bool_]) -> I64:
     return np.stack(by_place, axis=1)
 
 
-def _rows(places: I64, is_own: NDArray[np.bool_], rows: Mapping[str, Any] | None) -> I64:
-    """Return what both did in each game; of a game without counters only where they came."""
-    if rows is not None:
-        return np.array([rows[name] for name in AGENT_NAMES], np.int64)
-    found = np.zeros((2, len(places), len(STATISTICS_COLUMNS)), np.int64)
-    for line, own in zip(found, (is_own, ~is_own), strict=True):
-        line[:, : places.shape[1]] = _placements(places, own)
-        line[:, SEATS] = own.sum(axis=1)
-        line[:, PLACE_COLUMN] = (places * own).sum(axis=1)
-    return found
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchReport:
     """The outcome of a match of four seats."""
@@ -221,9 +212,7 @@ class MatchReport:
     walls: int
     seed: int
     statistics: PlayerStatistics
-    """Of the candidate."""
     opponent_statistics: PlayerStatistics
-    """Of the three opponents in the candidate's games."""
     placements: tuple[int, ...]
     """Of the candidate, wall by wall, seat by seat: matches with the same walls can be compared. Several candidates in
     a game: the sum of theirs."""
@@ -234,7 +223,6 @@ class MatchReport:
     points_difference: PairedDifference
     """The same in points for each hanchan; positive is better."""
     seating: Seating = "1v3"
-    """Candidates against opponents at a table."""
     games: str = "hanchans"
     """What people call the games."""
     forfeits: Forfeits = field(default_factory=Forfeits)
@@ -321,12 +309,11 @@ def play_match(
     measure = points_measure(points)
     num_walls = num_hanchans // SEATS
     blocks: list[PlayedDeals] = []
-    placements = np.zeros(SEATS, np.int64)
     for block in play_deals(setup, num_walls, seating=seating, runner=runner):
         blocks.append(block)
-        placements += block.placements.sum(axis=0)
-        games = sum(each.rows.shape[1] for each in blocks)
-        tell(f"average placement {average_placement(placements.tolist()):.2f} after {games:,} {scoring.games}")
+        walls = np.concatenate([each.placements for each in blocks])
+        average = average_placement(walls.sum(axis=0).tolist())
+        tell(f"average placement {average:.2f} after {SEATS * len(walls):,} {scoring.games}")
     blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_walls), SEATS)
@@ -368,7 +355,7 @@ def play_seatings(
 
 def _difference(rows: I64, measure: Measure, seating: Seating, clusters: I64) -> PairedDifference:
     """Return the difference of a match from the candidates' rows, one for each game."""
-    unit = SEATS * float(wall_unit(int(seating[0])))
+    unit = SEATS * replace(measure, candidates=int(seating[0])).wall_unit
     places = rows[:, :SEATS]
     equal = places.sum(axis=1) * np.mean(measure.by_place)
     return paired_difference(unit * (places @ np.array(measure.by_place)), unit * equal, clusters)
@@ -402,7 +389,6 @@ class SideFigure:
 
     mean: float
     interval: Interval
-    """95 %."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read."""
@@ -421,7 +407,7 @@ class SideReport:
     """Of CANDIDATE and OPPONENT: games that they could not play to the end, which they have lost."""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Literal["better", "worse", "undecided"]:
         """Whether the candidate wins more than half of the games, beyond doubt; few deals decide nothing."""
         if self.deals < MIN_CLUSTERS:
             return "undecided"
@@ -441,9 +427,12 @@ class SideReport:
         """Return the share of games won in words."""
         share = self.figures["share"]
         low, high = share.interval.low, share.interval.high
+        note = widened_note(share.interval.is_widened, "decks")
+        if self.deals < MIN_CLUSTERS:
+            note = f"; over {self.deals} decks it means little, play at least {MIN_CLUSTERS}{note}"
         return (
             f"{share.mean:.1%} of the games on both sides together over {self.deals:,} decks (95 % interval "
-            f"{low:.1%} to {high:.1%}{few_decks_note(self.deals)}{widened_note(share.interval.is_widened, 'decks')})"
+            f"{low:.1%} to {high:.1%}{note})"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -465,26 +454,16 @@ def play_side_match(
     ``tell`` gets what is known so far, in a few words. Errors as for ``play_deals``, and ValueError for fewer deals.
     """
     check_side_deals(num_deals)
-    scoring = _side_scoring(setup.game)
+    scoring = load_game(setup.game).scoring
+    if not isinstance(scoring, SideScoring):
+        raise ValueError(f"{setup.game} has no two sides: play_match plays it")
     blocks: list[PlayedDeals] = []
     for block in play_deals(setup, num_deals, deals_per_task=deals_per_task, runner=runner):
         blocks.append(block)
         placements = np.concatenate([each.placements for each in blocks])
         share = placements[:, 0].sum() / placements.sum()
         tell(f"{share:.1%} of the games won after {len(placements):,} {scoring.deal}s")
-    return side_report(scoring, sorted(blocks, key=lambda block: block.first))
-
-
-def _side_scoring(game: str) -> SideScoring:
-    """Return the scoring of a game; ValueError if it has no sides."""
-    scoring = load_game(game).scoring
-    if not isinstance(scoring, SideScoring):
-        raise ValueError(f"{game} has no two sides: play_match plays it")
-    return scoring
-
-
-def side_report(scoring: SideScoring, blocks: Sequence[PlayedDeals]) -> SideReport:
-    """Return the figures of a match from its deals, in their order."""
+    blocks.sort(key=lambda block: block.first)
     points = np.concatenate([block.points for block in blocks])
     columns: dict[str, NDArray[np.float64]] = {}
     for number, side in enumerate(scoring.sides):  # in the game of this number the candidate is on this side
@@ -492,12 +471,11 @@ def side_report(scoring: SideScoring, blocks: Sequence[PlayedDeals]) -> SideRepo
         columns |= {f"wp_{side}": (own > 0).astype(np.float64), f"adp_{side}": own}
     for name, measure in (("share", "wp"), ("points", "adp")):
         columns[name] = np.mean([columns[f"{measure}_{side}"] for side in scoring.sides], axis=0)
-    figures = {name: SideFigure(float(column.mean()), _interval(name, column)) for name, column in columns.items()}
+    figures = {}
+    for name, column in columns.items():
+        is_share = name == "share" or name.startswith("wp_")
+        interval = proportion_interval(column) if is_share else mean_interval(column)
+        interval = reaching(0.5, interval, column) if name == "share" else interval
+        figures[name] = SideFigure(float(column.mean()), interval)
     forfeits = Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits)
-    return SideReport(deals=len(columns["share"]), figures=figures, forfeits=forfeits)
-
-
-def _interval(name: str, column: NDArray[np.float64]) -> Interval:
-    if name == "share":
-        return reaching(0.5, proportion_interval(column), column)
-    return proportion_interval(column) if name.startswith("wp_") else mean_interval(column)
+    return SideReport(deals=num_deals, figures=figures, forfeits=forfeits)

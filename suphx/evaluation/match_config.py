@@ -83,11 +83,6 @@ def check_side_deals(number: int) -> None:
         raise ValueError(f"{number} deals have no interval: play at least 2")
 
 
-def few_decks_note(decks: int) -> str:
-    """Return the same for a match of so few decks in a game of two sides."""
-    return "" if decks >= MIN_CLUSTERS else f"; over {decks} decks it means little, play at least {MIN_CLUSTERS}"
-
-
 def widened_note(is_widened: bool, unit: str = "walls") -> str:
     """Return what is to be said behind an interval that ``reaching`` has extended (statistics.py); else empty."""
     if not is_widened:

@@ -9,7 +9,6 @@ seats it is on one scale for all seatings: that of one candidate among three opp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -42,6 +41,8 @@ class Measure:
     name: MeasureName | Literal["share"]
     by_place: tuple[int, ...]
     """What first, second, … place are worth."""
+    candidates: int = 1
+    """At a table."""
 
     @property
     def sign(self) -> int:
@@ -53,14 +54,48 @@ class Measure:
         """By how much one candidate that is always first is better than equal opponents."""
         return float(max(self.sign * (value - np.mean(self.by_place)) for value in self.by_place))
 
-    def wall_sums(self, placements: I64, candidates: int) -> I64:
+    @property
+    def wall_unit(self) -> float:
+        """What 1 of ``wall_sums`` is as a difference."""
+        parties = len(self.by_place)
+        return (parties - 1) / (parties * self.candidates * (parties - self.candidates))
+
+    def wall_sums(self, placements: I64) -> I64:
         """Return how much the candidates had on each deal beyond the table's mean: int64 [deals].
 
         ``placements`` [deals, parties]: how often candidates came first, second, … in the games of each deal, of which
         there are as many as parties. Multiplied by ``wall_unit`` it is the difference.
         """
         sums: I64 = placements @ np.array(self.by_place, np.int64)
-        return sums - candidates * sum(self.by_place)
+        return sums - self.candidates * sum(self.by_place)
+
+    @property
+    def scale(self) -> WallScale:
+        """Return how whole numbers of deals become a gain, as the sequential test takes it."""
+        parties = len(self.by_place)
+        spread = float(np.std(self.by_place)) / parties**0.5  # of the mean of independent games among equal players
+        largest = (parties - 1) / parties * (max(self.by_place) - min(self.by_place))  # on one deal, in any seating
+        return WallScale(self.sign * self.wall_unit, spread, largest)
+
+    def shown(self, gain: Interval) -> Interval:
+        """Return the interval of a gain as that of the difference, or of the share of games won."""
+        if self.name == "share":
+            return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
+        return gain if self.sign > 0 else replace(gain, low=-gain.high, high=-gain.low)
+
+    @property
+    def unit(self) -> str:
+        """What differences are counted in."""
+        return {"placement": "places", "points": "points per hanchan", "share": "of the games won"}[self.name]
+
+    def amount(self, difference: float) -> str:
+        """Return in words how much better somebody is."""
+        return f"{100 * difference:g} % {self.unit}" if self.name == "share" else f"{difference:g} {self.unit}"
+
+    def text(self, interval: Interval) -> str:
+        """Return the interval of the difference, or of the share, in words."""
+        form = ".1%" if self.name == "share" else "+.3f"
+        return f"{interval.low:{form}} to {interval.high:{form}} {self.unit}"
 
 
 PLACEMENT = Measure("placement", (1, 2, 3, 4))
@@ -82,58 +117,6 @@ def points_measure(points: tuple[int, ...]) -> Measure:
     return Measure("points", points)
 
 
-def wall_unit(candidates: int, parties: int = SEATS) -> Fraction:
-    """Return what 1 of ``Measure.wall_sums`` is as a difference."""
-    return Fraction(parties - 1, parties * candidates * (parties - candidates))
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """A measure as the sequential test takes it."""
-
-    measure: Measure
-    candidates: int = 1
-    """At a table."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of the measure."""
-        return self.measure.name
-
-    @property
-    def scale(self) -> WallScale:
-        """Return how whole numbers of deals become a gain."""
-        by_place, parties = self.measure.by_place, len(self.measure.by_place)
-        spread = float(np.std(by_place)) / parties**0.5  # of the mean of independent games among equal players
-        largest = (parties - 1) / parties * (max(by_place) - min(by_place))  # on one deal, in any seating
-        return WallScale(self.measure.sign * float(wall_unit(self.candidates, parties)), spread, largest)
-
-    def values(self, placements: I64) -> list[int]:
-        """Return the number of each deal; ``placements`` [deals, parties] of candidates."""
-        values: list[int] = self.measure.wall_sums(placements, self.candidates).tolist()
-        return values
-
-    def shown(self, gain: Interval) -> Interval:
-        """Return the interval of a gain as that of the difference, or of the share of games won."""
-        if self.name == "share":
-            return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
-        return gain if self.measure.sign > 0 else replace(gain, low=-gain.high, high=-gain.low)
-
-    @property
-    def unit(self) -> str:
-        """What differences are counted in."""
-        return {"placement": "places", "points": "points per hanchan", "share": "of the games won"}[self.name]
-
-    def amount(self, difference: float) -> str:
-        """Return in words how much better somebody is."""
-        return f"{100 * difference:g} % {self.unit}" if self.name == "share" else f"{difference:g} {self.unit}"
-
-    def text(self, interval: Interval) -> str:
-        """Return the interval of the difference, or of the share, in words."""
-        form = ".1%" if self.name == "share" else "+.3f"
-        return f"{interval.low:{form}} to {interval.high:{form}} {self.unit}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideTestConfig:
     """What a match of two sides decides, and how sure the decision is."""
@@ -148,9 +131,9 @@ class SideTestConfig:
         check_ranges(self)
 
     @property
-    def gains(self) -> tuple[Gain, ...]:
+    def gains(self) -> tuple[Measure, ...]:
         """What is measured; the first one decides."""
-        return (Gain(SHARE),)
+        return (SHARE,)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""
@@ -182,12 +165,12 @@ class SequentialConfig:
         ):
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
-        points_measure(self.points)
-        if self.difference >= self.deciding.best_difference:
+        best = self.gains[0].best_difference
+        if self.difference >= best:
             points = ", or set decides to points" if self.decides == "placement" else ""
             raise ValueError(
-                f"difference is {self.difference:g}: use a number below {self.deciding.best_difference:g}, the "
-                f"difference of an agent that always comes first{points}"
+                f"difference is {self.difference:g}: use a number below {best:g}, the difference of an agent that "
+                f"always comes first{points}"
             )
 
     @property
@@ -196,16 +179,10 @@ class SequentialConfig:
         return chosen_seatings(self.seating)[0]
 
     @property
-    def deciding(self) -> Measure:
-        """The measure that decides."""
-        return points_measure(self.points) if self.decides == "points" else PLACEMENT
-
-    @property
-    def gains(self) -> tuple[Gain, ...]:
+    def gains(self) -> tuple[Measure, ...]:
         """What is measured; the first one decides."""
-        other = PLACEMENT if self.decides == "points" else points_measure(self.points)
-        candidates = int(self.deciding_seating[0])
-        return Gain(self.deciding, candidates), Gain(other, candidates)
+        measures = (PLACEMENT, points_measure(self.points))[:: -1 if self.decides == "points" else 1]
+        return tuple(replace(measure, candidates=int(self.deciding_seating[0])) for measure in measures)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""

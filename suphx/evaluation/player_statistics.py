@@ -77,7 +77,6 @@ class PlayerStatistics:
     """Games without a final score: they are in no other number."""
     kyoku: int
     placements: tuple[int, int, int, int]
-    """Games in first to fourth place."""
     average_placement: float
     win_rate: float
     deal_in_rate: float
@@ -104,9 +103,9 @@ class PlayerStatistics:
         del values["tenhou"]
         if self.tenhou is not None:
             values["stable_rank"] = _plain(self.tenhou.stable_rank)
-            values["stable_rank_interval"] = _pair(self.tenhou.interval)
+            values["stable_rank_interval"] = self.tenhou.interval.to_json()
             values["rooms"] = self.tenhou.rooms
-        values["intervals"] = {name: _pair(interval) for name, interval in self.intervals.items()}
+        values["intervals"] = {name: interval.to_json() for name, interval in self.intervals.items()}
         return values
 
 
@@ -130,7 +129,14 @@ def player_statistics(logs: Iterable[GameLog], player: str, *, seed: int = 0) ->
         elif player in log.names:
             unfinished += 1
     if not rows:
-        raise ValueError(_absence(player, names, unfinished))
+        shown = ", ".join(repr(name) for name, _ in names.most_common(_MAX_NAMES_SHOWN))
+        raise ValueError(
+            f"all {unfinished} games of {player!r} lack a final score: give records of whole games"
+            if unfinished
+            else f"no game has a player called {player!r}: there are {len(names)} names, such as {shown}"
+            if names
+            else f"there are no games to look for {player!r} in"
+        )
     found = summarise_rows(np.array(rows, np.int64), player, unfinished=unfinished, seed=seed)
     return replace(found, tenhou=TenhouRank.of(places, seed))
 
@@ -174,22 +180,9 @@ def _ratio(sums: F64 | NDArray[np.int64], name: str) -> F64:
     return ratio
 
 
-def _absence(player: str, names: Counter[str], unfinished: int) -> str:
-    if unfinished:
-        return f"all {unfinished} games of {player!r} lack a final score: give records of whole games"
-    if not names:
-        return f"there are no games to look for {player!r} in"
-    shown = ", ".join(repr(name) for name, _ in names.most_common(_MAX_NAMES_SHOWN))
-    return f"no game has a player called {player!r}: there are {len(names)} names, such as {shown}"
-
-
 def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _pair(interval: Interval) -> list[object]:
-    return [_plain(interval.low), _plain(interval.high)]

@@ -200,7 +200,6 @@ class Standing:
         """float64 [agents of all games]."""
         self._information = Derivatives(table.orders, self.strengths).information(np.ones(len(table.orders)))
         self.counts = table.games_of()
-        """Games of each agent, also those that are chosen."""
         self.there = [table.agents.index(agent) for agent in agents]
         """Index of each of ``agents`` in ``strengths``."""
         self.leader = max(self.there, key=lambda agent: (self.strengths[agent], -agent))

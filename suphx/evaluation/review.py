@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,6 @@ class ReviewedDecision:
     seat: int
     """0-3."""
     kind: str
-    """The choice that there was, one of KINDS."""
     turn: int
     """Discards of the seat so far, and one."""
     shanten: int
@@ -58,7 +56,6 @@ class ReviewedDecision:
     agent_probability: float | None
     """By the agent's nets; None where no net was asked."""
     moves: tuple[tuple[str, float | None], ...]
-    """All legal moves with their probabilities."""
     cost: Cost | None = None
     """What the played move cost; None where it was not estimated, or the agent agrees."""
 
@@ -132,7 +129,7 @@ def _in_parts(count: int, progress: Callable[[float], None] | None) -> Callable[
 
 def _decision(game: GameLog, deal: str, address: str, shown: dict[str, Any], table: Any) -> ReviewedDecision:
     seat = int(shown["seat"])
-    moves = [(_move_text(move), move["p"]) for move in shown["moves"]]
+    moves = [(" ".join([move["move"], *map(face_name, move["faces"])]), move["p"]) for move in shown["moves"]]
     played, wanted = moves[shown["played"]], moves[shown["agent"]]
     return ReviewedDecision(
         game=game.id,
@@ -163,15 +160,11 @@ def _kind(moves: set[str]) -> str:
     return "riichi" if "riichi" in moves else "discard"
 
 
-def _move_text(move: dict[str, Any]) -> str:
-    return " ".join([move["move"], *map(face_name, move["faces"])])
-
-
 def agreement_table(decisions: Sequence[ReviewedDecision]) -> list[dict[str, Any]]:
     """Return how often the agent agrees, by group: [{group, decisions, agreement}]; empty groups are left out."""
     groups: list[tuple[str, Callable[[ReviewedDecision], bool]]] = [
         ("all decisions", lambda one: True),
-        *((group, partial(_is_of_kind, kind)) for kind, group in KINDS.items()),
+        *((group, lambda one, kind=kind: one.kind == kind) for kind, group in KINDS.items()),
         ("turns 1 to 6", lambda one: one.turn <= 6),
         ("turns 7 to 12", lambda one: 7 <= one.turn <= 12),
         ("turns from 13 on", lambda one: one.turn >= 13),
@@ -189,10 +182,6 @@ def agreement_table(decisions: Sequence[ReviewedDecision]) -> list[dict[str, Any
             agreement = sum(not one.differs for one in own) / len(own)
             rows.append({"group": name, "decisions": len(own), "agreement": agreement})
     return rows
-
-
-def _is_of_kind(kind: str, decision: ReviewedDecision) -> bool:
-    return decision.kind == kind
 
 
 def largest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:

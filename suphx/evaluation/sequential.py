@@ -27,7 +27,7 @@ from suphx.evaluation.match import (
     play_side_match,
 )
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.measures import Gain, SideTestConfig, TestConfig, check_deals
+from suphx.evaluation.measures import SideTestConfig, TestConfig, check_deals
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     Decision,
@@ -56,15 +56,12 @@ def always_valid_interval(sums: WallSums, scale: WallScale, *, narrowest_at: int
         raise ValueError(f"narrowest_at is {narrowest_at}: use 1 wall or more")
     if sums.walls < 1:
         return Interval(-math.inf, math.inf)
-    radius = math.sqrt(scale.variance(sums)) * _unit_radius(sums.walls, narrowest_at, 1 - level)
-    return Interval(scale.mean(sums) - radius, scale.mean(sums) + radius)
-
-
-def _unit_radius(walls: int, narrowest_at: int, error: float) -> float:
-    """Return half the width for a standard deviation of 1."""
+    error = 1 - level
     rho_squared = (-2 * math.log(error) + math.log(-2 * math.log(error) + 1)) / narrowest_at
-    grown = walls * rho_squared + 1
-    return math.sqrt(2 * grown / (walls**2 * rho_squared) * math.log(math.sqrt(grown) / error))
+    grown = sums.walls * rho_squared + 1
+    unit_radius = math.sqrt(2 * grown / (sums.walls**2 * rho_squared) * math.log(math.sqrt(grown) / error))
+    radius = math.sqrt(scale.variance(sums)) * unit_radius
+    return Interval(scale.mean(sums) - radius, scale.mean(sums) + radius)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +91,13 @@ class SequentialOutcome:
 
     def note(self) -> str:
         """Return the state in a few words, for a progress line."""
-        ratio = f"ratio {self.log_likelihood_ratio:+.1f} of ±{self.bound:.1f}"
         if share := self.intervals.get("share"):
-            left = "" if math.isinf(self.expected_deals) else f", about {self.expected_deals:,.0f} decks left"
-            return f"{share.low:.1%} to {share.high:.1%} of the games won, {ratio}{left}"
-        left = "" if math.isinf(self.expected_deals) else f", about {self.expected_hanchans:,.0f} hanchans left"
-        places = self.intervals["placement"]
-        return f"placement {places.low:+.3f} to {places.high:+.3f}, {ratio}{left}"
+            known, left = f"{share.low:.1%} to {share.high:.1%} of the games won", f"{self.expected_deals:,.0f} decks"
+        else:
+            places, left = self.intervals["placement"], f"{self.expected_hanchans:,.0f} hanchans"
+            known = f"placement {places.low:+.3f} to {places.high:+.3f}"
+        more = "" if math.isinf(self.expected_deals) else f", about {left} left"
+        return f"{known}, ratio {self.log_likelihood_ratio:+.1f} of ±{self.bound:.1f}{more}"
 
 
 class MatchWatch:
@@ -113,7 +110,7 @@ class MatchWatch:
 
     def __init__(self, config: TestConfig, max_deals: int) -> None:
         self.max_deals = max_deals
-        self._deciding, *self._others = config.gains
+        self._gains = config.gains
         self._test = config.test()
         self._state = SequentialState()
         self._placements: dict[int, I64] = {}
@@ -128,14 +125,21 @@ class MatchWatch:
         """Take ``PlayedDeals.placements``; return whether the complete prefix has grown."""
         before = self._state.sums.walls
         self._placements[first] = placements
-        self._state = self._state.with_block(first, self._deciding.values(placements), self._test)
+        self._state = self._state.with_block(first, self._gains[0].wall_sums(placements).tolist(), self._test)
         return self._state.sums.walls > before
 
     def outcome(self) -> SequentialOutcome:
         """Return what is known now."""
         sums = self._state.sums
-        intervals = {gain.name: gain.shown(self._interval(gain.scale, self._sums(gain))) for gain in self._others}
-        intervals[self._deciding.name] = self._deciding.shown(self._interval(self._deciding.scale, sums))
+        deals = [self._placements[first] for first in sorted(self._placements) if first < sums.walls]
+        intervals = {}
+        for number, gain in enumerate(self._gains):
+            own = sums
+            if number and deals:
+                own = WallSums().with_walls(gain.wall_sums(np.concatenate(deals)[: sums.walls]))
+            # Narrowest in the middle of the budget, on a logarithmic scale.
+            narrowest_at = round(math.sqrt(FIRST_LOOK * self.max_deals))
+            intervals[gain.name] = gain.shown(always_valid_interval(own, gain.scale, narrowest_at=narrowest_at))
         return SequentialOutcome(
             decision=self._state.decision,
             deals=sums.walls,
@@ -144,16 +148,6 @@ class MatchWatch:
             expected_deals=self._test.expected_walls(sums),
             intervals=dict(sorted(intervals.items())),
         )
-
-    def _interval(self, scale: WallScale, sums: WallSums) -> Interval:
-        # Narrowest in the middle of the budget, on a logarithmic scale.
-        return always_valid_interval(sums, scale, narrowest_at=round(math.sqrt(FIRST_LOOK * self.max_deals)))
-
-    def _sums(self, gain: Gain) -> WallSums:
-        """Return the sums of another measure over the deals that count."""
-        number = self._state.sums.walls
-        deals = [self._placements[first] for first in sorted(self._placements) if first < number]
-        return WallSums().with_walls(gain.values(np.concatenate(deals)[:number])) if deals else WallSums()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,10 +245,29 @@ def play_sequential_match(
     scoring = load_game(setup.game).scoring
     check_deals(max_deals, fresh_deals, scoring.deal)
     seating = "" if isinstance(config, SideTestConfig) else config.deciding_seating
-    outcome, forfeits = _decide(setup, config, max_deals, runner, tell, seating)
+    watch = MatchWatch(config, last_look_within(max_deals))  # deals behind the last look could decide nothing
+    size = scoring.deals_per_look
+    tables = max(_LEAST_TABLES, size * scoring.games_per_deal)  # games in progress at the decision are lost
+    deciding = replace(runner, max_tables=min(runner.max_tables, tables))
+    found: dict[int, tuple[Forfeit, ...]] = {}
+    blocks = play_deals(setup, watch.max_deals, seating=seating, deals_per_task=size, runner=deciding)
+    with closing(blocks):  # ends the processes
+        for block in blocks:
+            found[block.first] = block.forfeits
+            if watch.add(block.first, block.placements):
+                tell(watch.outcome())
+            if watch.is_decided:
+                break
+    outcome = watch.outcome()
+    forfeits = Forfeits.of(each for first, part in found.items() if first < outcome.deals for each in part)
     fresh: tuple[Any, ...] = ()
     if outcome.decision == "better":
-        new, beside = setup.on_fresh_deals(), _beside(runner)
+        new = setup.on_fresh_deals()
+        beside = replace(  # results and records of the new deals lie beside those that decided
+            runner,
+            kept=None if runner.kept is None else runner.kept.part(FRESH_FOLDER),
+            records=None if runner.records is None else runner.records / FRESH_FOLDER,
+        )
         if isinstance(config, SideTestConfig):
             fresh = (play_side_match(new, fresh_deals, deals_per_task=scoring.deals_per_look, runner=beside),)
         else:
@@ -269,41 +282,5 @@ def play_sequential_match(
         fresh=fresh[0] if fresh else None,
         other_seatings=fresh[1:],
         forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
-        games=load_game(setup.game).scoring.games,
-    )
-
-
-def _decide(
-    setup: MatchSetup, config: TestConfig, max_deals: int, runner: GameRunner, tell: Look, seating: str = ""
-) -> tuple[SequentialOutcome, Forfeits]:
-    """Play deals until they decide; return the decision, and the forfeits on those that decided.
-
-    Deals beyond the last look within ``max_deals`` could decide nothing and are not played.
-    """
-    watch = MatchWatch(config, last_look_within(max_deals))
-    scoring = load_game(setup.game).scoring
-    size = scoring.deals_per_look
-    tables = max(_LEAST_TABLES, size * scoring.games_per_deal)  # games in progress at the decision are lost
-    runner = replace(runner, max_tables=min(runner.max_tables, tables))
-    forfeits: dict[int, tuple[Forfeit, ...]] = {}
-    with closing(
-        play_deals(setup, watch.max_deals, seating=seating, deals_per_task=size, runner=runner)
-    ) as blocks:  # ends the processes
-        for block in blocks:
-            forfeits[block.first] = block.forfeits
-            if watch.add(block.first, block.placements):
-                tell(watch.outcome())
-            if watch.is_decided:
-                break
-    outcome = watch.outcome()
-    counted = (forfeit for first, found in forfeits.items() if first < outcome.deals for forfeit in found)
-    return outcome, Forfeits.of(counted)
-
-
-def _beside(runner: GameRunner) -> GameRunner:
-    """Return what plays the match on new deals: its results are kept beside those of the match that decided."""
-    return replace(
-        runner,
-        kept=None if runner.kept is None else runner.kept.part(FRESH_FOLDER),
-        records=None if runner.records is None else runner.records / FRESH_FOLDER,
+        games=scoring.games,
     )

@@ -164,15 +164,11 @@ class SequentialTest:
         drifts = self.gain * (2 * gains - self.gain) / (2 * variance)
         diffusion = self.gain**2 / variance
         times = [_exit_time(ratio, float(drift), diffusion, bound) for drift in drifts]
-        return max(float(np.dot(weights, times) / weights.sum()), self._unknown_walls(sums))
-
-    def _unknown_walls(self, sums: WallSums) -> float:
-        """Return how many more walls it takes until enough of them differ, or are known to be rare."""
-        until_rare = max(self._walls_if_rare(sums) - sums.walls, 0.0)
-        if not sums.differing:
-            return until_rare
-        missing = max(MIN_DIFFERING - sums.differing, 0)
-        return min(missing * sums.walls / sums.differing, until_rare)
+        until_known = max(self._walls_if_rare(sums) - sums.walls, 0.0)  # that those that differ are rare, or enough
+        if sums.differing:
+            missing = max(MIN_DIFFERING - sums.differing, 0)
+            until_known = min(missing * sums.walls / sums.differing, until_known)
+        return max(float(np.dot(weights, times) / weights.sum()), until_known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ class Interval:
         """Both ends, for JSON."""
         return [self.low, self.high]
 
+    def to_json(self) -> list[float | None]:
+        """Return both ends, null where one is not a number or infinite."""
+        return [end if math.isfinite(end) else None for end in self.ends]
+
     def excludes(self, value: float) -> bool:
         """Tell whether ``value`` lies outside; nothing does if the ends are nan."""
         return value < self.low or value > self.high

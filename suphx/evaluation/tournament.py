@@ -18,7 +18,6 @@ import numpy as np
 
 from suphx.evaluation.game_runner import ONE_PROCESS, GamePlan, GameRunner, GameTask, PlayedTask
 from suphx.evaluation.rating import RatedGame, Standing
-from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.games.game import Game
 from suphx.games.registry import DEFAULT_GAME, load_game
@@ -52,17 +51,15 @@ def choose_lineups(
     standing = Standing(games, agents, anchor=anchor, least=size)
     lineups: list[Lineup] = []
     for number in range(num_before, num_before + num_lineups):
-        chosen = _pair(standing, number, games_per_lineup) if size == 2 else _best_with_rarest(standing, size)
+        if size == 2:
+            chosen = _pair(standing, number, games_per_lineup)
+        else:  # the agent with the fewest games, and those who may be the best
+            upper, counts, there = standing.upper_bounds(standing.covariance()), standing.counts, standing.there
+            rare = min(there, key=lambda agent: (counts[agent], -upper[agent], agent))
+            others = sorted((agent for agent in there if agent != rare), key=lambda agent: (-upper[agent], agent))
+            chosen = [rare, *others[: size - 1]]
         lineups.append(standing.count(chosen, games_per_lineup))
     return lineups
-
-
-def _best_with_rarest(standing: Standing, size: int) -> list[int]:
-    """Return the agent with the fewest games, and those who may be the best."""
-    upper, counts = standing.upper_bounds(standing.covariance()), standing.counts
-    rare = min(standing.there, key=lambda agent: (counts[agent], -upper[agent], agent))
-    others = sorted((agent for agent in standing.there if agent != rare), key=lambda agent: (-upper[agent], agent))
-    return [rare, *others[: size - 1]]
 
 
 def _pair(standing: Standing, number: int, num_games: int) -> list[int]:
@@ -75,21 +72,16 @@ def _pair(standing: Standing, number: int, num_games: int) -> list[int]:
     rare = min(there, key=lambda agent: (counts[agent], agent))
     chosen = rare if number % 2 == 0 or not counts[rare] else challenger
     goal = challenger if chosen == leader else chosen
-    gains = {
-        other: _gain(covariance, standing.strengths, (chosen, other), (goal, leader), num_games)
-        for other in there
-        if other != chosen
-    }
-    return [chosen, max(gains, key=lambda other: (gains[other], -other))]
 
+    def gain(other: int) -> float:
+        """Return by how much the games reduce the variance of the difference of the goal's and leader's strengths."""
+        chance = 1 / (1 + np.exp(standing.strengths[other] - standing.strengths[chosen]))
+        information = num_games * chance * (1 - chance)
+        column = covariance[chosen] - covariance[other]
+        reduced = information * (column[goal] - column[leader]) ** 2
+        return float(reduced / (1 + information * (column[chosen] - column[other])))
 
-def _gain(covariance: F64, strengths: F64, pair: tuple[int, int], difference: tuple[int, int], num_games: int) -> float:
-    """Return by how much ``num_games`` games of ``pair`` reduce the variance of a difference of two strengths."""
-    (first, second), (high, low) = pair, difference
-    chance = 1 / (1 + np.exp(strengths[second] - strengths[first]))
-    information = num_games * chance * (1 - chance)
-    column = covariance[first] - covariance[second]
-    return float(information * (column[high] - column[low]) ** 2 / (1 + information * (column[first] - column[second])))
+    return [chosen, max((agent for agent in there if agent != chosen), key=lambda agent: (gain(agent), -agent))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +91,7 @@ class Player:
     digest: str
     """Of its nets, or its name if it has none: the same in all nights."""
     address: str
-    """For ``load``."""
     name: str
-    """In errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +103,8 @@ class TournamentSetup:
     anchor: str
     """Digest of the agent whose strength is fixed."""
     seed: int = 0
-    """Of the deals."""
     earlier: Sequence[RatedGame] = ()
-    """Of other nights."""
     game: str = DEFAULT_GAME
-    """Name in the registry."""
     rules: Any = None
     """None: those of the game without options."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -252,9 +239,10 @@ def replay_deals(
     """
     scoring = load_game(game).scoring
     numbers = {player.digest: number for number, player in enumerate(players)}
+    party_of_seat = scoring.side_of_seat if isinstance(scoring, SideScoring) else scoring.party_seats
     tasks = [
         GameTask(
-            seating=np.array([[numbers[digest] for digest in _agents_of_seats(scoring, own.seats)] for own in games]),
+            seating=np.array([[numbers[own.seats[party]] for party in party_of_seat] for own in games]),
             seeds=tuple(own.wall for own in games),
             key=f"{scoring.deal}-{number}",
             title=f"{scoring.deal} {number}",
@@ -264,12 +252,6 @@ def replay_deals(
     plan = _plan(game, players, rules, options or {}, [player.name for player in players])
     places = {played.index: played.summary["places"] for played in runner.play(plan, tasks)}
     return {number: places[index] for index, number in enumerate(deals)}
-
-
-def _agents_of_seats(scoring: SeatScoring | SideScoring, parties: Sequence[str]) -> list[str]:
-    """Return the agent of each seat."""
-    sides = scoring.side_of_seat if isinstance(scoring, SideScoring) else scoring.party_seats
-    return [parties[party] for party in sides]
 
 
 def placements_of(games: Iterable[RatedGame], agent: str) -> I8:

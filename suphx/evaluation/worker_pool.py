@@ -144,7 +144,6 @@ class Worker(ABC):
         """Processes before it that were lost before they had begun."""
         self.call: Future[Any] | None = None
         self.since = 0.0
-        """When the call was made."""
 
     @abstractmethod
     def begin(self, start: Start, arguments: tuple[Any, ...]) -> Future[str]:
@@ -236,11 +235,17 @@ class WorkerPool(ABC):
                 if self._is_stopped():
                     raise InterruptedError("the match was stopped")
                 for worker in self._workers:
-                    if worker.has_room:
-                        self._give(worker)
+                    if worker.has_room and self._waiting and self._failure is None:
+                        index = self._waiting.popleft()
+                        worker.tasks.append(index)
+                        self._exchange(worker, [(index, self._tasks[index])])
+                    elif worker.has_room and worker.tasks:
+                        self._exchange(worker, is_last=True)
                 yield from self._handle_answer(progress)
                 self._look(progress)
-            self._await_last_answers()
+            ends = time.monotonic() + _PATIENCE_SECONDS  # workers that have finished say at once that they have room
+            while any(worker.place and worker.call for worker in self._workers) and time.monotonic() < ends:
+                list(self._handle_answer(lambda amount: None))
         finally:
             for worker in self._workers:
                 if worker.has_room and not worker.tasks:
@@ -258,22 +263,13 @@ class WorkerPool(ABC):
             self._idle.pop().end()
 
     def _add(self, name: str, worker: Worker, lost_starts: int = 0) -> None:
-        """Have a worker begin."""
         worker.name, worker.lost_starts, worker.place, worker.has_room = name, lost_starts, "", False
         worker.progress = 0.0
         self._workers.append(worker)
         self._call(worker, worker.begin(*self._begins_with))
 
-    def _give(self, worker: Worker) -> None:
-        """Give a task, or say that there is none: unless it does nothing anyway, and may get one that is lost."""
-        if self._waiting and self._failure is None:
-            index = self._waiting.popleft()
-            worker.tasks.append(index)
-            self._exchange(worker, [(index, self._tasks[index])])
-        elif worker.tasks:
-            self._exchange(worker, is_last=True)
-
     def _exchange(self, worker: Worker, tasks: Sequence[tuple[int, Any]] = (), *, is_last: bool = False) -> None:
+        """``is_last``: there is no other task. A worker without any is not told: it may get one that is lost."""
         worker.has_room = False
         self._call(worker, worker.exchange(tasks, is_last, self.exchange_seconds))
 
@@ -316,12 +312,6 @@ class WorkerPool(ABC):
         if not worker.has_room:
             self._exchange(worker)
 
-    def _await_last_answers(self) -> None:
-        """Wait for workers that have finished: they say at once that they have room, and can be used again."""
-        ends = time.monotonic() + _PATIENCE_SECONDS
-        while any(worker.place and worker.call for worker in self._workers) and time.monotonic() < ends:
-            list(self._handle_answer(lambda amount: None))
-
     def _lose(self, worker: Worker, loss: str, progress: Progress) -> None:
         """Give the tasks of a dead worker to others, and put another one in its place if something is left to do."""
         lost, worker.tasks, worker.has_room = sorted(worker.tasks), [], False
@@ -331,7 +321,10 @@ class WorkerPool(ABC):
         self._waiting.extendleft(reversed(lost))
         times = max((self._losses[index] for index in lost), default=0)
         lost_starts = worker.lost_starts + (not worker.place)
-        what = self._described(lost) if lost else "with nothing to do" if worker.place else "before it had begun"
+        what = "with nothing to do" if worker.place else "before it had begun"
+        if lost:
+            more = f" and {len(lost) - 1} other {'part' if len(lost) == 2 else 'parts'}" if len(lost) > 1 else ""
+            what = f"while it played {self._describe(self._tasks[lost[0]])}{more}"
         if times > self.max_losses or lost_starts > self.max_lost_starts:
             times = max(times, lost_starts)
             self._failure = self._failure or ChildProcessError(
@@ -346,11 +339,6 @@ class WorkerPool(ABC):
         self._workers.remove(worker)
         if self._waiting:
             self._add(worker.name, self.new_worker(), lost_starts)
-
-    def _described(self, lost: Sequence[int]) -> str:
-        others = len(lost) - 1
-        more = f" and {others} other {'part' if others == 1 else 'parts'}" if others else ""
-        return f"while it played {self._describe(self._tasks[lost[0]])}{more}"
 
     def _look(self, progress: Progress) -> None:
         """Give up workers that hang, and say so if none has begun for a long time."""
@@ -380,7 +368,7 @@ class ProcessPool(WorkerPool):
 
 
 class _EndedError(Exception):
-    """A process has ended."""
+    """How a process has ended."""
 
 
 class _ProcessWorker(Worker):
@@ -408,20 +396,16 @@ class _ProcessWorker(Worker):
             self._pipe.send(message)
             answer = self._pipe.recv()
         except (EOFError, OSError):
-            raise _EndedError(self._how_it_ended()) from None
+            self._process.join(_PATIENCE_SECONDS)
+            code = self._process.exitcode
+            how = "no longer answers" if code is None else f"ended with exit code {code}"
+            if code is not None and code < 0:
+                hint = ", perhaps for want of memory (use fewer workers)" if -code == signal.SIGKILL else ""
+                how = f"was ended by {signal.Signals(-code).name}{hint}"
+            raise _EndedError(f"worker process {self._process.pid} {how}") from None
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-    def _how_it_ended(self) -> str:
-        self._process.join(_PATIENCE_SECONDS)
-        name, code = f"worker process {self._process.pid}", self._process.exitcode
-        if code is None:
-            return f"{name} no longer answers"
-        if code >= 0:
-            return f"{name} ended with exit code {code}"
-        hint = ", perhaps for want of memory (use fewer workers)" if -code == signal.SIGKILL else ""
-        return f"{name} was ended by {signal.Signals(-code).name}{hint}"
 
     def dismiss(self) -> None:
         """Have it end by itself, as its pipe does."""
@@ -460,16 +444,10 @@ def _serve(pipe: Connection) -> None:
                 assert player is not None
                 answer = player.exchange(*message)
         except Exception as error:  # noqa: BLE001 - raised again in the first process
-            answer = _portable(error)
+            answer, traceback = error, format_exc()
+            try:
+                pickle.loads(pickle.dumps(error))
+            except Exception:  # noqa: BLE001 - whatever its class does
+                answer = RuntimeError(f"{type(error).__name__}: {error}")
+            answer.add_note(traceback)
         pipe.send(answer)
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an error that can be sent, with the traceback of this process as a note."""
-    text = format_exc()
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001 - whatever its class does
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-    error.add_note(text)
-    return error

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from suphx.evaluation.rating import RatedGame, Rating
+from suphx.evaluation.rating import (
+    Derivatives,
+    RatedGame,
+    Rating,
+    covariance_of,
+    differences_of,
+    fit_strengths,
+    game_table,
+)
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import Interval
 
@@ -37,6 +45,16 @@ def play_wall(
         a, b, c, d = (names[seat] for seat in seats)
         games.append(RatedGame(wall, (a, b, c, d), (first, second, third, fourth)))
     return games
+
+
+def uncertainty_of_the_second(games: Sequence[RatedGame], anchor: str, *, best: str, second: str) -> float:
+    """Return the standard deviation of the difference between the two strongest agents."""
+    table = game_table(games)
+    fixed = table.agents.index(anchor)
+    strengths = fit_strengths(table.orders, len(table.agents), anchor=fixed)
+    information = Derivatives(table.orders, strengths).information(np.ones(len(games)))
+    variances = differences_of(table.agents.index(best), covariance_of(information, fixed))
+    return float(np.sqrt(variances[table.agents.index(second)]))
 
 
 def play_all_alike(names: Sequence[str], strengths: F64, num_walls: int, seed: int = 0) -> list[RatedGame]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,34 +53,17 @@ def test_the_report_counts_deals_seats_and_games() -> None:
     assert difference["points_per_kyoku"] == report.difference.mean
 
 
-def test_workers_and_the_size_of_a_task_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = play("ukeire", "tsumogiri")
-    monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
-    assert play("ukeire", "tsumogiri") == whole
-    assert play("ukeire", "tsumogiri", runner=GameRunner(workers=2)) == whole
-
-
-def test_a_killed_match_continues_with_the_deals_that_were_kept(
+def test_workers_parts_that_are_kept_and_the_size_of_a_task_do_not_change_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    whole = play("ukeire", "tsumogiri")
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
-    kept = KeptResults(tmp_path)
-
-    def kill(games: float) -> None:
-        if len(kept):
-            raise KeyboardInterrupt
-
-    def play_on(progress: Callable[[float], None]) -> DealReport:
-        runner = GameRunner(kept=kept, progress=progress, max_tables=2)  # so that tasks end one after another
-        return play("ukeire", "tsumogiri", runner=runner)
-
-    with pytest.raises(KeyboardInterrupt):
-        play_on(kill)
-    assert len(kept) == 1
     counts: list[float] = []
-    assert play_on(counts.append) == play("ukeire", "tsumogiri")
-    assert counts[0] == 2, "the games that were kept"
+    assert play("ukeire", "tsumogiri", runner=GameRunner(kept=KeptResults(tmp_path), progress=counts.append)) == whole
     assert sum(counts) == pytest.approx(6)
+    (path, *_) = tmp_path.iterdir()
+    path.unlink()
+    assert play("ukeire", "tsumogiri", runner=GameRunner(workers=2, kept=KeptResults(tmp_path))) == whole
 
 
 def sides(candidate: str, opponent: str, num_deals: int, *, first: int = 9, **options: Any) -> SideReport:

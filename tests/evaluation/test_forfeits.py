@@ -39,7 +39,7 @@ from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.rules import tonpuu
 from suphx.games.riichi.table import places_of_scores
 from suphx.games.riichi.tables import ScriptedAgent
-from suphx.games.scoring import Forfeited, SeatScoring
+from suphx.games.scoring import SeatScoring
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import load_agent
 
@@ -67,8 +67,7 @@ def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path
     (first, *_) = tmp_path.glob("*.tsv.xz")
     data = first.read_bytes()
     first.unlink()
-    for name in ("walls-1-16", "walls-17-32", "walls-113-128"):
-        (tmp_path / f"{name}.tsv.xz").write_bytes(data)
+    write_tables(tmp_path, "walls-1-16", "walls-17-32", "walls-113-128", data=data)
     index_records(tmp_path, max_bytes=2 * len(data))
     for _ in range(2):  # again after a kill
         index = json.loads((tmp_path / INDEX_FILE).read_text())
@@ -77,10 +76,14 @@ def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path
         index_records(tmp_path, max_bytes=2 * len(data))
 
 
+def write_tables(folder: Path, *names: str, data: bytes = lzma.compress(b"game\n")) -> None:
+    for name in names:
+        (folder / f"{name}.tsv.xz").write_bytes(data)
+
+
 def test_the_tables_of_all_seatings_are_in_the_order_of_their_walls_and_one_seating_is_chosen(tmp_path: Path) -> None:
     names = [f"{seating}walls-{first}-{first + 15}" for seating in ("2v2-", "3v1-", "") for first in (1, 17, 113)]
-    for name in names:
-        (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b"game\n"))
+    write_tables(tmp_path, *names)
     index_records(tmp_path)
     tables = indexed_tables(tmp_path)
     order = [path.name.partition("walls-")[2] for path in tables]
@@ -93,8 +96,7 @@ def test_the_tables_of_all_seatings_are_in_the_order_of_their_walls_and_one_seat
 def test_numbered_tables_are_read_in_the_order_of_the_match(tmp_path: Path) -> None:
     played = [f"{seating}walls-{n}-{n + 15}" for seating in ("", "2v2-", "3v1-") for n in (1, 17, 97, 113)]
     (tmp_path / "fresh").mkdir()
-    for name in (*played, "fresh/walls-1-16"):
-        (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b"game\n"))
+    write_tables(tmp_path, *played, "fresh/walls-1-16")
     number_tables(tmp_path)
     read = [path.relative_to(tmp_path).as_posix() for path in files_below(tmp_path)]
     names = [f"{number:02}-{name}.tsv.xz" for number, name in enumerate(played, 1)]
@@ -102,18 +104,13 @@ def test_numbered_tables_are_read_in_the_order_of_the_match(tmp_path: Path) -> N
 
 
 def test_walls_behind_those_that_decided_are_removed(tmp_path: Path) -> None:
-    for name in ("3v1-walls-1-8", "3v1-walls-9-16", "3v1-walls-17-24", "walls-33-34"):
-        (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b""))
+    write_tables(tmp_path, "3v1-walls-1-8", "3v1-walls-9-16", "3v1-walls-17-24", "walls-33-34")
     remove_after(tmp_path, 16)
     index_records(tmp_path)
     assert [path.name for path in indexed_tables(tmp_path)] == ["3v1-walls-1-8.tsv.xz", "3v1-walls-9-16.tsv.xz"]
     (tmp_path / "3v1-walls-1-8.tsv.xz").unlink()
     assert [path.name for path in indexed_tables(tmp_path)] == ["3v1-walls-9-16.tsv.xz"]
     assert indexed_tables(tmp_path / "nothing") == []
-
-
-def counted_places(scores: I64, forfeited: Forfeited) -> I64:
-    return SeatScoring().settle(scores, forfeited)[0]
 
 
 QUITTER = "quitter"
@@ -180,13 +177,13 @@ def test_the_order_in_which_games_end_changes_nothing() -> None:
     ],
 )
 def test_a_seat_that_forfeits_is_behind_all_that_do_not(forfeited: tuple[int, ...], places: list[int]) -> None:
-    assert counted_places(np.array([[30_000, 45_000, 25_000, 0]]), [forfeited]).tolist() == [places]
+    assert SeatScoring().settle(np.array([[30_000, 45_000, 25_000, 0]]), [forfeited])[0].tolist() == [places]
 
 
 def test_places_stay_a_permutation_and_equal_points_go_to_the_first_dealer() -> None:
     subsets = [seats for size in range(5) for seats in itertools.combinations(range(4), size)]
     for scores in ([25_000] * 4, [40_000, 10_000, 40_000, 10_000]):
-        places = counted_places(np.array([scores] * len(subsets)), subsets)
+        places, _ = SeatScoring().settle(np.array([scores] * len(subsets)), subsets)
         assert (np.sort(places, axis=1) == [1, 2, 3, 4]).all()
         assert places[0].tolist() == places_of_scores(np.array([scores]))[0].tolist()
         for seats, row in zip(subsets, places.tolist(), strict=True):
@@ -222,9 +219,9 @@ def test_of_several_seats_that_forfeit_the_points_decide() -> None:
     assert report.forfeits.counts == {1: 48}
 
 
-def sequential(candidate: str) -> SequentialReport:
+def sequential(candidate: str, opponent: str = "tsumogiri") -> SequentialReport:
     config = SequentialConfig(difference=0.5, error=0.05)
-    setup = MatchSetup(candidate, "tsumogiri", seed=3, rules=tonpuu())
+    setup = MatchSetup(candidate, opponent, seed=3, rules=tonpuu())
     return play_sequential_match(setup, config, max_deals=40, fresh_deals=6, runner=HERE)
 
 
@@ -236,9 +233,7 @@ def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
 
 
 def test_forfeits_on_the_new_walls_are_told_too() -> None:
-    config = SequentialConfig(difference=0.5, error=0.05)
-    setup = MatchSetup("ukeire", QUITTER, seed=3, rules=tonpuu())
-    report = play_sequential_match(setup, config, max_deals=40, fresh_deals=6, runner=HERE)
+    report = sequential("ukeire", QUITTER)
     assert report.fresh is not None
     assert report.forfeits.counts == {1: 3 * (report.outcome.hanchans + 24)}
 

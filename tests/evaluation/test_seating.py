@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from suphx.evaluation.match_config import Seating
-from suphx.evaluation.measures import PLACEMENT, points_measure, wall_unit
+from suphx.evaluation.measures import PLACEMENT, points_measure
 from suphx.games.scoring import SeatScoring
 
 SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
@@ -32,7 +34,7 @@ def test_equal_agents_differ_by_nothing(seating: Seating, wall: int) -> None:
     for seats in SeatScoring().candidate_seats(seating, wall):
         counts[0] += seats[[2, 0, 3, 1]]  # the players of these seats come first to fourth
     for measure in (PLACEMENT, points_measure((90, 45, 0, -135)), points_measure((75, 30, 0, -165))):
-        assert measure.wall_sums(counts, int(seating[0])).tolist() == [0]
+        assert replace(measure, candidates=int(seating[0])).wall_sums(counts).tolist() == [0]
 
 
 @pytest.mark.parametrize("seating", SEATINGS)
@@ -41,4 +43,4 @@ def test_a_strength_that_adds_up_gives_the_same_difference_in_all_seatings(seati
     number = int(seating[0])
     places_of_a_candidate = 2.5 - 0.4 * (4 - number) / 4
     beyond_the_mean = 4 * number * (places_of_a_candidate - 2.5)  # of a wall, as wall_sums
-    assert float(wall_unit(number)) * beyond_the_mean == pytest.approx(-0.3)
+    assert replace(PLACEMENT, candidates=number).wall_unit * beyond_the_mean == pytest.approx(-0.3)
