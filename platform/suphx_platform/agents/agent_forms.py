@@ -15,12 +15,7 @@ from suphx.games.registry import DEFAULT_GAME, agent_names
 from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
-from suphx_platform.agents.mjai.programs import (
-    CommandLine,
-    ProgramAddress,
-    TcpAddress,
-    warn_without_sandbox,
-)
+from suphx_platform.agents.mjai.programs import CommandLine, ProgramAddress, TcpAddress, warn_without_sandbox
 
 AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("ukeire", "scripted: plays for shanten and ukeire, with defence"),
@@ -148,28 +143,24 @@ def check_agent(address: str, game: str = DEFAULT_GAME) -> None:
     check_nets(nets, game)
 
 
-def _check_header(path: Path) -> None:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy"):
-            pass
-    except SafetensorError as error:
-        raise ValueError(f"{path} is damaged ({error}): copy the nets again, or name others") from error
-
-
 def check_nets(address: str, game: str = DEFAULT_GAME) -> None:
     """Raise ValueError unless ``address`` is a folder with a checkpoint for each head, perhaps with ``:weak``.
 
     Of the files only the headers are read, so that a damaged one is found before torch is imported.
     """
+    from safetensors import SafetensorError, safe_open
+
     folder = Path(split_address(address)[0])
     if not folder.is_dir():
         raise ValueError(_missing(address, folder))
     # with one of them missing, load_agent names it
     if has_nets(folder, game=game) or has_nets(folder, is_weak=True, game=game):
         for path in sorted(folder.glob("*.safetensors")):
-            _check_header(path)
+            try:
+                with safe_open(path, framework="numpy"):
+                    pass
+            except SafetensorError as error:
+                raise ValueError(f"{path} is damaged ({error}): copy the nets again, or name others") from error
         return
     inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each, game=game))
     if inside:

@@ -58,7 +58,9 @@ def load_any_agent(address: str, game: str = DEFAULT_GAME) -> Agent:
         return MjaiAgent(address, program, MOVE_SECONDS if seconds is None else seconds)
     match = ADAPT.fullmatch(address)
     if match is None:
-        return _load_checked(address, game)
+        if address not in agent_names(game):
+            check_nets(address, game)  # names what exists instead, all forms or the folders inside
+        return load_agent(address, game=game)
     config = adaptation_config(address)
     return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), float(match["seconds"] or 0))
 
@@ -73,13 +75,6 @@ def load_net_agent(address: str) -> NetAgent:
     return agent
 
 
-def _load_checked(address: str, game: str) -> Agent:
-    """Return the agent of ``load_agent``; ValueError names what exists instead, all forms or the folders inside."""
-    if address not in agent_names(game):
-        check_nets(address, game)
-    return load_agent(address, game=game)
-
-
 @dataclass(frozen=True, slots=True)
 class MatchAgents:
     """The two agents of a match, ready to be loaded wherever its games are played."""
@@ -89,7 +84,6 @@ class MatchAgents:
     rules: Any | None
     """By which both can play; None: those of the game without options."""
     rules_values: dict[str, Any] | None
-    """The same for JSON."""
     files: tuple[Sequence[Path], Sequence[Path]]
     """Those that decide how each plays."""
     deals_per_task: int
@@ -108,15 +102,25 @@ def match_agents(name: str, addresses: tuple[str, str], space: Path, source: Age
         size = 1 if any(map(follows_whole_games, own)) else 0
         return MatchAgents(own, partial(load_any_agent, game=name), None, None, files, size)
     game: Any = load_game(name)
-    first, second = (
-        load_match_agent(each, game, place, source) for each, place in zip(addresses, folders, strict=True)
-    )
-    rules = common_rules(game, first, second)
-    players = {"candidate": first.player, "opponent": second.player}
+    agents = []
+    for address, folder in zip(addresses, folders, strict=True):
+        if is_side_program(address):
+            player = SideProgram(address, game)
+            warn_without_sandbox()
+            agents.append(SideAgent(address, player, None, tuple(command_files(player.command_line.command))))
+        else:
+            agents.append(load_side_agent(address, game, folder, source))
+    rules = common_rules(game, *agents)
+    players = {"candidate": agents[0].player, "opponent": agents[1].player}
     size = PROGRAM_DECKS if any(map(is_side_program, addresses)) else 0
-    own = ("candidate", "opponent")
-    values = game.rules_values(rules)
-    return MatchAgents(own, players.__getitem__, rules, values, (first.files, second.files), size)
+    return MatchAgents(
+        ("candidate", "opponent"),
+        players.__getitem__,
+        rules,
+        game.rules_values(rules),
+        (agents[0].files, agents[1].files),
+        size,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,6 @@ class SideAgent:
     rules: Any | None
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
     files: tuple[Path, ...] = ()
-    """Of its nets."""
 
 
 def load_side_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
@@ -195,12 +198,3 @@ def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
 def have_same_moves(game: CandidateGame, *rules: Any) -> bool:
     """Tell whether all ``rules`` of ``game`` have the same moves, so that a net of one knows those of the others."""
     return len({game.open_tables(1, each).num_moves for each in set(rules)}) <= 1
-
-
-def load_match_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
-    """Return the agent of a match at ``address``: a program, or any of ``load_side_agent``, whose errors it raises."""
-    if not is_side_program(address):
-        return load_side_agent(address, game, folder, source)
-    player = SideProgram(address, game)
-    warn_without_sandbox()
-    return SideAgent(address, player, None, tuple(command_files(player.command_line.command)))

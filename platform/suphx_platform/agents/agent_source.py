@@ -14,12 +14,7 @@ from pathlib import Path
 
 from suphx.games.registry import DEFAULT_GAME, decision_names
 from suphx.models.net_config import checkpoint_name
-from suphx.selfplay.agents.checkpoint_folder import (
-    INITIAL,
-    checkpoint_names,
-    find_checkpoints,
-    split_address,
-)
+from suphx.selfplay.agents.checkpoint_folder import INITIAL, checkpoint_names, find_checkpoints, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import BEST, Storage
@@ -66,17 +61,13 @@ class AgentSource:
         if location.startswith(model_registry.PREFIX):
             model_registry.fetch_model(self._store, location, folder)
         elif location.startswith(BUCKET):
-            storage, name = self._place(location)
+            bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
+            storage, name = Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/")
             found = fetch_stored(storage, name, folder, game)
             self.stored[address] = [f"{storage.config.address}/{version.path}" for version in found]
         else:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
-
-    def _place(self, address: str) -> tuple[Storage, str]:
-        """Return the bucket of ``s3://…``, and the name of nets or the path of a version in it."""
-        bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
-        return Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/")
 
     def check(self, location: str) -> None:
         """Raise ValueError if ``location`` is no folder, OSError if it is a storage that does not answer."""
@@ -108,16 +99,12 @@ def checkpoints_of_runs(runs: Path, game: str = DEFAULT_GAME) -> Iterator[FoundC
     folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{file}")]
     folders += [path.parent.parent for path in runs.glob(f"*/*/{first}/{file}")]
     for folder in sorted(set(folders)):
-        if _is_hidden(folder, runs) or folder.name == INITIAL:  # nets of others
+        is_hidden = any(part.startswith(".") for part in folder.relative_to(runs).parts)  # .reinforcement.replaced
+        if is_hidden or folder.name == INITIAL:  # nets of others
             continue
         with suppress(ValueError):  # of a stage that has not learned them all yet
             saved = max(file.stat().st_mtime for file in find_checkpoints(folder, game=game))
             yield FoundCheckpoint(folder.relative_to(runs).as_posix(), str(folder), saved)
-
-
-def _is_hidden(path: Path, runs: Path) -> bool:
-    """Tell whether a path below the folder of runs is of work files, such as ``.reinforcement.replaced``."""
-    return any(part.startswith(".") for part in path.relative_to(runs).parts)
 
 
 def stored_checkpoints(storage: Storage, game: str = DEFAULT_GAME) -> Iterator[FoundCheckpoint]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,7 +37,11 @@ def write_bot(address: str, path: Path) -> list[str]:
         bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
         "requirements.txt": "".join(f"{name}=={version(name).partition('+')[0]}\n" for name in REQUIREMENTS),
     }
-    files = {"bot.py": Path(bot_script.__file__), **dict(_code())}
+    files = {"bot.py": Path(bot_script.__file__)}
+    for package in (suphx, suphx_platform):
+        folder = Path(str(package.__file__)).parent
+        code = [each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"]
+        files |= {f"{folder.name}/{each.relative_to(folder).as_posix()}": each for each in code}
     if not is_scripted:
         found = find_checkpoints(Path(place), is_weak=WEAK in words)
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
@@ -63,12 +66,3 @@ def _entry(name: str) -> zipfile.ZipInfo:
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     return entry
-
-
-def _code() -> Iterator[tuple[str, Path]]:
-    """Yield the names in the archive and the paths of the code that an agent needs."""
-    for package in (suphx, suphx_platform):
-        folder = Path(str(package.__file__)).parent
-        for path in folder.rglob("*"):
-            if path.is_file() and path.suffix != ".pyc":
-                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", path

@@ -8,13 +8,12 @@ every seat of every game has a process of its own.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from suphx.games.game import CandidateGame
 from suphx.kernel.record import I32, I64
-from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, MjaiProgram, ProgramAgent
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, ProgramAgent
 
 PROGRAM_DECKS = 4
 """Decks of a task, and those that are played side by side, in a match with a program: 12 processes at a time for each
@@ -25,16 +24,6 @@ _FORM = re.compile(r"program(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", r
 def is_side_program(address: str) -> bool:
     """Tell whether the agent is an outside program."""
     return _FORM.fullmatch(address) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class SideCommandLine(CommandLine):
-    """A program of this machine, as the address of an agent."""
-
-    slower_form = "program-SECONDS:COMMAND"
-
-    def __str__(self) -> str:
-        return f"program:{self.command}"
 
 
 class SideProgram(ProgramAgent):
@@ -49,7 +38,7 @@ class SideProgram(ProgramAgent):
         """``address``: ``is_side_program``. ValueError if there is no such program, or no time for it."""
         match = _FORM.fullmatch(address)
         assert match is not None, f"{address!r} is no program"
-        self.command_line = SideCommandLine(match["command"])
+        self.command_line = CommandLine(match["command"], form="program")
         seconds = float(match["seconds"]) if match["seconds"] else MOVE_SECONDS
         self._game = game
         super().__init__(address, self.command_line, seconds, rest="the games in which a program fails are lost")
@@ -60,38 +49,22 @@ class SideProgram(ProgramAgent):
         moves: I32 = legal[offsets[:-1]]
         choices = [legal[first:end] for first, end in pairwise(offsets.tolist())]
         places = list(zip(indices.tolist(), tables.actors(indices).tolist(), strict=True))
-        asked: list[tuple[int, MjaiProgram]] = []
-        before = set(self.reasons)
-        for i, place in enumerate(places):
-            if len(choices[i]) > 1 and place not in before:
-                with self.forfeiting(place):
-                    program = self.program(place)
-                    program.send(self._decision(tables, place[0], choices[i]))
-                    asked.append((i, program))
-        for i, program in asked:
-            with self.forfeiting(places[i]):
-                moves[i] = self._answer(tables, places[i][0], program, choices[i])
-        return moves
 
-    def _decision(self, tables: Any, table: int, moves: I32) -> Event:
-        legal = [self._game.recorded_move(tables.rules, move) for move in moves.tolist()]
-        return self._game.seen_by(tables, table) | {"legal": legal}
+        def question(i: int) -> Event:
+            own = [self._game.recorded_move(tables.rules, move) for move in choices[i].tolist()]
+            return self._game.seen_by(tables, places[i][0]) | {"legal": own}
 
-    def _answer(self, tables: Any, table: int, program: MjaiProgram, moves: I32) -> int:
-        """Return a program's answer, one of the legal moves; ValueError if it is late or none of them."""
-        text = program.receive().get("move")
-        try:
+        def take(i: int, reply: Event) -> None:
+            text = reply.get("move")
             if not isinstance(text, str):
                 raise ValueError('it has no "move" that is a text')
-            move = self._read(tables, text)
-            if move not in moves:
-                raise ValueError(self._game.text.refusal(tables, table, move))
-        except ValueError as error:
-            raise program.refuse(error) from error
-        return move
+            try:
+                move = self._game.text.read_move(tables.rules, text)
+            except ValueError as error:
+                raise ValueError(f"{text!r:.40} is no move of {self._game.name}") from error
+            if move not in choices[i]:
+                raise ValueError(self._game.text.refusal(tables, places[i][0], move))
+            moves[i] = move
 
-    def _read(self, tables: Any, text: str) -> int:
-        try:
-            return self._game.text.read_move(tables.rules, text)
-        except ValueError as error:
-            raise ValueError(f"{text!r:.40} is no move of {self._game.name}") from error
+        self.ask({i: place for i, place in enumerate(places) if len(choices[i]) > 1}, question, take)
+        return moves

@@ -134,7 +134,9 @@ def play_lines(player: MjaiPlayer, lines: Iterable[bytes], output: TextIO, *, na
                 answer: Event = {"type": "join", "name": name, "room": room}
             else:
                 player.see(message)
-                answer = player.answer() if _asks(message) else {"type": "none"}
+                # In a list, mjai.app sends all events since the last decision.
+                asks = isinstance(message, list) or message.get("type") in _ASKING
+                answer = player.answer() if asks else {"type": "none"}
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
         output.write(json.dumps(answer, separators=(",", ":")) + "\n")
@@ -225,11 +227,6 @@ def _frames(connection: ClientConnection, url: str) -> Iterator[str]:
 
 
 _SILENT = "has sent no whole message for {:g} s, or does not read the answers: connect again when a game begins"
-
-
-def _asks(message: Any) -> bool:
-    """Tell whether a message may want a move: in a list, mjai.app sends all events since the last decision."""
-    return isinstance(message, list) or message.get("type") in _ASKING
 
 
 def _place(url: str) -> str:

@@ -19,12 +19,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 from urllib.parse import urlsplit
 
 from suphx.json_text import parse_json
@@ -56,8 +56,8 @@ def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a program with pipes to its standard input, output and error, by way of program_launcher.py."""
     around = sandbox()
     launcher = (sys.executable, "-I", "-S", program_launcher.__file__, str(os.getpid()), "1" if around else "0")
-    if not around and not landlock_version():
-        _hide_from_programs()
+    if not around and not landlock_version():  # let no process of this user read the environment or memory of this one
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
     return subprocess.Popen(
         [*launcher, *around, *words],
         stdin=subprocess.PIPE,
@@ -82,11 +82,6 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
             stream.close()
 
 
-def _hide_from_programs() -> None:
-    """Let no process of this user read the environment or memory of this one: for kernels without Landlock."""
-    ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
-
-
 @cache
 def warn_without_sandbox() -> None:
     """Warn, once, if programs run without bubblewrap and nobody has turned it off."""
@@ -106,16 +101,12 @@ def sandbox() -> tuple[str, ...]:
     return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
 
 
-def _is_own_folder(folder: Path) -> bool:
-    """Tell whether it is a folder and no link to one (``/var/run``)."""
-    return folder.is_dir() and not folder.is_symlink()
-
-
 @cache
 def _bubblewrap(program: str) -> tuple[str, ...]:
     """Return the words, or none where ``program`` may not create namespaces."""
     hidden = [folder for name in _CREDENTIALS if (folder := Path.home() / name).is_dir()]
-    hidden += [folder for name in _SOCKETS for folder in Path("/").glob(name) if _is_own_folder(folder)]
+    sockets = [folder for name in _SOCKETS for folder in Path("/").glob(name)]
+    hidden += [folder for folder in sockets if folder.is_dir() and not folder.is_symlink()]  # /var/run is a link
     words = (
         *(program, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
         *(word for folder in hidden for word in ("--tmpfs", str(folder))),
@@ -152,32 +143,21 @@ class ProgramChannel:
     """Ends the program, or its connection."""
 
 
-class ProgramAddress(Protocol):
-    """Where a program is; as text it is an agent's address without seconds, such as ``mjai:python bot.py``."""
-
-    @property
-    def slower_form(self) -> str:
-        """The form of an agent's address that gives it another time for a move."""
-        ...
-
-    def check(self) -> None:
-        """Raise ValueError if there can be no program, as far as can be told without starting one."""
-        ...
-
-    def open(self, seat: int, seconds: float) -> ProgramChannel:
-        """Have it begin a game at ``seat`` (0 to 3); OSError says why it cannot, and what to do, after ``seconds``."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class CommandLine:
     """A program of this machine: a process for each seat of each game."""
 
     command: str
-    slower_form = "mjai-SECONDS:COMMAND"
+    form: str = "mjai"
+    """How agents' addresses begin."""
+
+    @property
+    def slower_form(self) -> str:
+        """The form of an agent's address that gives it another time for a move."""
+        return f"{self.form}-SECONDS:COMMAND"
 
     def __str__(self) -> str:
-        return f"mjai:{self.command}"
+        return f"{self.form}:{self.command}"
 
     def check(self) -> None:
         """Raise ValueError if there is no such program here."""
@@ -236,9 +216,6 @@ class TcpAddress:
         """``HOST:PORT`` or ``[IPV6]:PORT``."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
-    def check(self) -> None:
-        """Accept every address: whether somebody listens is known when a game begins."""
-
     def open(self, seat: int, seconds: float) -> ProgramChannel:
         """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
         limit = min(seconds, CONNECT_SECONDS)
@@ -261,6 +238,10 @@ class TcpAddress:
             ended="it has closed the connection",
             close=partial(_close_connection, connection),
         )
+
+
+ProgramAddress: TypeAlias = CommandLine | TcpAddress
+"""Where a program is; as text it is an agent's address without seconds, such as ``mjai:python bot.py``."""
 
 
 def _close_connection(connection: socket.socket) -> None:
@@ -346,7 +327,15 @@ class MjaiProgram:
             if writable:
                 self._write()
             if channel.output in readable:
-                self._read_piece()
+                try:
+                    piece = channel.read(_PIECE)
+                except BlockingIOError:  # a socket may be called readable that is not
+                    continue
+                except ConnectionError as error:
+                    raise self._error(channel.ended) from error
+                self._rest += piece
+                if not piece or len(self._rest) > _MAX_LINE:
+                    raise self._error("its answer has no end" if piece else channel.ended)
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
@@ -368,17 +357,6 @@ class MjaiProgram:
             {descriptor for descriptor, asked, events in ready if asked & select.POLLIN and events & ~select.POLLOUT},
             {descriptor for descriptor, asked, events in ready if asked & select.POLLOUT and events & ~select.POLLIN},
         )
-
-    def _read_piece(self) -> None:
-        try:
-            piece = self._channel.read(_PIECE)
-        except BlockingIOError:  # a socket may be called readable that is not
-            return
-        except ConnectionError as error:
-            raise self._error(self._channel.ended) from error
-        self._rest += piece
-        if not piece or len(self._rest) > _MAX_LINE:
-            raise self._error("its answer has no end" if piece else self._channel.ended)
 
     def _write(self) -> None:
         """Send as much as the program takes now."""
@@ -416,18 +394,15 @@ Place: TypeAlias = tuple[int, int]
 
 
 class ProgramAgent:
-    """An agent whose moves come from programs: starts them, and ends those that cannot go on: their games are forfeits.
-
-    >>> with agent.forfeiting(place):
-    ...     agent.program(place).send(events)
-    """
+    """An agent whose moves come from programs; the games of those that cannot go on are forfeits."""
 
     def __init__(self, name: str, address: ProgramAddress, move_seconds: float, *, rest: str) -> None:
         """``rest``: what a seat does after its program was ended. ValueError for no such program, or no time for it."""
-        try:
-            address.check()
-        except ValueError as error:
-            raise ValueError(f"{name!r}: {error}") from error
+        if isinstance(address, CommandLine):  # whether somebody listens elsewhere is known when a game begins
+            try:
+                address.check()
+            except ValueError as error:
+                raise ValueError(f"{name!r}: {error}") from error
         if move_seconds <= 0:
             raise ValueError(f"{name!r} has {move_seconds:g} s for a move: give it more")
         self.name = name
@@ -457,11 +432,34 @@ class ProgramAgent:
         self._programs.clear()
         self.reasons.clear()
 
-    def program(self, place: Place) -> MjaiProgram:
-        """Return the program at a place, which is started if there is none yet; ValueError if that fails."""
-        if place not in self._programs:
-            self._programs[place] = MjaiProgram(self._address, place[1], self._move_seconds, self._start_seconds)
-        return self._programs[place]
+    def ask(
+        self,
+        places: Mapping[int, Place],
+        question: Callable[[int], Sequence[Event] | Event],
+        take: Callable[[int, Event], None],
+    ) -> None:
+        """Send each program the ``question`` of its decision, then ``take`` all answers, by number of the decision.
+
+        Programs are started where there is none yet, and not asked where one was ended. A ValueError of ``take`` says
+        why an answer cannot be played.
+        """
+        asked = []
+        for number, place in places.items():
+            if place not in self.reasons:
+                with self.forfeiting(place):
+                    if place not in self._programs:
+                        program = MjaiProgram(self._address, place[1], self._move_seconds, self._start_seconds)
+                        self._programs[place] = program
+                    self._programs[place].send(question(number))
+                    asked.append((number, place))
+        for number, place in asked:
+            with self.forfeiting(place):
+                program = self._programs[place]
+                reply = program.receive()
+                try:
+                    take(number, reply)
+                except ValueError as error:
+                    raise program.refuse(error) from error
 
     @contextmanager
     def forfeiting(self, place: Place) -> Iterator[None]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from suphx import MatchReport, play_match, simulate
-from suphx.games.riichi.rules import Rules, tenhou, tenhou_no_red, tonpuu
+from suphx.games.riichi.rules import Rules, tenhou_no_red, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from tests.free_port import free_port
@@ -16,11 +16,6 @@ from tests.suphx_platform.agents.mjai.bot_server import serving
 
 def match(candidate: str, opponent: str = "ukeire", workers: int = 1) -> MatchReport:
     return play_match(candidate, opponent, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent)
-
-
-def seconds_of(way: str) -> str:
-    """Return little time for a move of a program that never answers, and a lot for all others."""
-    return "-0.05" if way == "mute" else "-120"
 
 
 def figures(report: MatchReport) -> str:
@@ -47,14 +42,18 @@ FAILING = {
 }
 
 
+@pytest.mark.parametrize("transport", ["pipes", "tcp"])
 @pytest.mark.parametrize("way", FAILING)
 def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
-    way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    way: str, transport: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("suphx_platform.agents.mjai.programs.START_SECONDS", 1.0)
-    report = match(bot(way, seconds_of(way)))
+    seconds = "-0.05" if way == "mute" else "-120"  # little time for one that never answers
+    with serving(way) as server:
+        report = match(bot(way, seconds) if transport == "pipes" else server.agent(seconds))
     assert report.forfeits.counts == {0: 8}
-    assert re.search(FAILING[way], report.forfeits.reasons[0])
+    told = "it has closed the connection" if (way, transport) == ("broken", "tcp") else FAILING[way]
+    assert re.search(told, report.forfeits.reasons[0])
     assert "from now on this seat discards what it draws, or wins with it" in caplog.text
     assert report.statistics.placements == (0, 0, 0, 8)
     assert report.statistics.deal_in_rate == match("tsumogiri").statistics.deal_in_rate
@@ -81,22 +80,6 @@ def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes:
     assert figures(over_tcp) == figures(by_pipes)
 
 
-def long_match(candidate: str, opponent: str, num_hanchans: int) -> MatchReport:
-    return play_match(candidate, opponent, num_hanchans=num_hanchans, seed=2, rules=tenhou(), load=load_any_agent)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("transport", ["pipes", "tcp"])
-@pytest.mark.parametrize("way", FAILING)
-def test_100_hanchans_end_and_tell_who_failed(way: str, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai.programs.START_SECONDS", 2.0)
-    with serving(way) as server:
-        address = bot(way, seconds_of(way)) if transport == "pipes" else server.agent(seconds_of(way))
-        report = long_match(address, "ukeire", 100)
-    assert report.forfeits.counts == {0: 100}
-    assert report.statistics.placements == (0, 0, 0, 100)
-
-
 @pytest.mark.parametrize("rules", [tenhou_no_red(), Rules(kan_dora="none"), Rules(num_winds=3)])
 def test_rules_that_mjai_has_no_words_for_are_refused(rules: Rules) -> None:
     agents = [load_any_agent(each) for each in (bot("tsumogiri"), *["tsumogiri"] * 3)]
@@ -104,17 +87,7 @@ def test_rules_that_mjai_has_no_words_for_are_refused(rules: Rules) -> None:
         simulate(agents, rules=rules)
 
 
-def test_no_program_outlives_its_games() -> None:
-    agent = load_any_agent(bot("lowest"))
-    assert isinstance(agent, MjaiAgent)
-    play_match(
-        "lowest", "ukeire", num_hanchans=8, seed=1, rules=tonpuu(),
-        load=lambda address: agent if address == "lowest" else load_any_agent(address),
-    )  # fmt: skip
-    assert not agent._programs
-
-
-def test_a_program_that_fails_takes_start_time_only_while_none_has_answered() -> None:
+def test_no_program_outlives_its_games_and_one_that_fails_takes_start_time_while_none_has_answered() -> None:
     agents = [load_any_agent(bot("lowest", "-7")) for _ in range(2)]
     play_match(
         "lowest", "ukeire", num_hanchans=8, seed=1, rules=tonpuu(),
@@ -122,6 +95,7 @@ def test_a_program_that_fails_takes_start_time_only_while_none_has_answered() ->
     )  # fmt: skip
     for agent in agents:
         assert isinstance(agent, MjaiAgent)
+        assert not agent._programs
         with agent.forfeiting((0, 0)):
             raise ValueError("it has ended")
     assert [agent._start_seconds for agent in agents if isinstance(agent, MjaiAgent)] == [7.0, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -74,22 +75,16 @@ def test_the_command_plays_the_same_games_as_the_agent() -> None:
     assert played(by_command("ukeire"), "A", 2, tonpuu()) == played(load_agent("ukeire"), "A", 2, tonpuu())
 
 
-def play_in_the_outside_arena(nets: str, num_hanchans: int) -> int:
+@pytest.mark.parametrize("num_hanchans", [3, pytest.param(100, marks=pytest.mark.slow)])
+def test_an_outside_arena_accepts_every_move(nets: str, num_hanchans: int) -> None:
     agents = [load_agent(address) for address in ("random", "ukeire", nets, f"{nets}:sampled")]
-    players = [
-        [MjaiPlayer(agents[(game + seat) % 4], seat if game % 2 else None) for seat in range(4)]
-        for game in range(num_hanchans)
-    ]
-    return sum(play_hanchan(seats, seed).num_moves for seed, seats in enumerate(players))
-
-
-def test_an_outside_arena_accepts_every_move(nets: str) -> None:
-    assert play_in_the_outside_arena(nets, 3) > 600
-
-
-@pytest.mark.slow
-def test_an_outside_arena_accepts_every_move_of_a_hundred_hanchans(nets: str) -> None:
-    assert play_in_the_outside_arena(nets, 100) > 20_000
+    moves: Counter[str] = Counter()
+    for game in range(num_hanchans):
+        seats = [MjaiPlayer(agents[(game + seat) % 4], seat if game % 2 else None) for seat in range(4)]
+        moves += play_hanchan(seats, game)
+    assert moves.total() > 200 * num_hanchans
+    expected = {"none", "dahai", "reach", "chi", "pon", "hora"}
+    assert set(moves) >= (expected if num_hanchans < 100 else expected | {"daiminkan", "ankan", "kakan"})
 
 
 def test_meta_data_are_the_probabilities_of_the_legal_moves(nets: str) -> None:
