@@ -130,9 +130,13 @@ def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_
     ],
 )
 def test_a_recipe_names_what_its_game_has(game: Any, settings: dict[str, Any], message: str) -> None:
-    scripted = {"records": RecordsConfig(player="random"), "evaluation": MatchConfig(opponent="random")}
+    values: dict[str, Any] = {
+        "records": RecordsConfig(player="random"),
+        "evaluation": MatchConfig(opponent="random"),
+        **settings,
+    }
     with pytest.raises(ValueError, match=message):
-        Recipe(name="run", game=game, **(scripted | settings))
+        Recipe(name="run", game=game, **values)
 
 
 @pytest.mark.parametrize(
