@@ -51,7 +51,6 @@ CONNECT_SECONDS = 10
 READ_SECONDS = 20
 """Without a byte of an answer."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-"""In the order in which boto3 reads them."""
 _BODY_ATTEMPTS = 5
 _CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
@@ -173,7 +172,6 @@ class BucketStore:
             return [entry for page in pages for entry in _check_listing(page).get(what, [])]
 
     def _transfer(self, key: str, begin: Callable[..., Any], *arguments: object) -> None:
-        """Have the manager send or fetch a file."""
         with self._explained(key):
             transfer = begin(*arguments)
             try:
