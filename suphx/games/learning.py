@@ -303,9 +303,9 @@ class CandidateLearning(Learning, Protocol):
     """That of a game whose kinds all have candidates: it is learned by rounds of whole games."""
 
     options: frozenset[LearningOption] = frozenset()
-    hidden = None
-    rules_version = ""
-    samples = None
+    hidden: HiddenPlanes | None = None
+    rules_version: str = ""
+    samples: RecordedSamples | None = None
 
     def observe(self, tables: Any, indices: I64, encoder: str) -> Seen:
         """Return what the actors of the tables ``indices`` of ``Tables.state`` see."""

@@ -251,7 +251,6 @@ class InferenceEngineActor(RayActor):
         return replace(health_of_process(), waiting_seconds=waiting, counts=self._own.engine.counts)
 
     async def _answer_all(self) -> None:
-        """Answer batches until nobody waits."""
         while self._waiting:
             self._oldest_since = self._waiting[0].since
             batch = await self._next_batch()
@@ -278,14 +277,11 @@ class InferenceEngineActor(RayActor):
         return batch
 
     async def _compute(self, act: Callable[[T], R], argument: T) -> R:
-        """Do something in the thread that computes."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, ends_broken_process(act), argument)
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A request without a reply."""
-
     request: Request
     reply: asyncio.Future[list[PolicyOutputs]]
     since: float
@@ -454,16 +450,18 @@ class LearnerActor(RayActor):
 
     def __init__(
         self,
-        new_learner: Callable[[], Learner | RoundLearner],
+        new_learner: Callable[[], Any],
         shards: Sequence[str],
         updates_per_version: int,
         publish_every: int,
         copy_interval: int,
     ) -> None:
-        """``shards``: their names. A version is the number of updates divided by ``updates_per_version``."""
+        """``new_learner`` makes a ``Learner`` or ``RoundLearner``; ``shards``: their names. A version is the number of
+        updates divided by ``updates_per_version``.
+        """
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         with ending_broken_process():
-            self._learner = new_learner()
+            self._learner: Learner | RoundLearner = new_learner()
         self._has_begun = False
         self._shards, self._next_shard = [Peer(name) for name in shards], -1
         self._updates_per_version, self._publish_every = updates_per_version, publish_every
@@ -561,7 +559,6 @@ class LearnerActor(RayActor):
             self._taking = self._turn().call("take", self._version(ahead), seconds)
 
     def _turn(self) -> Peer:
-        """Return the shard whose turn it is."""
         self._next_shard = (self._next_shard + 1) % len(self._shards)
         return self._shards[self._next_shard]
 

@@ -24,7 +24,7 @@ import numpy as np
 import ray
 import torch
 
-from suphx.selfplay.backend import BackendState, Event, Fault, Learned, Played, Progress
+from suphx.selfplay.backend import Backend, BackendState, Event, Fault, Learned, Played, Progress
 from suphx.selfplay.buffer import BufferCounts, BufferStatus
 from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.local_backend import full_error
@@ -58,13 +58,12 @@ class _Snapshot:
     learner: Any = None
     num_learned: int = 0
     next_number: int = 0
-    """Of the next simulator, or round."""
     turn: int = 0
     simulators: Mapping[str, Any] = field(default_factory=dict)
     buffers: Mapping[str, Any] = field(default_factory=dict)
 
 
-class RayBackend:
+class RayBackend(Backend):
     """Consumes: answers of actors. Produces: their next calls, and events. Waits for: the next answer."""
 
     def __init__(
@@ -90,7 +89,6 @@ class RayBackend:
         if self._matches is not None:
             self._stack.callback(self._matches.close)
         self.actors: Mapping[str, Any] = self._topology.actors
-        """By name of their part."""
         self._simulators = [part for part in self.actors if part.startswith("simulator")]
         self._buffers = [part for part in self.actors if part.startswith("buffer")]
         self._engines = [part for part in self.actors if part.startswith("engine")]
@@ -211,7 +209,6 @@ class RayBackend:
     # begin, and begin again
 
     def _begin_all(self, snapshot: _Snapshot) -> None:
-        """Have all parts begin with what is in a snapshot."""
         self._snapshot = snapshot
         self._latest, self._older = snapshot.latest, snapshot.older
         self._copy, self._num_learned = snapshot.learner, snapshot.num_learned
@@ -544,7 +541,6 @@ class LockstepBackend(RayBackend):
             self._done += 1
 
     def _go_on(self) -> None:
-        """Do something new."""
         event = self._step()
         self._done, self._told = self._done + 1, self._told + 1
         self.supervisor.emit(event)

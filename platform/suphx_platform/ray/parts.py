@@ -44,7 +44,7 @@ class RunParts:
     new_engine: Callable[[str, str], Any]
     """Makes an engine from the name of the server, and its own; it needs torch."""
     new_buffer: Callable[[], Buffer]
-    new_learner: Callable[[str, str], Learner | RoundLearner]
+    new_learner: Callable[[str, str], Any]
     """Makes one from the name of the server, and that of the room of several learners."""
     policy_sets: Sequence[Any] = ()
     """What the server has for those that begin."""
@@ -127,7 +127,6 @@ def _new_simulator(config: SimulatorConfig, context: SimulatorContext, number: i
 
 
 def _simulator_of(number: int, engine: Any) -> Any:
-    """Return the simulator of an engine that is in it."""
     return engine.engine
 
 

@@ -207,7 +207,7 @@ class Rounds:
 
 
 def test_a_simulator_keeps_what_its_shard_refuses_or_loses_and_plays_on_when_it_was_taken(here: Shard) -> None:
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
     simulator.begin(0, 0)
     here.answers = [None, ActorUnavailableError("gone", None), 5, 6]
     assert simulator.play(1, 0, None).num_games == 1
@@ -229,7 +229,7 @@ def test_a_simulator_plays_ahead_only_while_its_shard_takes_all_at_once(
     monkeypatch.setattr(ray, "wait", wait)
     monkeypatch.setattr(ray, "get", lambda answer: answer[0] if isinstance(answer, tuple) else answer)
     monkeypatch.setattr(actors, "_HOLD_SECONDS", 0.0)
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
     simulator.begin(0, 0)
     here.answers = [(None,), (5,), (None,), (6,), (7,), (8,)]
     num_games: list[int] = []
@@ -252,7 +252,7 @@ def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard
         raise first
 
     monkeypatch.setattr(ray, "get_actor", get_actor)
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
     simulator.begin(0, 0)
     here.answers = [5, 6]
     assert simulator.play(1, 0, None).num_games == 1
@@ -261,7 +261,7 @@ def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard
 
 
 def test_an_error_of_a_shard_that_lives_is_raised_by_whoever_asks(here: Shard) -> None:
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
     simulator.begin(0, 0)
     broken = RayTaskError("add", "its traceback", TypeError("no decisions"))
     here.answers = [RayTaskError("add", "", NotBegunError("started again")), broken]
@@ -272,7 +272,7 @@ def test_an_error_of_a_shard_that_lives_is_raised_by_whoever_asks(here: Shard) -
 
 
 def test_a_simulator_in_lockstep_tells_whether_its_shard_has_taken_what_was_played(here: Shard) -> None:
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")  # type: ignore[arg-type, return-value]
+    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
     simulator.begin(0, 0)
     here.answers = [None, None, 0]
     assert simulator.play_once(1, 0)[1] is False
