@@ -220,12 +220,11 @@ class VerifyReport:
 def verify_records(
     paths: Sequence[Path],
     *,
-    limit: int | None = None,
     workers: int | None = None,
     progress: Callable[[int], None] = lambda count: None,
     read: ReadShare | None = None,
 ) -> VerifyReport:
-    """Replay every game of ``paths`` (at most ``limit`` records) in ``workers`` processes (default: one a core).
+    """Replay every game of ``paths`` in ``workers`` processes (default: one a core).
 
     ``progress`` receives the number of games just finished, ``read`` the share of the files. A record that cannot be
     read is set aside, one that closes without an end counts with the deals that it has. ValueError for a missing path
@@ -233,7 +232,7 @@ def verify_records(
     """
     start = time.monotonic()
     report = VerifyReport()
-    texts = islice(iter_texts(paths, quarantine=report.quarantine, read=read), limit)
+    texts = iter_texts(paths, quarantine=report.quarantine, read=read)
     num_workers = workers or usable_cores()
     # The first one is checked here: it compiles the kernels into the cache that the workers then read.
     here = map(_check, islice(texts, None if num_workers == 1 else 1))

@@ -134,17 +134,15 @@ def unpacked(file: io.BufferedReader) -> io.BufferedIOBase:
             raise OtherFormat(f"it is {foreign}")
         unpack = next((unpack for magic, unpack in _UNPACKERS.items() if start.startswith(magic)), None)
         if unpack is None:
-            return _utf_8(content) if start.startswith(_UTF_16_MARKS) else content
+            if not start.startswith(_UTF_16_MARKS):
+                return content
+            data = read_bounded(content)
+            if data is None:
+                raise OtherFormat(f"it is UTF-16 of over {MAX_RECORD_BYTES:,} bytes: convert it to UTF-8")
+            # What is no UTF-16 becomes a replacement character, and damages its line only.
+            return io.BytesIO(data.decode("utf-16", "replace").encode(errors="replace"))
         content = io.BufferedReader(_Unpacked(partial(unpack, content), file.tell), _PIECE_BYTES)
     raise OtherFormat(f"it is packed over {_MAX_LAYERS} times: unpack it")
-
-
-def _utf_8(file: io.BufferedIOBase) -> io.BufferedIOBase:
-    """Return UTF-16 as UTF-8; what is no UTF-16 becomes a replacement character, and damages its line only."""
-    data = read_bounded(file)
-    if data is None:
-        raise OtherFormat(f"it is UTF-16 of over {MAX_RECORD_BYTES:,} bytes: convert it to UTF-8")
-    return io.BytesIO(data.decode("utf-16", "replace").encode(errors="replace"))
 
 
 class ReadShare:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog, empty_result, move
 from suphx.games.riichi.records.quarantine import MissingFact
@@ -261,10 +261,33 @@ class KyokuBuilder:
 
     def call(self, seat: int, meld: Meld) -> None:
         """Record a chi, pon or kan of any kind."""
-        if meld.source == 0 or meld.type == KAKAN_MELD:
-            self._call_own(seat, meld)
+        is_own = meld.source == 0 or meld.type == KAKAN_MELD
+        if is_own:
+            if self._stage != _DISCARD or seat != self.turn or self.drawn < 0:
+                raise ValueError(f"seat {seat} makes a kan of its own tiles without having drawn")
+            if self._riichi_declared:
+                raise ValueError(f"seat {seat} makes a kan between riichi and its discard")
+            if meld.type == KAKAN_MELD:
+                possible = self.kakan(seat, meld.tiles[0] >> 2)
+                if (meld.called, meld.added) != (possible.called, possible.added):
+                    raise ValueError(f"seat {seat} adds tile {meld.added} to a pon that it does not have")
+            self.claimable = meld.hand_tiles()
+            self.last = self.claimable[-1]
         else:
-            self._call_discard(seat, meld)
+            if self._stage != _CLAIM or seat == self.turn:
+                raise ValueError(f"seat {seat} calls when no discard of another seat can be claimed")
+            if (seat + meld.source) % 4 != self.turn or meld.called not in self.claimable:
+                raise ValueError(f"seat {seat} calls tile {meld.called}, which is not the last discard")
+            self._need_stick_paid()
+            self.turn = seat
+            self.claimable = ()
+        if is_own or meld.type == MINKAN_MELD:
+            if self.num_rinshan == len(codes.RINSHAN):
+                raise ValueError("a fifth kan: there are four rinshan tiles")
+            self._stage = _KAN
+            self._is_kan_closed = meld.type == ANKAN_MELD
+        else:
+            self._stage = _DISCARD
         for tile in meld.hand_tiles():
             if self._where[tile] != seat:
                 raise ValueError(f"seat {seat} melds tile {tile}, which is not in its hand")
@@ -418,38 +441,6 @@ class KyokuBuilder:
     def _need_stick_paid(self) -> None:
         if self.unpaid_riichi >= 0:
             raise MissingFact(f"seat {self.unpaid_riichi} declared riichi but its stick is not recorded")
-
-    def _call_own(self, seat: int, meld: Meld) -> None:
-        if self._stage != _DISCARD or seat != self.turn or self.drawn < 0:
-            raise ValueError(f"seat {seat} makes a kan of its own tiles without having drawn")
-        if self._riichi_declared:
-            raise ValueError(f"seat {seat} makes a kan between riichi and its discard")
-        if meld.type == KAKAN_MELD:
-            possible = self.kakan(seat, meld.tiles[0] >> 2)
-            if (meld.called, meld.added) != (possible.called, possible.added):
-                raise ValueError(f"seat {seat} adds tile {meld.added} to a pon that it does not have")
-        self.claimable = meld.hand_tiles()
-        self.last = self.claimable[-1]
-        self._begin_kan(is_closed=meld.type == ANKAN_MELD)
-
-    def _call_discard(self, seat: int, meld: Meld) -> None:
-        if self._stage != _CLAIM or seat == self.turn:
-            raise ValueError(f"seat {seat} calls when no discard of another seat can be claimed")
-        if (seat + meld.source) % 4 != self.turn or meld.called not in self.claimable:
-            raise ValueError(f"seat {seat} calls tile {meld.called}, which is not the last discard")
-        self._need_stick_paid()
-        self.turn = seat
-        self.claimable = ()
-        if meld.type in (CHI_MELD, PON_MELD):
-            self._stage = _DISCARD
-        else:
-            self._begin_kan(is_closed=False)
-
-    def _begin_kan(self, *, is_closed: bool) -> None:
-        if self.num_rinshan == len(codes.RINSHAN):
-            raise ValueError("a fifth kan: there are four rinshan tiles")
-        self._stage = _KAN
-        self._is_kan_closed = is_closed
 
     def _take_ura(self, win: Win) -> None:
         ura = win.ura_indicators
