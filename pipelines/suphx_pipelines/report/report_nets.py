@@ -107,16 +107,11 @@ def ablation_finding(entry: Mapping[str, Any], first: str) -> str:
 
 def ablation_figure(head: str, first: str, others: Points) -> Figure:
     """Return the differences in accuracy of the other encoders to the first one."""
-    rows = [
-        Row(
-            name=entry["encoder"],
-            value=100 * entry["difference"],
-            low=100 * entry["interval"][0],
-            high=100 * entry["interval"][1],
-            note=f"{points(entry['difference'])} ({points_interval(entry['interval'])})",
-        )
-        for entry in others
-    ]
+    rows = []
+    for entry in others:
+        value, low, high = (100 * share for share in (entry["difference"], *entry["interval"]))
+        note = f"{points(entry['difference'])} ({points_interval(entry['interval'])})"
+        rows.append(Row(name=entry["encoder"], value=value, low=low, high=high, note=note))
     axis, label = f"percentage points against {first}", f"Differences in accuracy of the {head} net"
     picture = interval_chart(rows, label, axis_title=axis, zero=0.0, sides=("worse", "better"))
     return Figure(picture, "Difference in test accuracy")
@@ -165,12 +160,9 @@ def gain_figures(result: Result) -> dict[str, Figure]:
     figures = {}
     for head in _playout_heads(result):
         known = [point for point in result["history"] if f"{head}_gain" in point]
-        curve = Curve(
-            name=head,
-            points=[(float(point["decisions"]), float(point[f"{head}_gain"])) for point in known],
-            has_dots=True,
-            intervals=[_gain_interval(point, head) for point in known],
-        )
+        gains = [(float(point["decisions"]), float(point[f"{head}_gain"])) for point in known]
+        bounds = [_gain_interval(point, head) for point in known]
+        curve = Curve(name=head, points=gains, has_dots=True, intervals=bounds)
         title = f"Gain of the {head} net (points per decision)"
         figures[head] = curve_figure(title, [curve], note, x_title="decisions", levels=(0.0,))
     return figures
@@ -227,14 +219,9 @@ def example_figures(examples: Sequence[Mapping[str, Any]]) -> list[Figure]:
     for place, game in enumerate(examples, 1):
         names = list(map(kyoku_name, game["kyoku"], game["honba"]))
         by_seat = zip(*game["predictions"], game["paid"], strict=True)
+        lines = [[(deal, float(value)) for deal, value in enumerate(values, 1)] for values in by_seat]
         curves = [
-            Curve(
-                name=f"seat {seat}",
-                points=[(deal, float(value)) for deal, value in enumerate(values, 1)],
-                colour=seat,
-                has_dots=True,
-            )
-            for seat, values in enumerate(by_seat)
+            Curve(name=f"seat {seat}", points=line, colour=seat, has_dots=True) for seat, line in enumerate(lines)
         ]
         final = ", ".join(number(score) for score in game["scores"][-1])
         title = f"Game {place}: points predicted before each deal"

@@ -298,14 +298,10 @@ def work_figures(result: Result) -> list[Figure]:
         curve = curve_of(title, history, "updates", key, colour, is_smoothed=True)
         label = f"{title} over the updates"
         found.append(curve_figure(title, [curve], note, label=label, x_title="updates", least=0.0))
-    curves = [
-        Curve(
-            name=kind.removesuffix(_MEMORY),
-            points=[(point["seconds"] / 60, point[kind] / _MIB) for point in history if kind in point],
-            colour=place % _COLOURS,
-        )
-        for place, kind in enumerate(sorted({name for point in history for name in point if name.endswith(_MEMORY)}))
-    ]
+    curves = []
+    for place, kind in enumerate(sorted({name for point in history for name in point if name.endswith(_MEMORY)})):
+        used = [(point["seconds"] / 60, point[kind] / _MIB) for point in history if kind in point]
+        curves.append(Curve(name=kind.removesuffix(_MEMORY), points=used, colour=place % _COLOURS))
     note = "Private memory of the largest process of each kind."
     return [*found, curve_figure("Memory (MiB)", curves, note, has_legend=True, x_title="minutes", least=0.0)]
 

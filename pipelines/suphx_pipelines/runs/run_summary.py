@@ -248,8 +248,18 @@ class RunRecord:
                 self._console.detail(f"command: {shlex.join(self.summary.command)}")
                 facts = {**environment(), "machine": self.summary.machine}
                 self._console.detail(", ".join(f"{name} {value}" for name, value in facts.items()))
-                with self._state_kept(), self._refreshed():
-                    yield
+                try:
+                    with self._refreshed():
+                        yield
+                except BaseException as error:
+                    with suppress(OSError):  # such as a folder that is gone: what has ended the run is more important
+                        if isinstance(error, KeyboardInterrupt) or is_lost_output(error):
+                            self._end("interrupted")
+                        else:
+                            text = encodable(without_credentials(" ".join(str(error).split())))
+                            self._end("failed", text or type(error).__name__)
+                    raise
+                self._end("finished")
         finally:
             last = {"seconds": self.summary.seconds, "warnings": len(self.summary.warnings)}
             tracker.log_metrics({**self._data, **last})  # last: MLflow compares runs by the first metric
@@ -312,23 +322,8 @@ class RunRecord:
         if len(known) == len(figures):
             self._tracker.log_metrics({**known, "verdict/hanchans": verdict.hanchans})
 
-    @contextmanager
-    def _state_kept(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException as error:
-            with suppress(OSError):  # such as a folder that is gone: what has ended the run is more important
-                if isinstance(error, KeyboardInterrupt) or is_lost_output(error):
-                    self._end("interrupted")
-                else:
-                    text = encodable(without_credentials(" ".join(str(error).split())))
-                    self._end("failed", text or type(error).__name__)
-            raise
-        self._end("finished")
-
     def _end(self, state: RunState, error: str | None = None) -> None:
-        self.summary.state = state
-        self.summary.error = error
+        self.summary.state, self.summary.error = state, error
         if error is not None:
             self._console.detail(f"failed: {error}")
         self._write()
