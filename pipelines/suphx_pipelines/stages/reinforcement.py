@@ -11,7 +11,7 @@ stays close to random.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,12 +33,11 @@ from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.training import PERCENT, training
 from suphx_platform.console.console import Console
-from suphx_platform.console.progress import Progress
 from suphx_platform.console.table_text import count_text
 from suphx_platform.selfplay.self_play_match import match_figures
 
 if TYPE_CHECKING:
-    from suphx.training.local_backend import SelfPlay
+    pass
 
 
 STAGE_NAME = "reinforcement"
@@ -137,14 +136,40 @@ def play_and_learn(
     matches are against if it is not ``start``. Nets that see hidden tiles are not stored among the best.
     """
     # RLlib takes seconds: only when it is needed
+    from suphx.training.backend_state import load_learner_state
+    from suphx.training.local_backend import SelfPlay
     from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend, run_metrics
 
-    play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
-    state = context.folder / STATE_FILE
+    recipe = context.recipe
+    if playouts.STAGE_NAME in context.upstream:  # matches are against the nets of before the playouts
+        folder = initial_folder(context.upstream)
+        opponent = _sharpened(load_policy_set(folder, recipe.encoder, game=recipe.game_name), recipe)
+    play = SelfPlay(
+        start=start,
+        weak=weak,
+        encoder=recipe.encoder,
+        rules_version=find_learning(recipe.game_name).rules_version,
+        seed=context.seed,
+        prediction=_prediction(context),
+        extra={"recipe": recipe.name},
+        teacher=teacher,
+        carried=None if carried is None else load_learner_state(carried / STATE_FILE),
+        opponent=opponent,
+    )
+    state, shown = context.folder / STATE_FILE, "first games"
     with training(context, context.folder.name, "setting up", unit="update", state=state) as watch:
         watch.note = ""
         metrics = run_metrics(config, lambda: {**context.storage_figures(), **context.tracker.figures()})
-        report = _Report(context, watch.bar, config, first_update)
+
+        def report(point: Mapping[str, float]) -> None:  # of self-play, or of a match
+            nonlocal shown
+            step = first_update + int(point["updates"])
+            context.tracker.log_metrics({**point, **context.storage_figures()}, step=step)
+            if "seconds" in point:
+                shown = progress_note(point, config.heads[0])
+
+        def show(time_share: float, seconds_left: float | None, note: str) -> None:
+            watch.bar.estimate(PERCENT * time_share, seconds_left, note or shown)
 
         def keep(updates: int, then: Callable[[], None] | None) -> None:
             context.keep(first_update + updates, then=then)
@@ -159,10 +184,10 @@ def play_and_learn(
             *(config, play, context.folder),
             new_backend=run_backend(config),
             metrics=metrics,
-            report=report.add,
+            report=report,
             keep=keep,
             keep_best=None if best is None else keep_best,
-            progress=report.show,
+            progress=show,
             watch=watch,
         ).run()
         watch.bar.reach(PERCENT)
@@ -183,55 +208,16 @@ def finished_figures(folder: Path, max_updates: int) -> dict[str, float] | None:
 
 
 def _end_figures(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """Return the figures of a stage; ``metrics``: as in metrics.json."""
-    figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
-    return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
-
-
-def _self_play(
-    context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
-) -> SelfPlay:
-    from suphx.training.backend_state import load_learner_state
-    from suphx.training.local_backend import SelfPlay
-
-    recipe = context.recipe
-    return SelfPlay(
-        start=start,
-        weak=weak,
-        encoder=recipe.encoder,
-        rules_version=find_learning(recipe.game_name).rules_version,
-        seed=context.seed,
-        prediction=_prediction(context),
-        extra={"recipe": recipe.name},
-        teacher=teacher,
-        carried=None if carried is None else load_learner_state(carried / STATE_FILE),
-    )
-
-
-class _Report:
-    """Consumes: points of the curves. Produces: figures in MLflow and the line of progress."""
-
-    def __init__(
-        self,
-        context: StageContext[Recipe],
-        progress: Progress,
-        config: ReinforcementConfig,
-        first_update: int,
-    ) -> None:
-        self._context, self._progress, self._config = context, progress, config
-        self._first_update = first_update
-        self._note = "first games"
-
-    def add(self, point: Mapping[str, float]) -> None:
-        """Take a point of self-play, or one of a match."""
-        storage = self._context.storage_figures()
-        self._context.tracker.log_metrics({**point, **storage}, step=self._first_update + int(point["updates"]))
-        if "seconds" in point:
-            self._note = progress_note(point, self._config.heads[0])
-
-    def show(self, time_share: float, seconds_left: float | None, note: str) -> None:
-        """Show how much of the time is over and left; ``note``: what is going on if that is not learning."""
-        self._progress.estimate(PERCENT * time_share, seconds_left, note or self._note)
+    """Return the figures of a stage from its metrics.json; ``before_…`` are of a match before the first update."""
+    names = ("updates", "version", "hanchans", "decisions", "seconds")
+    figures = {name: float(metrics[name]) for name in names}
+    for match in metrics["matches"]:
+        figures |= match_figures(match)
+        if match["updates"] == 0 and match["opponent"] == "start":
+            low, high = match["interval"]
+            figures |= {"before_difference": match["difference"], "before_hanchans": float(match["hanchans"])}
+            figures |= {"before_difference_low": low, "before_difference_high": high}
+    return figures
 
 
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
@@ -247,14 +233,6 @@ def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicyS
     if not has_nets(folder, is_weak=True, game=game):
         return start, start
     return start, load_policy_set(folder, recipe.encoder, is_weak=True, game=game)
-
-
-def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
-    """Return the nets of before the playouts if self-play begins with theirs: matches are against them."""
-    if playouts.STAGE_NAME not in context.upstream:
-        return None
-    folder = initial_folder(context.upstream)
-    return _sharpened(load_policy_set(folder, context.recipe.encoder), context.recipe)
 
 
 def _sharpened(policy_set: PolicySet, recipe: Recipe) -> PolicySet:
@@ -301,18 +279,6 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             )
 
 
-def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the figures of the last match against each opponent, and ``before_…`` of one before the first update."""
-    figures: dict[str, float] = {}
-    for match in matches:
-        figures |= match_figures(match)
-        if match["updates"] == 0 and match["opponent"] == "start":
-            low, high = match["interval"]
-            figures |= {"before_difference": match["difference"], "before_hanchans": float(match["hanchans"])}
-            figures |= {"before_difference_low": low, "before_difference_high": high}
-    return figures
-
-
 def progress_note(point: Mapping[str, float], head: str) -> str:
     """Return what the progress line shows of a point of the curves, for the learning ``head``."""
     learned = ""
@@ -349,15 +315,9 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             "entropy_study.alphas are coefficients of the entropy, which reinforcement.learner.algorithm 'monte_carlo' "
             "does not have: remove one of the two"
         )
-    return [
-        self_play_stage(
-            recipe,
-            f"{STUDY_PREFIX}{alpha:g}",
-            change=partial(with_alpha, alpha=alpha),
-            keys=("entropy_study.max_updates",),
-        )
-        for alpha in recipe.entropy_study.alphas
-    ]
+    changes = {f"{STUDY_PREFIX}{alpha:g}": partial(with_alpha, alpha=alpha) for alpha in recipe.entropy_study.alphas}
+    keys = ("entropy_study.max_updates",)
+    return [self_play_stage(recipe, name, change=change, keys=keys) for name, change in changes.items()]
 
 
 def with_alpha(recipe: Recipe, alpha: float) -> Recipe:

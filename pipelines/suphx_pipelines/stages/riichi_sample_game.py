@@ -15,7 +15,6 @@ from pathlib import Path
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.kept_results import RECORDS_FOLDER
 from suphx.evaluation.match import first_game
-from suphx.games.game import Agent
 from suphx.games.registry import find_learning, load_game
 from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.selfplay.agents.agent import load_agent
@@ -82,21 +81,15 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     opinions = shown_opinions(agent, game, context.console)
     page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
     write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    num_pages = 1
     with context.console.activity("looking for the best and the worst games of the match"):
-        num_pages = _show_match(context, agent)
-    return {"deals": len(game.kyokus), "pages": 1 + num_pages}
-
-
-def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
-    """Write the pages of games of the last match of these nets, and the list of them; return how many."""
-    match = _last_match(context)
-    if match is None:
-        return 0
-    records, opponent = match
-    title = f"{context.recipe.name}: a game of the match"
-    shown = match_pages(records, agent, context.folder, name=AGENT_NAME, opponent=opponent, title=title)
-    write_json(context.folder / MATCH_GAMES_FILE, shown)
-    return len(shown["games"])
+        if match := _last_match(context):
+            records, opponent = match
+            title = f"{context.recipe.name}: a game of the match"
+            shown = match_pages(records, agent, context.folder, name=AGENT_NAME, opponent=opponent, title=title)
+            write_json(context.folder / MATCH_GAMES_FILE, shown)
+            num_pages += len(shown["games"])
+    return {"deals": len(game.kyokus), "pages": num_pages}
 
 
 def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:

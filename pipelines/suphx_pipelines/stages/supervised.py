@@ -27,7 +27,7 @@ from suphx_pipelines.recipe.agent_stages import supervised_stages_of
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_pipelines.stages.training import StageWatch, training
+from suphx_pipelines.stages.training import training
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 from suphx_platform.storage.storage_config import StorageConfig
@@ -140,7 +140,8 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
 
     ``num_games``: learn from this many training games only; 0 = all.
     """
-    config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head, num_games))
+    seed = (context.seed + context.recipe.supervised.seed) % 2**31  # torch and numpy take 32 bits
+    config = replace(context.recipe.supervised, seed=seed, total_minutes=_minutes(context, head, num_games))
     name = head if not num_games else f"{head}, {num_games:,} games"
     with training(context, name, "encoding the first samples") as watch:
 
@@ -153,17 +154,24 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
             figures = {name: value for name, value in point.items() if name not in _PROGRESS}
             context.tracker.log_metrics(figures, step=point["step"])
 
-        metrics = _train(context, _job(context, head, num_games, config), report, watch)
-    _print_end(context, head, config, metrics)
-    figures = {name: metrics["test"][name] for name in _TEST_FIGURES}
+        job = _job(context, head, num_games, config)
+        if context.recipe.data_parallel.needs_ray:
+            metrics = _train_on_workers(context, job, report)
+        else:
+            _check_for_workers(context, name)
+            metrics = HeadTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
+    last, test, accuracy = metrics["history"][-1], metrics["test"], "no test samples"
+    if test["accuracy"] is not None:
+        majority = f"always the most frequent answer: {test['majority_accuracy']:.1%}"
+        accuracy = f"test accuracy {test['accuracy']:.1%} ({majority})"
+    end = training_end(config, metrics)
+    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['samples']:,} samples; {end}")
+    for warning in training_warnings(head, metrics):
+        context.warn(warning)
+    figures = {name: test[name] for name in _TEST_FIGURES}
     figures |= {name: metrics[name] for name in ("samples_per_second", "waiting_share", "train_samples")}
-    figures["steps"] = metrics["history"][-1]["step"]
+    figures["steps"] = last["step"]
     return {name: float(value) for name, value in figures.items() if value is not None}
-
-
-def _seed(context: StageContext[Recipe]) -> int:
-    """Return the seed of the training: torch and numpy take 32 bits, and every head gets its own."""
-    return (context.seed + context.recipe.supervised.seed) % 2**31
 
 
 def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
@@ -204,14 +212,6 @@ def _job(context: StageContext[Recipe], head: str, num_games: int, config: Super
         stream=recipe.stream,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
-
-
-def _train(context: StageContext[Recipe], job: HeadTraining, report: Report, watch: StageWatch) -> dict[str, Any]:
-    """Train here, or on the workers of the recipe."""
-    if context.recipe.data_parallel.needs_ray:
-        return _train_on_workers(context, job, report)
-    _check_for_workers(context, watch.name)
-    return HeadTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
 
 
 def _train_on_workers(context: StageContext[Recipe], job: HeadTraining, report: Report) -> dict[str, Any]:
@@ -257,19 +257,6 @@ def _check_for_workers(context: StageContext[Recipe], name: str) -> None:
     mark.unlink()  # they never began
 
 
-def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:
-    """Print the test accuracy and what ended the training, and warnings if the net has not learned."""
-    last, test = metrics["history"][-1], metrics["test"]
-    accuracy = "no test samples"
-    if test["accuracy"] is not None:
-        majority = f"always the most frequent answer: {test['majority_accuracy']:.1%}"
-        accuracy = f"test accuracy {test['accuracy']:.1%} ({majority})"
-    end = training_end(config, metrics)
-    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['samples']:,} samples; {end}")
-    for warning in training_warnings(head, metrics):
-        context.warn(warning)
-
-
 SUMMARY_STAGE = "learning_curve/summary"
 
 
@@ -294,15 +281,9 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         return []
     points = [stage.name for stage in curve_stages(recipe)]
     needs = (*points, *(supervised_stages_of(recipe.game_name)[head] for head in recipe.learning_curve.heads))
+    keys, artifacts = ("learning_curve",), (CURVE_NAME,)
     return [
-        Stage(
-            name=SUMMARY_STAGE,
-            run=summarise,
-            recipe_keys=("learning_curve",),
-            needs=needs,
-            artifacts=(CURVE_NAME,),
-            is_summary=True,
-        )
+        Stage(name=SUMMARY_STAGE, run=summarise, recipe_keys=keys, needs=needs, artifacts=artifacts, is_summary=True)
     ]
 
 
