@@ -151,12 +151,15 @@ class GameRecord:
         try:
             if values["game"] != GAME:
                 raise ValueError(f"game is {values['game']!r}: this is no record of {GAME}")
+            players = None
+            if "players" in values:
+                players = tuple(_player(name, values["players"][name]) for name in SEAT_NAMES)
             record = cls(
                 rules=Rules(**values["rules"]),
                 hands=tuple(_sorted(values["hands"][name]) for name in SEAT_NAMES),  # type: ignore[arg-type]
                 bottom=_sorted(values["bottom"]),
                 moves=tuple(_sorted(move) for move in values["moves"]),
-                players=_players(values["players"]) if "players" in values else None,
+                players=players,  # type: ignore[arg-type]
                 bids=read_bids(values.get("bids", [])),
             )
         except KeyError as error:
@@ -271,11 +274,6 @@ def parse_line(line: str) -> GameRecord:
     return GameRecord.from_json(values)
 
 
-def _players(values: Mapping[str, Any]) -> tuple[str, str, str]:
-    landlord, down, up = (_player(name, values[name]) for name in SEAT_NAMES)
-    return landlord, down, up
-
-
 def _player(seat: str, name: object) -> str:
     """Return the name of a player; ValueError if it is no text, or one that cannot be written."""
     try:
@@ -317,7 +315,10 @@ def parse_record(text: str, rules: Rules | None = None) -> GameRecord:
     if missing or not mark:
         raise ValueError(f"this text has no line {(missing or [_MOVES])[0]!r}: docs/doudizhu.md shows a game as text")
     hands = [cards_text(parse_cards(cards[name].strip())) for name in _NAMES]
-    bids = _parse_bids(cards[_BIDS]) if _BIDS in cards else ()
+    pairs = [each.split() for each in cards[_BIDS].split(",")] if _BIDS in cards else []
+    if not all(len(pair) == 2 and (pair[1] == PASS_TEXT or pair[1].isdecimal()) for pair in pairs):
+        raise ValueError(f"the bids are {cards[_BIDS].strip()!r}: write such as 'landlord_up {PASS_TEXT}, landlord 2'")
+    bids = tuple((seat, PASS_BID if bid == PASS_TEXT else int(bid)) for seat, bid in pairs)
     return GameRecord(
         rules=replace(rules or Rules(), bidding=True) if bids else rules or Rules(),
         hands=(hands[0], hands[1], hands[2]),
@@ -325,14 +326,6 @@ def parse_record(text: str, rules: Rules | None = None) -> GameRecord:
         moves=tuple(cards_text(parse_cards(move)) for move in moves.split()),
         bids=bids,
     )
-
-
-def _parse_bids(text: str) -> Bids:
-    """Return the bids of a line; ValueError for anything else."""
-    found = [each.split() for each in text.split(",")]
-    if not all(len(each) == 2 and (each[1] == PASS_TEXT or each[1].isdecimal()) for each in found):
-        raise ValueError(f"the bids are {text.strip()!r}: write such as 'landlord_up {PASS_TEXT}, landlord 2'")
-    return tuple((seat, PASS_BID if bid == PASS_TEXT else int(bid)) for seat, bid in found)
 
 
 _SUFFIXES = (".jsonl", ".json", ".txt")
@@ -348,18 +341,13 @@ def find_records(path: Path) -> Iterator[GameRecord]:
     else:
         files = [path]
     for file in files:
-        yield from read_records(file) if _is_json(file) else [_read_text(file)]
-
-
-def _is_json(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return opened.read(1024).removeprefix(BOM_UTF8).lstrip().startswith(b"{")
-
-
-def _read_text(file: Path) -> GameRecord:
-    try:
         with file.open("rb") as opened:
-            data = opened.read(MAX_GAME_BYTES + 1)
-        return parse_record(decoded(_bounded(data.removeprefix(BOM_UTF8))))
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
+            data = opened.read(MAX_GAME_BYTES + 1).removeprefix(BOM_UTF8)
+        if data[:1024].lstrip().startswith(b"{"):
+            yield from read_records(file)
+            continue
+        try:
+            record = parse_record(decoded(_bounded(data)))
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
+        yield record

@@ -17,7 +17,6 @@ from suphx.games.doudizhu.moves import KIND_NAMES, Moves
 from suphx.games.doudizhu.records.game_record import GAME, GameRecord, positions
 from suphx.games.doudizhu.table import GAME_END, LANDLORD, NO_SEAT, NUM_SEATS, SEAT_NAMES, scores_of
 from suphx.games.game import CandidateOpinion, Opinions
-from suphx.kernel.record import Records
 
 SHOWN_CANDIDATES = 5
 """Candidates of a decision that are shown, beside the move that was played."""
@@ -52,8 +51,16 @@ def viewer_game(
 
 def _deal(number: int, record: GameRecord, opinions: Opinions | None) -> dict[str, Any]:
     tables, moves = positions(record), record.rules.load_moves()
-    end, decisions = tables[-1], _decisions(tables, moves, opinions)
-    steps = [*_bid_steps(record), _bottom_step(tables[0]) | {"decisions": decisions[0]}]
+    end = tables[-1]
+    decisions: list[list[dict[str, Any]]] = [[] for _ in tables]
+    for index, opinion in enumerate(opinions or ()):
+        if len(opinion.candidates) > 1:  # the agent was asked and had a choice
+            played = int(tables[index + 1]["moves"][index])
+            decisions[index] = [_decision(int(tables[index]["actor"]), index // NUM_SEATS + 1, played, moves, opinion)]
+    bottom, hand = _descending(int(tables[0]["bottom"])), _descending(int(tables[0]["hands"][LANDLORD]))
+    changes: dict[str, Any] = {f"hand{LANDLORD}": hand, "bottom": bottom, "turn": LANDLORD}
+    taken = {"kind": "bottom", "seat": LANDLORD, "faces": bottom, "changes": changes, "decisions": decisions[0]}
+    steps = [*_bid_steps(record), taken]
     last: list[dict[str, Any] | None] = [None] * NUM_SEATS
     for index in range(len(record.moves)):
         steps.append(_step(tables[index], tables[index + 1], moves, last) | {"decisions": decisions[index + 1]})
@@ -90,20 +97,9 @@ def _bid_steps(record: GameRecord) -> list[dict[str, Any]]:
     steps = []
     for name, bid in record.bids:
         changes = {"stake": bid} if bid else {}
-        step: dict[str, Any] = {
-            "kind": "bid" if bid else "no bid",
-            "seat": SEAT_NAMES.index(name),
-            "faces": [],
-            "bid": bid,
-        }
-        steps.append(step | {"changes": changes, "decisions": []})
+        kind, seat = "bid" if bid else "no bid", SEAT_NAMES.index(name)
+        steps.append({"kind": kind, "seat": seat, "faces": [], "bid": bid, "changes": changes, "decisions": []})
     return steps
-
-
-def _bottom_step(table: np.void) -> dict[str, Any]:
-    bottom, hand = _descending(int(table["bottom"])), _descending(int(table["hands"][LANDLORD]))
-    changes = {f"hand{LANDLORD}": hand, "bottom": bottom, "turn": LANDLORD}
-    return {"kind": "bottom", "seat": LANDLORD, "faces": bottom, "changes": changes}
 
 
 def _step(before: np.void, after: np.void, moves: Moves, last: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
@@ -126,16 +122,6 @@ def _step(before: np.void, after: np.void, moves: Moves, last: Sequence[dict[str
     if faces:
         changes[f"hand{seat}"] = _descending(int(after["hands"][seat]))
     return {"kind": "play" if faces else "pass", "seat": seat, "faces": faces, "type": kind, "changes": changes}
-
-
-def _decisions(tables: Records, moves: Moves, opinions: Opinions | None) -> list[list[dict[str, Any]]]:
-    """Return the decisions at each position: one where an agent was asked and had a choice."""
-    found: list[list[dict[str, Any]]] = [[] for _ in tables]
-    for index, opinion in enumerate(opinions or ()):
-        if len(opinion.candidates) > 1:
-            played = int(tables[index + 1]["moves"][index])
-            found[index] = [_decision(int(tables[index]["actor"]), index // NUM_SEATS + 1, played, moves, opinion)]
-    return found
 
 
 def _decision(seat: int, turn: int, played: int, moves: Moves, opinion: CandidateOpinion) -> dict[str, Any]:
