@@ -9,6 +9,7 @@ rounds that take turns.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import statistics
 import sys
@@ -32,7 +33,7 @@ from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, draw_starts
-from suphx.training.adaptation import copy_for_adaptation, train_rollout_critic
+from suphx.training.adaptation import BATCH_ROLLOUTS, train_rollout_critic
 from suphx.training.adapter import Adapter
 from suphx.training.config import AdaptationConfig
 from suphx_cli.commands.adapt import add_config, config_of
@@ -97,10 +98,9 @@ class Play:
 class Update:
     """Gradient steps of one net on batches that lie ready, by the plainest loss."""
 
-    def __init__(self, net: PolicyNet, decisions: SeatDecisions, num_batches: int, trained_blocks: int) -> None:
-        self._net = copy_for_adaptation(net, trained_blocks)
-        parameters = [parameter for parameter in self._net.parameters() if parameter.requires_grad]
-        self._optimizer = torch.optim.Adam(parameters, lr=1e-6)
+    def __init__(self, net: PolicyNet, decisions: SeatDecisions, num_batches: int) -> None:
+        self._net = copy.deepcopy(net).requires_grad_(True)
+        self._optimizer = torch.optim.Adam(self._net.parameters(), lr=1e-6)
         self._batches = [
             (torch.from_numpy(decisions.planes[part]), torch.from_numpy(decisions.actions[part]))
             for part in np.array_split(np.arange(len(decisions)), num_batches)
@@ -132,8 +132,8 @@ def measure(
     hands = (draw_starts(agent, num_hands, seed=seed), numbers % 4, seed + numbers)
     decisions = adapter.roll_out(*hands).decisions
     num_rollouts = num_hands * config.num_rollouts
-    num_batches = max(1, num_rollouts // config.batch_rollouts)
-    play, update = Play(agent, seed), Update(agent.discard_net, decisions, num_batches, config.trained_blocks)
+    num_batches = max(1, num_rollouts // BATCH_ROLLOUTS)
+    play, update = Play(agent, seed), Update(agent.discard_net, decisions, num_batches)
     rounds = []
     for number in range(ROUNDS):
         print(f"round {number + 1} of {ROUNDS}", file=sys.stderr)
@@ -144,7 +144,7 @@ def measure(
         adapter.update(rollouts)
         updated = time.thread_time()
         ideal_rollouts = num_discards * play.seconds_per_discard(seconds)
-        ideal_updates = len(rollouts.decisions) * config.num_epochs * update.seconds_per_sample()
+        ideal_updates = len(rollouts.decisions) * update.seconds_per_sample()
         rounds.append(Round(rolled_out - started, updated - rolled_out, ideal_rollouts, ideal_updates))
 
     def median(figure: Callable[[Round], float]) -> float:

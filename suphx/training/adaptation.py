@@ -1,7 +1,7 @@
 """Run-time policy adaptation, pMCPA (paper, section 3.4): a copy of the discard net, fitted to one hand.
 
-Rollouts start from the present position, with all that our seat cannot see dealt again at random. A few gradient steps
-of equation 6 on them change the copy. This module has the pure functions; adapter.py plays the rollouts.
+Rollouts start from the present position, with all that our seat cannot see dealt again at random. A gradient step
+of equation 6 on them changes the copy. This module has the pure functions; adapter.py plays the rollouts.
 """
 
 from __future__ import annotations
@@ -13,29 +13,32 @@ from typing import cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.optim import AdamW
+from torch import Tensor
+from torch.optim import Adam, AdamW
 
 from suphx.experience.observation import F32
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.simulator import MAX_SEED
-from suphx.kernel.record import I64, U8
 from suphx.models.device import first_weights
 from suphx.models.policy import CriticNet, PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
-from suphx.training.config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
+from suphx.training.config import ROLLOUTS_PER_DEAL, AdaptationConfig
 from suphx.training.policy_gradient import divergences_of, generalised_advantages, policy_loss
 from suphx.training.reward import DealReward, points_won
 from suphx.training.trainer import DivergedError
 
 REWARD_UNIT = 5000.0
 """The critic's values are rewards divided by it."""
-_BATCH = 512
-_LEARNING_RATE = 1e-3
-_ROWS = 4096  # that the critic judges at a time
+BATCH_ROLLOUTS = 256
+"""Trajectories of a step of Adam; of all in one step, those whose gradient is computed at a time."""
+MAX_RATIO = 2.0
+"""Importance ratios of trajectories above it count as this much."""
+_CRITIC_BATCH = 512
+_CRITIC_LEARNING_RATE = 1e-3
+_CRITIC_ROWS = 4096  # that it judges at a time
 
 
 def train_rollout_critic(
@@ -62,11 +65,19 @@ def train_rollout_critic(
     decisions = play_deals(deals, seats, agent, keys=keys, temperature=config.temperature)
     progress(0.6)
     rewards = reward(before, deals)[np.arange(len(deals)), seats]
+    targets = rewards[decisions.deals] / np.float32(REWARD_UNIT)
     with first_weights(seed % MAX_SEED):
         num_planes = find_encoder(agent.encoder).layout(DISCARD_HEAD).num_planes
         critic = CriticNet(DECISIONS[DISCARD_HEAD], num_planes, agent.discard_net.config)
     order = draw.permutation(len(decisions))
-    _learn(critic, decisions.planes, rewards[decisions.deals] / np.float32(REWARD_UNIT), order)
+    optimizer = AdamW(critic.parameters(), lr=_CRITIC_LEARNING_RATE)
+    for first in range(0, len(order), _CRITIC_BATCH):
+        optimizer.param_groups[0]["lr"] = _CRITIC_LEARNING_RATE * (1 - first / len(order))  # falls to 0
+        part = order[first : first + _CRITIC_BATCH]
+        errors = critic(torch.from_numpy(decisions.planes[part])) - torch.from_numpy(targets[part])
+        optimizer.zero_grad()
+        torch.autograd.backward(errors.square().mean())
+        optimizer.step()
     progress(1.0)
     return critic.eval().requires_grad_(False)
 
@@ -79,7 +90,7 @@ def critic_advantages(critic: CriticNet, decisions: SeatDecisions, rewards: F32,
     """
     if not len(decisions):
         return np.zeros(0, np.float32)
-    parts = np.array_split(decisions.planes, -(-len(decisions) // _ROWS))
+    parts = np.array_split(decisions.planes, -(-len(decisions) // _CRITIC_ROWS))
     values = torch.cat([critic(torch.from_numpy(rows)) for rows in parts])
     is_last = torch.ones(len(values), dtype=torch.bool)
     is_last[:-1] = torch.from_numpy(decisions.deals[1:] != decisions.deals[:-1])
@@ -88,30 +99,13 @@ def critic_advantages(critic: CriticNet, decisions: SeatDecisions, rewards: F32,
     return np.asarray(advantages.numpy(), np.float32)
 
 
-def _learn(critic: CriticNet, rows: U8, targets: F32, order: I64) -> None:
-    """Fit ``critic`` to ``targets`` [n] of ``rows`` [n, bytes], in this ``order`` [n]; the learning rate falls to 0."""
-    optimizer = AdamW(critic.parameters(), lr=_LEARNING_RATE)
-    for first in range(0, len(targets), _BATCH):
-        optimizer.param_groups[0]["lr"] = _LEARNING_RATE * (1 - first / len(targets))
-        part = order[first : first + _BATCH]
-        errors = critic(torch.from_numpy(rows[part])) - torch.from_numpy(targets[part])
-        optimizer.zero_grad()
-        torch.autograd.backward(errors.square().mean())
-        optimizer.step()
+def rollout_advantages(rewards: F32) -> F32:
+    """Return ``rewards`` [k], those of a deal side by side, less the mean of the others of the deal.
 
-
-def rollout_advantages(rewards: F32, rollouts_per_deal: int, baseline: RolloutBaseline) -> F32:
-    """Return ``rewards`` [k], those of a deal side by side, less their baseline: "deal", "mean" or "none".
-
-    The mean is that of the others, so that the gradient of equation 6 stays unbiased; a reward alone becomes 0.
+    A reward is not part of its own mean, so that the gradient of equation 6 stays unbiased.
     """
-    if baseline == "none":
-        return rewards.astype(np.float32)
-    groups = rewards.reshape(-1, rollouts_per_deal if baseline == "deal" else len(rewards)).astype(np.float64)
-    size = groups.shape[1]
-    if size == 1:
-        return np.zeros(len(rewards), np.float32)
-    others = (groups.sum(axis=1, keepdims=True) - groups) / (size - 1)
+    groups = rewards.reshape(-1, ROLLOUTS_PER_DEAL).astype(np.float64)
+    others = (groups.sum(axis=1, keepdims=True) - groups) / (ROLLOUTS_PER_DEAL - 1)
     return np.asarray((groups - others).ravel(), np.float32)
 
 
@@ -124,53 +118,19 @@ def trajectory_loss(
     advantages: Tensor,
     *,
     num_trajectories: int,
-    max_ratio: float = 0.0,
+    max_ratio: float = MAX_RATIO,
 ) -> Tensor:
     """Return, 0-d, the loss whose gradient is that of equation 6, negated, as a mean over the trajectories.
 
     The decisions: ``logits``, ``masks`` [n, 34], ``actions`` [n], ``log_probs`` [n] of the policy that sampled,
     ``trajectories`` int64 [n], to which of the ``num_trajectories`` each belongs, and ``advantages`` [n]: in equation 6
     the same for all decisions of a trajectory. A trajectory's ratio is the product over its decisions: all else in it
-    (deals, other seats) is as likely under either policy.
+    (deals, other seats) is as likely under either policy. ``max_ratio``: 0 = no limit.
     """
     loss = policy_loss(
-        logits,
-        masks,
-        actions,
-        log_probs,
-        advantages,
-        alpha=0.0,
-        max_ratio=max_ratio,
-        trajectories=trajectories,
+        logits, masks, actions, log_probs, advantages, alpha=0.0, max_ratio=max_ratio, trajectories=trajectories
     ).loss
     return loss * len(actions) / num_trajectories
-
-
-def check_trained_blocks(net: PolicyNet, trained_blocks: int) -> None:
-    """Raise ValueError if ``net`` has fewer blocks."""
-    count = len(net.trunk.blocks)
-    if trained_blocks > count:
-        raise ValueError(f"trained_blocks is {trained_blocks}, but the net has {count} blocks: use fewer, or -1")
-
-
-def copy_for_adaptation(net: PolicyNet, trained_blocks: int = ALL_BLOCKS) -> PolicyNet:
-    """Return a copy of ``net`` in which what is to be adapted has gradients; the rest is shared with ``net``.
-
-    ``net``: without BatchNorm (``fold_batch_norm``), as a copy must act as it learns. ValueError for another one, and
-    for more blocks than it has.
-    """
-    if net.config.normalization != "none":
-        raise ValueError("the net to adapt has BatchNorm: fold it first (fold_batch_norm)")
-    check_trained_blocks(net, trained_blocks)
-    blocks = net.trunk.blocks
-    adapted = {id(parameter) for parameter in net.output.parameters()}
-    parts = [net.trunk] if trained_blocks == ALL_BLOCKS else list(blocks)[len(blocks) - trained_blocks :]
-    adapted |= {id(parameter) for part in parts for parameter in part.parameters()}
-    shared = {id(parameter): parameter for parameter in net.parameters() if id(parameter) not in adapted}
-    result = copy.deepcopy(net, dict(shared))
-    for parameter in result.parameters():
-        parameter.requires_grad_(id(parameter) not in shared)
-    return result
 
 
 def adapt_net(
@@ -180,36 +140,38 @@ def adapt_net(
     config: AdaptationConfig,
     critic: CriticNet | None = None,
 ) -> PolicyNet:
-    """Return a copy of ``net`` after the gradient steps of equation 6.
+    """Return a copy of ``net`` after one pass of equation 6 over the trajectories.
 
-    ``decisions``: of the seat that adapts, ``rewards`` [k] in points: what it got in each of the k trajectories, those
-    of one deal side by side. Batches are whole trajectories, the same ones in every epoch. ``critic``: needed for the
-    baseline "critic". ValueError without it, DivergedError if a weight is no longer a finite number.
+    ``net``: without BatchNorm (``fold_batch_norm``), as a copy must act as it learns. ``decisions``: of the seat that
+    adapts, ``rewards`` [k] in points: what it got in each of the k trajectories, those of one deal side by side.
+    ``critic``: needed for the baseline "critic". ValueError without it and for a net with BatchNorm, DivergedError if a
+    weight is no longer a finite number.
     """
+    if net.config.normalization != "none":
+        raise ValueError("the net to adapt has BatchNorm: fold it first (fold_batch_norm)")
     is_ordered = not (np.diff(decisions.deals) < 0).any()
     ordered = decisions if is_ordered else decisions.take(np.argsort(decisions.deals, kind="stable"))
-    advantages = _advantages(ordered, rewards, config, critic)
-    adapted = copy_for_adaptation(net, config.trained_blocks)
-    batches = _batches(ordered, advantages, len(rewards), config.batch_rollouts, next(net.parameters()).device)
+    if config.baseline == "deal":
+        advantages = np.asarray(rollout_advantages(rewards)[ordered.deals] / np.float32(REWARD_UNIT), np.float32)
+    elif critic is None:
+        raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
+    else:
+        advantages = critic_advantages(critic, ordered, rewards, config.gae_lambda)
+    adapted = copy.deepcopy(net).requires_grad_(True)
+    batches = _batches(ordered, advantages, len(rewards), next(net.parameters()).device)
     if batches and config.kl_target:
         _step_to_distance(adapted, batches, config)
     elif batches:
-        _step_with_adam(adapted, batches, config)
-    for parameter in _trained(adapted):
+        optimizer = Adam(adapted.parameters(), lr=config.learning_rate)
+        for batch in batches:
+            optimizer.zero_grad()
+            torch.autograd.backward(batch.loss(adapted, config.temperature))
+            optimizer.step()
+    for parameter in adapted.parameters():
         parameter.grad = None
         if not bool(parameter.isfinite().all()):
             raise DivergedError("a weight of the adapted net is no longer finite: lower learning_rate or kl_target")
     return adapted.requires_grad_(False)
-
-
-def _advantages(decisions: SeatDecisions, rewards: F32, config: AdaptationConfig, critic: CriticNet | None) -> F32:
-    """Return the advantages of ``decisions``, float32 [n], those of a trajectory one after another."""
-    if config.baseline != "critic":
-        own = rollout_advantages(rewards, config.rollouts_per_deal, config.baseline)[decisions.deals]
-        return np.asarray(own / np.float32(REWARD_UNIT), np.float32)
-    if critic is None:
-        raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
-    return critic_advantages(critic, decisions, rewards, config.gae_lambda)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,86 +186,26 @@ class _Batch:
     trajectories: Tensor
     advantages: Tensor
 
-    def loss(self, net: PolicyNet, config: AdaptationConfig) -> Tensor:
+    def loss(self, net: PolicyNet, temperature: float) -> Tensor:
         """Return the loss of ``net``, a mean over the trajectories of the batch."""
         return trajectory_loss(
-            net(self.planes) / config.temperature,
-            self.masks,
-            self.actions,
-            self.log_probs,
-            self.trajectories,
-            self.advantages,
+            net(self.planes) / temperature,
+            *(self.masks, self.actions, self.log_probs, self.trajectories, self.advantages),
             num_trajectories=self.num_trajectories,
-            max_ratio=config.max_ratio,
         )
 
 
-def _step_with_adam(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
-    optimizer = torch.optim.Adam(_trained(net), lr=config.learning_rate)
-    for _ in range(config.num_epochs):
-        for batch in batches:
-            optimizer.zero_grad()
-            torch.autograd.backward(batch.loss(net, config))
-            optimizer.step()
-
-
-def _step_to_distance(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
-    """Take a step along the gradient of all trajectories per epoch; the last one ends at ``kl_target``."""
-    distance = _Distance(net, batches, config.temperature)
-    count = sum(batch.num_trajectories for batch in batches)
-    for epoch in range(config.num_epochs):
-        for parameter in _trained(net):
-            parameter.grad = None
-        for batch in batches:
-            loss = batch.loss(net, config) * (batch.num_trajectories / count)
-            torch.autograd.backward(loss)
-        distance.go(config.kl_target * (epoch + 1) / config.num_epochs)
-
-
-class _Distance:
-    """How far a net is from what it was, over some decisions of the rollouts; moves it until it is as far as wanted."""
-
-    def __init__(self, net: PolicyNet, batches: Sequence[_Batch], temperature: float) -> None:
-        every = max(1, sum(len(batch.actions) for batch in batches) // _DISTANCE_ROWS)
-        self._net, self._temperature = net, temperature
-        self._rows = torch.cat([batch.planes[::every] for batch in batches])
-        self._masks = torch.cat([batch.masks[::every] for batch in batches])
-        self._before = self._log_probs()
-        self._length = _FIRST_LENGTH
-
-    def go(self, target: float) -> None:
-        """Move the net against the gradients that it holds, until its KL from what it was is about ``target``.
-
-        The length is searched: KL grows with its square, as long as it is small. Zero gradients do not move the net,
-        and neither do those with which no length is right.
-        """
-        parameters = [parameter for parameter in _trained(self._net) if parameter.grad is not None]
-        first = [parameter.detach().clone() for parameter in parameters]
-        steps = [cast(Tensor, parameter.grad) for parameter in parameters]
-        norm = float(torch.stack([step.norm() for step in steps]).norm())
-        if not norm:
-            return
-        length = self._length / norm
-        for _ in range(_MAX_TRIALS):
-            with torch.no_grad():
-                for parameter, origin, step in zip(parameters, first, steps, strict=True):
-                    parameter.copy_(origin - length * step)
-            ratio = self._kl() / target
-            if abs(ratio - 1) < _TOLERANCE:
-                self._length = length * norm  # where the search of the next step begins
-                return
-            length *= min(max(ratio, 1 / _MAX_CHANGE**2), _MAX_CHANGE**2) ** -0.5
-        with torch.no_grad():
-            for parameter, origin in zip(parameters, first, strict=True):
-                parameter.copy_(origin)
-
-    def _kl(self) -> float:
-        """Return the mean KL(net before || net now) in nats."""
-        return float(divergences_of(self._before, self._log_probs()).mean())
-
-    def _log_probs(self) -> Tensor:
-        with torch.no_grad():
-            return torch.log_softmax(masked_logits(self._net(self._rows) / self._temperature, self._masks), dim=1)
+def _batches(decisions: SeatDecisions, advantages: F32, num_trajectories: int, device: torch.device) -> list[_Batch]:
+    """Return the batches in which something was decided; ``decisions`` in the order of their trajectories."""
+    batches = []
+    for first in range(0, num_trajectories, BATCH_ROLLOUTS):
+        last = min(first + BATCH_ROLLOUTS, num_trajectories)
+        rows = slice(*np.searchsorted(decisions.deals, [first, last]).tolist())
+        if rows.start < rows.stop:
+            part = (getattr(decisions, name)[rows] for name in ("planes", "masks", "actions", "log_probs"))
+            columns = (*part, decisions.deals[rows] - first, advantages[rows])
+            batches.append(_Batch(last - first, *(torch.from_numpy(column).to(device) for column in columns)))
+    return batches
 
 
 _DISTANCE_ROWS = 4096
@@ -317,20 +219,37 @@ _MAX_CHANGE = 8.0
 """Factor by which a trial may be longer or shorter than the one before."""
 
 
-def _trained(net: PolicyNet) -> list[nn.Parameter]:
-    return [parameter for parameter in net.parameters() if parameter.requires_grad]
+def _step_to_distance(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
+    """Take one step along the gradient of all trajectories, until KL(net before || net now) is about ``kl_target``.
 
+    The length is searched: KL grows with its square, as long as it is small. Zero gradients do not move the net,
+    and neither do those with which no length is right.
+    """
+    every = max(1, sum(len(batch.actions) for batch in batches) // _DISTANCE_ROWS)
+    rows = torch.cat([batch.planes[::every] for batch in batches])
+    masks = torch.cat([batch.masks[::every] for batch in batches])
 
-def _batches(
-    decisions: SeatDecisions, advantages: F32, num_trajectories: int, size: int, device: torch.device
-) -> list[_Batch]:
-    """Return the batches in which something was decided; ``decisions`` in the order of their trajectories."""
-    batches = []
-    for first in range(0, num_trajectories, size):
-        last = min(first + size, num_trajectories)
-        rows = slice(*np.searchsorted(decisions.deals, [first, last]).tolist())
-        if rows.start < rows.stop:
-            part = (getattr(decisions, name)[rows] for name in ("planes", "masks", "actions", "log_probs"))
-            columns = (*part, decisions.deals[rows] - first, advantages[rows])
-            batches.append(_Batch(last - first, *(torch.from_numpy(column).to(device) for column in columns)))
-    return batches
+    def log_probs() -> Tensor:
+        with torch.no_grad():
+            return torch.log_softmax(masked_logits(net(rows) / config.temperature, masks), dim=1)
+
+    before = log_probs()
+    count = sum(batch.num_trajectories for batch in batches)
+    for batch in batches:
+        torch.autograd.backward(batch.loss(net, config.temperature) * (batch.num_trajectories / count))
+    parameters = [parameter for parameter in net.parameters() if parameter.grad is not None]
+    first = [parameter.detach().clone() for parameter in parameters]
+    steps = [cast(Tensor, parameter.grad) for parameter in parameters]
+    norm = float(torch.stack([step.norm() for step in steps]).norm())
+    length = _FIRST_LENGTH / norm if norm else 0.0
+    for _ in range(_MAX_TRIALS if norm else 0):
+        with torch.no_grad():
+            for parameter, origin, step in zip(parameters, first, steps, strict=True):
+                parameter.copy_(origin - length * step)
+        ratio = float(divergences_of(before, log_probs()).mean()) / config.kl_target
+        if abs(ratio - 1) < _TOLERANCE:
+            return
+        length *= min(max(ratio, 1 / _MAX_CHANGE**2), _MAX_CHANGE**2) ** -0.5
+    with torch.no_grad():
+        for parameter, origin in zip(parameters, first, strict=True):
+            parameter.copy_(origin)

@@ -22,8 +22,8 @@ from suphx.models.policy import CriticNet, PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
-from suphx.training.adaptation import adapt_net, check_trained_blocks
-from suphx.training.config import AdaptationConfig
+from suphx.training.adaptation import adapt_net
+from suphx.training.config import ROLLOUTS_PER_DEAL, AdaptationConfig
 from suphx.training.reward import DealReward, points_won
 
 _MAX_ROLLOUTS = 4096
@@ -39,15 +39,13 @@ class Rollouts:
     """float32 [positions, k]: points of the seat that adapts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Adapted:
     """A net for each position, and what they took together."""
 
     nets: list[PolicyNet]
-    num_decisions: int
-    """Sampled ones, that were learned from."""
-    rollout_seconds: float
-    update_seconds: float
+    rollout_seconds: float = 0.0
+    update_seconds: float = 0.0
 
 
 class Adapter:
@@ -68,11 +66,10 @@ class Adapter:
     ) -> None:
         """``critic``: for the baseline "critic"; ``num_tables``: rollouts that are under way at a time.
 
-        ValueError if the baseline is "critic" and there is none, and if more blocks are to be adapted than there are.
+        ValueError if the baseline is "critic" and there is none.
         """
         if config.baseline == "critic" and critic is None:
             raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
-        check_trained_blocks(agent.discard_net, config.trained_blocks)
         self.agent = agent
         self.config = config
         self.critic = critic
@@ -80,14 +77,14 @@ class Adapter:
         self._num_tables = num_tables
 
     def with_rollouts(self, num_rollouts: int) -> Adapter:
-        """Return an adapter that takes so many rollouts, once each, and is otherwise the same.
+        """Return an adapter that takes so many rollouts, and is otherwise the same.
 
         With fewer rollouts ``kl_target`` and ``learning_rate`` are smaller in proportion, because more of the gradient
         is noise.
         """
         share = min(1.0, num_rollouts / self.config.num_rollouts)
         steps = {name: getattr(self.config, name) * share for name in ("kl_target", "learning_rate")}
-        config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1, **steps)
+        config = replace(self.config, num_rollouts=num_rollouts, **steps)
         return Adapter(self.agent, config, reward=self._reward, critic=self.critic, num_tables=self._num_tables)
 
     def adapt(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Adapted:
@@ -96,30 +93,27 @@ class Adapter:
         ``seeds`` [n] decide what is dealt and sampled; ``nets``: what is sampled from and adapted, one for each table,
         by default the agent's own. ValueError for positions that cannot be dealt again (hidden.py).
         """
-        whole = Adapted([], 0, 0.0, 0.0)
+        whole = Adapted([])
         at_a_time = max(1, _MAX_ROLLOUTS // self.config.num_rollouts)
         for first in range(0, len(tables), at_a_time):
             part = slice(first, first + at_a_time)
-            whole = _joined(whole, self._adapt_part(tables[part], seats[part], seeds[part], nets[part]))
+            started = time.perf_counter()
+            rollouts = self.roll_out(tables[part], seats[part], seeds[part], nets[part])
+            rolled = time.perf_counter()
+            whole.nets += self.update(rollouts, nets[part])
+            whole.rollout_seconds += rolled - started
+            whole.update_seconds += time.perf_counter() - rolled
+            del rollouts
+            give_back_memory()
         return whole
-
-    def _adapt_part(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet]) -> Adapted:
-        started = time.perf_counter()
-        rollouts = self.roll_out(tables, seats, seeds, nets)
-        rolled = time.perf_counter()
-        adapted = self.update(rollouts, nets)
-        result = Adapted(adapted, len(rollouts.decisions), rolled - started, time.perf_counter() - rolled)
-        del rollouts
-        give_back_memory()
-        return result
 
     def roll_out(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Rollouts:
         """Play ``num_rollouts`` trajectories of each position; arguments as in ``adapt``."""
         config = self.config
         owners = np.repeat(np.arange(len(tables)), config.num_rollouts)
         draws = [np.random.default_rng(int(seed)) for seed in seeds]
-        num_deals = config.num_rollouts // config.rollouts_per_deal
-        deal_seeds = [np.repeat(draw.integers(MAX_SEED, size=num_deals), config.rollouts_per_deal) for draw in draws]
+        num_deals = config.num_rollouts // ROLLOUTS_PER_DEAL
+        deal_seeds = [np.repeat(draw.integers(MAX_SEED, size=num_deals), ROLLOUTS_PER_DEAL) for draw in draws]
         keys = [draw.integers(MAX_SEED, size=config.num_rollouts) for draw in draws]
         own_seats = np.asarray(seats, np.int64)[owners]
         deals = determinise(tables[owners], own_seats, np.concatenate(deal_seeds))
@@ -152,38 +146,8 @@ class Adapter:
         return self._reward(before, after)[np.arange(len(after)), seats]
 
 
-def _joined(first: Adapted, second: Adapted) -> Adapted:
-    return Adapted(
-        first.nets + second.nets,
-        first.num_decisions + second.num_decisions,
-        first.rollout_seconds + second.rollout_seconds,
-        first.update_seconds + second.update_seconds,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveConfig:
-    """Adapting further as the kyoku goes on (the paper's discussion)."""
-
-    seconds: float = 0.0
-    """For each discard after the first, of one table; 0 = adapt at the first only. Results then depend on the clock."""
-    num_rollouts: int = 64
-    """From the present position, between two steps, as many steps as the time allows."""
-
-    def __post_init__(self) -> None:
-        if not self.seconds >= 0:
-            raise ValueError(f"seconds is {self.seconds}: use 0 or more")
-        if self.num_rollouts < 1:
-            raise ValueError(f"num_rollouts is {self.num_rollouts}: use 1 or more")
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """The net of one seat at one table, and the kyoku that it is for."""
-
-    wall_seed: int
-    num_kyoku: int
-    net: PolicyNet
+_MOVE_ROLLOUTS = 64
+"""Played between two steps at a later discard, of which there are as many as the time allows."""
 
 
 class AdaptiveAgent:
@@ -201,13 +165,17 @@ class AdaptiveAgent:
     is_slow = True
     """Every table has nets of its own and rollouts: large batches make neither cheaper."""
 
-    def __init__(self, name: str, adapter: Adapter, move: MoveConfig | None = None) -> None:
+    def __init__(self, name: str, adapter: Adapter, move_seconds: float = 0.0) -> None:
+        """``move_seconds``: for adapting further at each discard after the first, of one table (the paper's
+        discussion); results then depend on the clock.
+        """
         self.name = name
         self.adapter = adapter
+        self.move_seconds = move_seconds
         self._agent = adapter.agent
-        self.move = move or MoveConfig()
-        self._mover = adapter.with_rollouts(self.move.num_rollouts) if self.move.seconds else adapter
-        self._fitted: dict[tuple[int, int], _Fitted] = {}
+        self._mover = adapter.with_rollouts(_MOVE_ROLLOUTS) if move_seconds else adapter
+        self._fitted: dict[tuple[int, int], tuple[tuple[int, int], PolicyNet]] = {}
+        """Of a line and a seat: its kyoku and the net for that."""
         self._round_seconds = 0.0
 
     def act(self, tables: Records, indices: I64) -> I16:
@@ -230,7 +198,7 @@ class AdaptiveAgent:
         if fresh.size:
             seats = tables["actor"][fresh].astype(np.int64)
             self._keep(tables, fresh, self.adapter.adapt(tables[fresh], seats, _seeds(tables, fresh, 0)).nets)
-        if known.size and self.move.seconds > 0:
+        if known.size and self.move_seconds:
             self._fit_further(tables, known)
 
     def _fit_further(self, tables: Records, lines: I64) -> None:
@@ -238,10 +206,10 @@ class AdaptiveAgent:
         started = time.perf_counter()
         seats = tables["actor"][lines].astype(np.int64)
         number = 0
-        while time.perf_counter() - started + self._round_seconds * len(lines) <= self.move.seconds * len(lines):
+        while time.perf_counter() - started + self._round_seconds * len(lines) <= self.move_seconds * len(lines):
             round_started = time.perf_counter()
             number += 1
-            nets = [fitted.net for line in lines if (fitted := self._find(tables, line)) is not None]
+            nets = [net for line in lines if (net := self._find(tables, line)) is not None]
             self._keep(tables, lines, self._mover.adapt(tables[lines], seats, _seeds(tables, lines, number), nets).nets)
             self._round_seconds = (time.perf_counter() - round_started) / len(lines)
         if not number:  # one slow round must not be the last one for ever
@@ -250,25 +218,26 @@ class AdaptiveAgent:
     def _choose(self, tables: Records, lines: I64, rows: U8, masks: U8) -> I64:
         kinds = np.zeros(len(lines), np.int64)
         for i, line in enumerate(lines):
-            fitted = self._find(tables, line)
-            logits = self._agent.discard_logits(rows[i : i + 1], fitted.net if fitted else None)
+            logits = self._agent.discard_logits(rows[i : i + 1], self._find(tables, line))
             kinds[i] = int(masked_logits(logits, torch.from_numpy(masks[i : i + 1])).argmax())
         return kinds
 
-    def _find(self, tables: Records, line: int) -> _Fitted | None:
-        fitted = self._fitted.get((int(line), int(tables["actor"][line])))
-        if fitted is None or fitted.wall_seed != tables["wall_seed"][line]:
-            return None
-        return fitted if fitted.num_kyoku == tables["num_kyoku"][line] else None
+    def _find(self, tables: Records, line: int) -> PolicyNet | None:
+        """Return the net of the actor of table ``line`` for its kyoku, None if it has none."""
+        kyoku, net = self._fitted.get((int(line), int(tables["actor"][line])), (None, None))
+        return net if kyoku == _kyoku(tables, line) else None
 
     def _keep(self, tables: Records, lines: I64, nets: list[PolicyNet]) -> None:
-        for line, net in zip(lines, nets, strict=True):
-            t = tables[line]
+        for line, net in zip(lines.tolist(), nets, strict=True):
+            kyoku = _kyoku(tables, line)
             for seat in range(4):  # nets of kyokus that are over
-                kept = self._fitted.get((int(line), seat))
-                if kept is not None and (kept.wall_seed, kept.num_kyoku) != (t["wall_seed"], t["num_kyoku"]):
-                    del self._fitted[int(line), seat]
-            self._fitted[int(line), int(t["actor"])] = _Fitted(int(t["wall_seed"]), int(t["num_kyoku"]), net)
+                if (line, seat) in self._fitted and self._fitted[line, seat][0] != kyoku:
+                    del self._fitted[line, seat]
+            self._fitted[line, int(tables["actor"][line])] = (kyoku, net)
+
+
+def _kyoku(tables: Records, line: int) -> tuple[int, int]:
+    return int(tables["wall_seed"][line]), int(tables["num_kyoku"][line])
 
 
 def _seeds(tables: Records, lines: I64, number: int) -> I64:
@@ -297,10 +266,6 @@ class TrialResults:
     """Share of the test deals in which the two sides ever discard differently."""
     rollout_seconds: F64
     update_seconds: F64
-
-    def first(self, count: int) -> TrialResults:
-        """Return the first ``count`` hands."""
-        return TrialResults(**{field.name: getattr(self, field.name)[:count] for field in fields(self)})
 
     @staticmethod
     def join(parts: list[TrialResults]) -> TrialResults:
@@ -337,6 +302,8 @@ def try_hands(adapter: Adapter, starts: Records, seats: I64, seeds: I64, *, num_
 _TESTS = 1  # tells the seeds of test deals from those of rollouts
 _DEALS_AT_A_TIME = 4096
 """Test deals that are played side by side: a thousand of them have 40 MB of planes."""
+_ROWS = 8192
+"""Decisions that go through a net at a time."""
 
 
 def _play_tests(adapter: Adapter, starts: Records, seats: I64, nets: list[PolicyNet], seeds: I64) -> F64:
@@ -350,7 +317,10 @@ def _play_tests(adapter: Adapter, starts: Records, seats: I64, nets: list[Policy
     deals["has_draw_lanes"] = True  # sides that differ in a call still share the draws: less noise
     base, played, is_changed = play_either_way(adapter.agent, deals, own_seats, nets, owners)
     points = [adapter.rewards(before, side, own_seats) for side in (base, played)]
-    wins = [_has_won(side, own_seats) for side in (base, played)]
+    wins = []
+    for side in (base, played):
+        is_winner = side["win_seat"] == own_seats[:, None]
+        wins.append((is_winner & (np.arange(is_winner.shape[1]) < side["num_wins"][:, None])).any(axis=1))
     return np.array([*points, *wins, is_changed], np.float64).reshape(5, len(starts), -1)
 
 
@@ -366,31 +336,13 @@ def play_either_way(
     is_changed = np.zeros(len(deals), np.bool_)
     for number, net in enumerate(nets):
         own = decisions.take(np.flatnonzero(net_of_deal[decisions.deals] == number))
-        is_changed[own.deals[_choices(agent, net, own) != own.actions]] = True
+        for first in range(0, len(own), _ROWS):
+            part = slice(first, first + _ROWS)
+            logits = masked_logits(agent.discard_logits(own.planes[part], net), torch.from_numpy(own.masks[part]))
+            is_changed[own.deals[part][logits.argmax(dim=1).numpy() != own.actions[part]]] = True
     changed = np.flatnonzero(is_changed)
     again = deals[changed]
     play_deals(again, seats[changed], agent, nets=nets, net_of_deal=net_of_deal[changed], keeps=False)
     played = base.copy()
     played[changed] = again
     return base, played, is_changed
-
-
-def _choices(agent: NetAgent, net: PolicyNet, decisions: SeatDecisions) -> NDArray[np.int64]:
-    """Return the kinds that ``net`` would have discarded."""
-    kinds = np.zeros(len(decisions), np.int64)
-    for first in range(0, len(decisions), _ROWS):
-        part = slice(first, first + _ROWS)
-        masks = torch.from_numpy(decisions.masks[part])
-        kinds[part] = masked_logits(agent.discard_logits(decisions.planes[part], net), masks).argmax(dim=1).numpy()
-    return kinds
-
-
-_ROWS = 8192
-"""Decisions that go through a net at a time."""
-
-
-def _has_won(deals: Records, seats: I64) -> NDArray[np.bool_]:
-    has_won = np.zeros(len(deals), np.bool_)
-    for number in range(deals["win_seat"].shape[1]):
-        has_won |= (deals["num_wins"] > number) & (deals["win_seat"][:, number] == seats)
-    return has_won

@@ -236,8 +236,7 @@ def warm_adaptation() -> None:
     simulator = Simulator(1, tenhou())
     simulator.reset([0])
     seats = simulator.tables["actor"].astype(np.int64)
-    config = AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean")
-    Adapter(_untrained(), config).adapt(simulator.tables, seats, np.zeros(1, np.int64))
+    Adapter(_untrained(), AdaptationConfig(num_rollouts=8)).adapt(simulator.tables, seats, np.zeros(1, np.int64))
 
 
 KERNEL_GROUPS: dict[str, Callable[[], None]] = {

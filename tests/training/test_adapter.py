@@ -13,11 +13,11 @@ from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.adapter import Adapted, Adapter, AdaptiveAgent, MoveConfig, TrialResults, play_either_way, try_hands
+from suphx.training.adapter import Adapted, Adapter, AdaptiveAgent, TrialResults, play_either_way, try_hands
 from suphx.training.config import AdaptationConfig
 from tests.selfplay.agents.small_agent import small_agent
 
-AGENT_CONFIG = AdaptationConfig(num_rollouts=4, rollouts_per_deal=2, learning_rate=1e-2, num_epochs=1)
+AGENT_CONFIG = AdaptationConfig(num_rollouts=8, learning_rate=1e-2)
 
 
 class CountingAdapter(Adapter):
@@ -65,11 +65,11 @@ def test_it_plays_matches_as_any_agent() -> None:
 def test_with_time_for_each_move_it_goes_on_adapting() -> None:
     adapter = CountingAdapter(small_agent(), AGENT_CONFIG)
     adapter.with_rollouts = lambda num_rollouts: adapter  # type: ignore[method-assign]
-    play_kyokus(AdaptiveAgent("adapted", adapter, MoveConfig(seconds=0.05, num_rollouts=4)), 24)
+    play_kyokus(AdaptiveAgent("adapted", adapter, 0.05), 24)
     assert any(goes_on for _, _, goes_on in adapter.asked)  # how often is a matter of the clock
 
 
-CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8, learning_rate=1e-3)
+CONFIG = AdaptationConfig(num_rollouts=16, learning_rate=1e-3)
 
 
 def starts(count: int) -> Records:
@@ -81,7 +81,7 @@ def test_rollouts_of_a_deal_share_it_and_differ_in_our_discards() -> None:
     rollouts = adapter.roll_out(starts(3), np.array([0, 1, 2]), np.array([5, 6, 7]))
     assert rollouts.rewards.shape == (3, 16)
     first_rows = [rollouts.decisions.of_deals(i, i + 1).planes[0].tobytes() for i in range(16)]
-    assert len(set(first_rows)) == 4  # the dealer's first draw is part of what is dealt again
+    assert len(set(first_rows)) == 2  # the dealer's first draw is part of what is dealt again
     first_actions = [int(rollouts.decisions.of_deals(i, i + 1).actions[0]) for i in range(16)]
     assert len(set(first_actions)) > 1
 
@@ -93,7 +93,6 @@ def test_a_position_gets_the_same_net_alone_and_among_others() -> None:
     alone = Adapter(small_agent(), CONFIG).adapt(tables[1:2], seats[1:2], seeds[1:2])
     for name, value in alone.nets[0].state_dict().items():
         torch.testing.assert_close(whole.nets[1].state_dict()[name], value, atol=1e-6, rtol=1e-4)
-    assert whole.num_decisions > alone.num_decisions > 50
 
 
 def test_what_the_seat_cannot_see_changes_nothing() -> None:
@@ -118,7 +117,7 @@ def test_adapting_goes_on_from_given_nets() -> None:
     tables, seats = starts(2), np.array([0, 1])
     # Seeds whose rollouts differ in their rewards: otherwise nothing is learned.
     first = adapter.adapt(tables, seats, np.array([5, 6])).nets
-    second = adapter.with_rollouts(8).adapt(tables, seats, np.array([25, 26]), first).nets
+    second = adapter.with_rollouts(32).adapt(tables, seats, np.array([25, 26]), first).nets
     for before, after in zip(first, second, strict=True):
         assert any(not torch.equal(value, after.state_dict()[name]) for name, value in before.state_dict().items())
 
@@ -132,8 +131,9 @@ def trial(config: AdaptationConfig, part: slice = slice(3)) -> TrialResults:
     return try_hands(adapter, STARTS[part], SEATS[part], SEEDS[part], num_tests=30)
 
 
-def test_a_single_rollout_has_nothing_to_teach_so_both_sides_get_the_same() -> None:
-    results = trial(AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean"))
+def test_without_a_step_both_sides_get_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx.training.adapter.adapt_net", lambda net, *_: net)
+    results = trial(AdaptationConfig(num_rollouts=8))
     np.testing.assert_array_equal(results.base_points, results.adapted_points)
     np.testing.assert_array_equal(results.base_win_rates, results.adapted_win_rates)
     assert not results.changed_shares.any()
@@ -142,7 +142,7 @@ def test_a_single_rollout_has_nothing_to_teach_so_both_sides_get_the_same() -> N
 
 
 def test_hands_are_tried_alike_alone_and_together() -> None:
-    config = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, learning_rate=0.3)
+    config = AdaptationConfig(num_rollouts=16, learning_rate=0.3)
     whole = trial(config)
     assert whole.changed_shares.max() > 0.1
     assert (whole.base_points != whole.adapted_points).any()

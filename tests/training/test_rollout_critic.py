@@ -19,12 +19,12 @@ from suphx.training.config import AdaptationConfig
 from tests.selfplay.agents.small_agent import small_agent
 from tests.training.twins import advantage_twin as twin
 
-CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=1, baseline="critic", kl_target=0.02, critic_deals=24)
+CONFIG = AdaptationConfig(num_rollouts=16, baseline="critic", kl_target=0.02, critic_deals=24)
 
 
 def rollouts(count: int = 16) -> tuple[SeatDecisions, np.ndarray]:
     """Decisions of rollouts, those of a trajectory one after another, and the rewards of the trajectories."""
-    config = AdaptationConfig(num_rollouts=count, rollouts_per_deal=1, baseline="mean")
+    config = AdaptationConfig(num_rollouts=count)
     starts = draw_starts(ScriptedAgent("tsumogiri"), 1, seed=0)
     played = Adapter(small_agent(), config).roll_out(starts, np.array([0]), np.array([5]))
     order = np.argsort(played.decisions.deals, kind="stable")
@@ -56,7 +56,7 @@ def test_advantages_are_those_of_the_twin(decay: float) -> None:
 
 
 def test_a_critic_learns_what_deals_bring_and_follows_from_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptation, "_BATCH", 8)  # so that few deals are many steps
+    monkeypatch.setattr(adaptation, "_CRITIC_BATCH", 8)  # so that few deals are many steps
 
     def constant(before: Records, after: Records) -> np.ndarray:
         return np.full((len(before), 4), 5000.0, np.float32)
@@ -81,7 +81,7 @@ def test_adapting_with_a_critic_needs_one() -> None:
 def test_the_critic_decides_where_the_net_goes_and_the_order_of_decisions_does_not() -> None:
     decisions, rewards = rollouts()
     net = small_agent().discard_net
-    plain = adapt_net(net, decisions, rewards, dataclasses.replace(CONFIG, baseline="mean")).state_dict()
+    plain = adapt_net(net, decisions, rewards, dataclasses.replace(CONFIG, baseline="deal")).state_dict()
     critic = random_critic()
     ours = adapt_net(net, decisions, rewards, dataclasses.replace(CONFIG, gae_lambda=0.5), critic).state_dict()
     assert any(not torch.equal(value, plain[name]) for name, value in ours.items())

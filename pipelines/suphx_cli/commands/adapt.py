@@ -67,8 +67,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     def add(option: str, field: str, text: str, **options: Any) -> None:
         group.add_argument(option, dest=field, help=f"{text} (default: {defaults[field]})", **options)
 
-    add("--rollouts", "num_rollouts", "trajectories per hand", type=positive, metavar="K")
-    add("--rollouts-per-deal", "rollouts_per_deal", "trajectories that share a deal", type=positive, metavar="N")
+    add("--rollouts", "num_rollouts", "trajectories per hand, a multiple of 8", type=positive, metavar="K")
     add("--baseline", "baseline", "what is subtracted from a reward", choices=get_args(RolloutBaseline))
     add(
         "--gae-lambda",
@@ -82,15 +81,11 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     add(
         "--kl-target",
         "kl_target",
-        "mean KL divergence of the adapted net in nats, which sets the length of the steps; 0: steps of Adam",
+        "mean KL divergence of the adapted net in nats, which sets the length of the step; 0: steps of Adam",
         type=float,
         metavar="X",
     )
     add("--learning-rate", "learning_rate", "learning rate of Adam", type=float, metavar="X")
-    add("--epochs", "num_epochs", "passes over the trajectories", type=positive, metavar="N")
-    add("--batch-rollouts", "batch_rollouts", "trajectories per gradient step", type=positive, metavar="N")
-    add("--max-ratio", "max_ratio", "limit of importance ratios; 0: no limit", type=float, metavar="X")
-    add("--trained-blocks", "trained_blocks", "last residual blocks to adapt; -1: all", type=int, metavar="N")
 
 
 def config_of(args: argparse.Namespace) -> AdaptationConfig:
@@ -98,13 +93,8 @@ def config_of(args: argparse.Namespace) -> AdaptationConfig:
     given = {field.name: getattr(args, field.name) for field in fields(AdaptationConfig) if hasattr(args, field.name)}
     with checked_options():
         config = AdaptationConfig(**given)
-    if config.kl_target:
-        unused = {"learning_rate": "--learning-rate", "batch_rollouts": "--batch-rollouts"}
-        if config.num_epochs == 1:
-            unused["max_ratio"] = "--max-ratio"
-        for field, option in unused.items():
-            if field in given:
-                raise UsageError(f"{option} has no effect with --kl-target: leave one of the two out")
+    if config.kl_target and "learning_rate" in given:
+        raise UsageError("--learning-rate has no effect with --kl-target: leave one of the two out")
     if "critic_deals" in given and config.baseline != "critic":
         raise UsageError("--critic-deals has no effect without --baseline critic")
     return config

@@ -27,7 +27,7 @@ from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
 from suphx.training import adapter
-from suphx.training.adaptation import check_trained_blocks, train_rollout_critic
+from suphx.training.adaptation import train_rollout_critic
 from suphx.training.adapter import Adapter, TrialResults, try_hands
 from suphx.training.config import AdaptationConfig, GlobalRewardConfig
 from suphx.training.reward import DealReward, PredictedChange, Prediction, points_won
@@ -153,7 +153,6 @@ def run_experiment(
     code are not tried again, and ``skip`` is told their number. ValueError for an agent that is none of nets.
     """
     agent = load_net_agent(experiment.agent)
-    check_trained_blocks(agent.discard_net, experiment.config.trained_blocks)
     kept = None if results is None else KeptResults(results / _digest({**_identity(experiment), "code": _code()}))
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
     firsts = range(0, experiment.num_hands, _HANDS_AT_A_TIME)

@@ -163,7 +163,7 @@ def test_addresses_say_how_much_to_adapt(agent: Path) -> None:
     for words, rollouts, seconds in (("", 1024, 0.0), ("-16", 16, 0.0), ("+0.5s", 1024, 0.5), ("-64+2s", 64, 2.0)):
         adaptive = load_any_agent(f"adapt{words}:{agent}")
         assert isinstance(adaptive, AdaptiveAgent)
-        assert (adaptive.adapter.config.num_rollouts, adaptive.move.seconds) == (rollouts, seconds)
+        assert (adaptive.adapter.config.num_rollouts, adaptive.move_seconds) == (rollouts, seconds)
     assert isinstance(load_any_agent(f"{agent}:sampled"), NetAgent)
     with pytest.raises(ValueError, match="'adapt-x:"):
         load_any_agent(f"adapt-x:{agent}")
@@ -192,7 +192,7 @@ def test_five_hands_that_differ_decide_nothing(num_ahead: int, num_equal: int, i
     [
         (["--agent", "ukeire"], "'ukeire' has no nets that could be adapted", 1),
         (["--agent", "nowhere"], "is no agent", 1),
-        (["--agent", "ukeire", "--rollouts", "10", "--rollouts-per-deal", "4"], "multiple of rollouts_per_deal", 2),
+        (["--agent", "ukeire", "--rollouts", "10"], "use a multiple of 8", 2),
     ],
 )
 def test_what_cannot_be_adapted_is_refused(

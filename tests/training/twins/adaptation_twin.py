@@ -41,12 +41,10 @@ def gradient(
     return result
 
 
-def advantages(rewards: F64, rollouts_per_deal: int, baseline: str) -> F64:
-    """Return the rewards less the mean of the others, one after another."""
+def advantages(rewards: F64, rollouts_per_deal: int) -> F64:
+    """Return the rewards less the mean of the others of their deal, one after another."""
     result = np.zeros(len(rewards))
     for i, reward in enumerate(rewards):
-        first = i - i % rollouts_per_deal if baseline == "deal" else 0
-        last = first + rollouts_per_deal if baseline == "deal" else len(rewards)
-        others = [rewards[j] for j in range(first, last) if j != i]
-        result[i] = reward - float(np.mean(others)) if others else 0.0
+        first = i - i % rollouts_per_deal
+        result[i] = reward - np.mean([rewards[j] for j in range(first, first + rollouts_per_deal) if j != i])
     return result
