@@ -23,7 +23,7 @@ from types import MappingProxyType
 import ray
 from ray.util.metrics import Counter, Gauge
 
-from suphx.games.registry import agent_names, decision_names
+from suphx.games.registry import GAMES, agent_names, decision_names
 from suphx.selfplay.backend import Event, Learned, Played
 
 Tags = Mapping[str, str]
@@ -91,7 +91,7 @@ _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},
     **{f"{name}_difference": ("suphx_match_difference", {"opponent": name})
-       for name in ("start", "weak", *agent_names())},
+       for name in ("start", "weak", *(name for game in GAMES for name in agent_names(game)))},
 }  # fmt: skip
 _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
     "entropy": ("suphx_entropy", {}),
@@ -110,7 +110,7 @@ _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
 _GAUGE_OF = {
     **_OF_POINT,
     **{f"{head}_{figure}": (name, {"head": head, **tags})
-       for head in decision_names() for figure, (name, tags) in _OF_HEAD.items()},
+       for game in GAMES for head in decision_names(game) for figure, (name, tags) in _OF_HEAD.items()},
 }  # fmt: skip
 
 
@@ -195,22 +195,18 @@ class RunMetrics:
     def _refresh_until_closed(self) -> None:
         has_warned = False
         while not self._is_closed.wait(_REFRESH_SECONDS):
+            if not ray.is_initialized():
+                continue
             try:
-                self._refresh()
+                try:
+                    self._set(self._watch())
+                finally:  # also if that fails
+                    for (name, tags), value in list(self._values.items()):
+                        self._gauges[name].set(value, dict(tags))
             except Exception as error:  # noqa: BLE001 - a run without this thread would seem to be lost
                 if not has_warned:
                     _logger.warning("some metrics are not exported now: %r", error)
                 has_warned = True
-
-    def _refresh(self) -> None:
-        """Set all gauges, also if ``watch`` fails."""
-        if not ray.is_initialized():
-            return
-        try:
-            self._set(self._watch())
-        finally:
-            for (name, tags), value in list(self._values.items()):
-                self._gauges[name].set(value, dict(tags))
 
     def _add(self, name: str, number: float, tags: Tags | None = None) -> None:
         if number > 0:  # Ray refuses others

@@ -59,7 +59,6 @@ class SelfPlayProgress(TrainingProgress):
     """Decisions without a gradient of the sampled action, since their importance ratio was above
     learner.gradient.reject_ratio."""
     playing_seconds: float = 0.0
-    """Of all simulators together."""
     waiting_seconds: float = 0.0
     """Part of the playing in which a simulator had no policy outputs."""
     learning_seconds: float = 0.0
@@ -68,7 +67,6 @@ class SelfPlayProgress(TrainingProgress):
     faults: dict[str, int] = field(default_factory=dict)
     """What broke how often: ``engine_died`` and the like."""
     matches: list[dict[str, Any]] = field(default_factory=list)
-    """Matches during the run."""
     since_report: list[dict[str, float]] = field(default_factory=list)
     """Figures of the updates since the last point of the curves."""
 
@@ -79,10 +77,13 @@ class SelfPlayProgress(TrainingProgress):
 
 
 def new_point(progress: SelfPlayProgress, config: ReinforcementConfig, backend: Backend) -> dict[str, Any]:
-    """Return the point after the updates of ``progress.since_report``: figures by name."""
+    """Return the point after the updates of ``progress.since_report``: figures by name, means, or maxima of maxima."""
     last = progress.history[-1] if progress.history else {}
     names = sorted({name for figures in progress.since_report for name in figures})
-    point = {name: _of_updates(name, [own[name] for own in progress.since_report if name in own]) for name in names}
+    point: dict[str, Any] = {}
+    for name in names:
+        values = [own[name] for own in progress.since_report if name in own]
+        point[name] = max(values) if name.endswith("_max") else sum(values) / len(values)
     seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
     playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
     counts = {name: getattr(progress, name) for name in COUNTS}
@@ -110,11 +111,6 @@ def thin_out(history: list[dict[str, Any]]) -> None:
     updates = [point["updates"] for point in history]
     gaps = [after - before for before, after in zip(updates, updates[2:], strict=False)]
     del history[1 + gaps.index(min(gaps))]
-
-
-def _of_updates(name: str, values: list[float]) -> float:
-    """Return the value of a figure in several updates: their mean, or the maximum of a maximum."""
-    return max(values) if name.endswith("_max") else sum(values) / len(values)
 
 
 NewBackend = Callable[[ReinforcementConfig, SelfPlay, BackendState | None], Backend]
@@ -196,7 +192,12 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
         self.make_backend = partial(new_backend, config, play)
         self._keep_state, self._show_progress = keep, progress
         if self.state_path.is_file():
-            self._load()
+            self.progress, _ = self.read_state(SelfPlayProgress)
+            with damage(self.state_path):
+                for match in self.progress.matches:
+                    if type(match["hanchans"]) is not int:
+                        raise TypeError(f"a match has {match['hanchans']!r:.80} hanchans")
+            self.saved_step = self.reached
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
         self._measured = None if keep_best is None else MeasuredNets(folder, keep_best, config.game)
@@ -217,14 +218,6 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             self._times.add_match(entry, is_earlier=True)
         if self.reached:
             self.watch.resumed(self.reached, self.time_share)
-
-    def _load(self) -> None:
-        self.progress, _ = self.read_state(SelfPlayProgress)
-        with damage(self.state_path):
-            for match in self.progress.matches:
-                if type(match["hanchans"]) is not int:
-                    raise TypeError(f"a match has {match['hanchans']!r:.80} hanchans")
-        self.saved_step = self.reached
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must not change when a run resumes, as JSON values."""
@@ -360,21 +353,18 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             self.clock.tick()
         if self._metrics is not None:
             self._metrics.count(events)
+        progress = self.progress
         for event in events:
             if isinstance(event, Played):
-                self._count_games(event)
+                progress.hanchans += event.num_games
+                progress.kyokus += event.num_deals
+                progress.decisions += event.num_decisions
+                progress.playing_seconds += event.seconds
+                progress.waiting_seconds += event.waited_seconds
             elif isinstance(event, Learned):
                 self._count_update(event)
             else:
-                self.progress.faults[event.name] = self.progress.faults.get(event.name, 0) + 1
-
-    def _count_games(self, played: Played) -> None:
-        progress = self.progress
-        progress.hanchans += played.num_games
-        progress.kyokus += played.num_deals
-        progress.decisions += played.num_decisions
-        progress.playing_seconds += played.seconds
-        progress.waiting_seconds += played.waited_seconds
+                progress.faults[event.name] = progress.faults.get(event.name, 0) + 1
 
     def _count_update(self, learned: Learned) -> None:
         """Add the update to the counters; report, and begin matches, when they are due.
@@ -397,7 +387,6 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             self._files.write_nets_of_step(self.parts.newest().weights, progress.step)
 
     def _add_point(self) -> None:
-        """Add what happened since the last report to the curves."""
         progress = self.progress
         point = new_point(progress, self._config, self.parts)
         progress.since_report = []
@@ -454,7 +443,6 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             )
 
     def _begin_match(self, *, is_final: bool = False) -> None:
-        """Begin the matches of the newest weights."""
         self._show_note(f"match after {count_text(self.reached, 'update')}")
         self._files.write_nets(self.parts.weights(), self.reached)
         if self._measured is not None:

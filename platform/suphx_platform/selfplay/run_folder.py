@@ -48,7 +48,9 @@ class MeasuredNets:
         """Copy the nets in the folder, with which matches begin now."""
         copy = self._place / str(updates)
         if not copy.is_dir():
-            copy_linked(self._folder, copy, *self._others())
+            nets = checkpoint_names(game=self._game)
+            others = [path.name for path in self._folder.iterdir() if path.name not in nets]
+            copy_linked(self._folder, copy, *others)
         self._noted.add(updates)
 
     def add(self, entry: Mapping[str, Any]) -> None:
@@ -68,11 +70,6 @@ class MeasuredNets:
         for number in self._noted.difference(updates):
             shutil.rmtree(self._place / str(number), ignore_errors=True)
         self._noted.intersection_update(updates)
-
-    def _others(self) -> list[str]:
-        """Return what is in the folder besides the nets."""
-        nets = checkpoint_names(game=self._game)
-        return [path.name for path in self._folder.iterdir() if path.name not in nets]
 
 
 DIVERGED_FILE = "diverged_batch.safetensors"

@@ -207,7 +207,8 @@ class SelfPlayMatches:
 
     def num_hanchans(self, *, is_final: bool) -> int:
         """Return how many hanchans the matches of ``begin`` have together, those of their deals included."""
-        return sum(map(_num_hanchans, self._orders(is_final=is_final)))
+        orders = self._orders(is_final=is_final)
+        return sum(each.num_hanchans + (hanchans_of(each.num_deals) if each.num_deals else 0) for each in orders)
 
     def _orders(self, *, is_final: bool) -> list[MatchOrder]:
         config = self._config
@@ -231,10 +232,6 @@ class SelfPlayMatches:
         if is_final and config.final_opponent:
             orders.append(replace(orders[0], opponent=config.final_opponent, num_deals=0))
         return orders
-
-
-def _num_hanchans(order: MatchOrder) -> int:
-    return order.num_hanchans + (hanchans_of(order.num_deals) if order.num_deals else 0)
 
 
 def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float, bool], None]:

@@ -122,12 +122,3 @@ def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     again.add(entry(5, -0.1))
     assert calls == []
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
-
-
-def test_copies_whose_matches_were_lost_are_removed(tmp_path: Path) -> None:
-    write_nets(tmp_path, "nets")
-    measured = MeasuredNets(tmp_path, lambda number, nets, score: None, "riichi")
-    for updates in (5, 10):
-        measured.note(updates)
-    measured.keep_only([10])
-    assert [path.name for path in (tmp_path / ".measured").iterdir()] == ["10"]
