@@ -75,15 +75,9 @@ class DealReport:
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
-        return {
-            "candidate": self.candidate,
-            "opponent": self.opponent,
-            "deals": self.deals,
-            "hanchans": self.hanchans,
-            "seed": self.seed,
-            "changed_share": self.changed_share,
-            "paired_difference": self.difference.to_json("points_per_kyoku"),
-        }
+        names = ("candidate", "opponent", "deals", "hanchans", "seed", "changed_share")
+        own: dict[str, object] = {name: getattr(self, name) for name in names}
+        return own | {"paired_difference": self.difference.to_json("points_per_kyoku")}
 
 
 def hanchans_of(num_deals: int) -> int:

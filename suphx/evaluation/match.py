@@ -250,11 +250,7 @@ class MatchReport:
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
         return {
-            "candidate": self.candidate,
-            "opponent": self.opponent,
-            "hanchans": self.hanchans,
-            "walls": self.walls,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("candidate", "opponent", "hanchans", "walls", "seed")},
             **{name: value for name, value in self.statistics.to_json().items() if name not in ("player", "games")},
             "paired_difference": self.difference.to_json("average_placement"),
             "points_difference": {"points": list(self.points), **self.points_difference.to_json("per_hanchan")},

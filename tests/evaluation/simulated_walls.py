@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.sequential_test import Decision, SequentialState, SequentialTest
+from suphx.evaluation.sequential_test import FIRST_LOOK, LOOK_EVERY, Decision, SequentialTest, WallSums
 
 NORMAL_WALLS = np.round(np.random.default_rng(0).normal(0.0, 2.4, 5_000)).astype(np.int64)
 """Whole numbers as of a match of one against three, whose unit is a quarter of a place."""
@@ -31,6 +31,10 @@ def simulated_walls(
 
 
 def decide(test: SequentialTest, walls: NDArray[np.int64]) -> tuple[Decision, int]:
-    """Return the decision and after how many walls it fell; all of them if there is none."""
-    state = SequentialState().with_block(0, walls.tolist(), test)
-    return state.decision, state.sums.walls
+    """Return the decision and after how many walls it fell, look by look; all walls if there is none."""
+    sums = np.stack([walls, walls**2, walls != 0]).cumsum(axis=1)
+    for number in range(FIRST_LOOK, len(walls) + 1, LOOK_EVERY):
+        decision = test.decide(WallSums(number, *sums[:, number - 1].tolist()))
+        if decision != "undecided":
+            return decision, number
+    return "undecided", len(walls)

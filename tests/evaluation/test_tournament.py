@@ -8,8 +8,17 @@ import pytest
 from suphx.evaluation import tournament
 from suphx.evaluation.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.evaluation.rating import RatedGame, rate_agents
-from suphx.evaluation.tournament import Player, TournamentSetup, head_to_head, placements_of, play_tournament
+from suphx.evaluation.tournament import (
+    PlayedLineup,
+    Player,
+    TournamentSetup,
+    head_to_head,
+    placements_of,
+    play_tournament,
+)
+from suphx.games.registry import load_game
 from suphx.games.riichi.rules import tonpuu
 from suphx.games.scoring import SeatScoring
 from tests.evaluation.synthetic_games import interval_of
@@ -84,3 +93,23 @@ def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list
     assert play(24, earlier=games[::-1], runner=GameRunner(workers=2, kept=kept)) == first
     assert sorted(kept.folder.iterdir()) == files
     assert play(24, seed=2, earlier=games) != first
+
+
+def test_every_deck_is_played_on_both_sides_as_in_a_match() -> None:
+    """In a game of two sides."""
+    blocks: list[PlayedLineup] = []
+    sides = load_game("doudizhu").scoring.sides
+    players = [Player(f"digest of {address}", address, address) for address in ("rule", "random")]
+    setup = TournamentSetup(game="doudizhu", players=players, anchor="digest of rule", first_deal=77_000)
+    games = play_tournament(setup, 50, note_lineup=blocks.append)
+    assert len(games) == 2 * 50
+    assert sorted({game.wall for game in games}) == list(range(77_000, 77_050))
+    figures = play_side_match(MatchSetup("rule", "random", seed=0, game="doudizhu", first_deal=77_000), 50).figures
+    for number, side in enumerate(sides):
+        own = [game for game in games if game.seats[number] == "digest of rule"]
+        assert len(own) == 50
+        wins = sum(game.places[number] == 1 for game in own)
+        assert wins / 50 == figures[f"wp_{side}"].mean
+        points = sum(block.points["digest of rule"][number] for block in blocks)
+        assert points / 50 == pytest.approx(figures[f"adp_{side}"].mean)
+        assert sum(block.points["digest of random"][1 - number] for block in blocks) == -points
