@@ -21,7 +21,7 @@ Completer = Callable[..., Any]
 def answer_shell(parser: argparse.ArgumentParser) -> None:
     """Print what may follow the words that the shell gives in the environment, and end the process."""
     from argcomplete import autocomplete
-    from argcomplete.completers import DirectoriesCompleter, FilesCompleter
+    from argcomplete.completers import ChoicesCompleter, DirectoriesCompleter, FilesCompleter
 
     folder, file = DirectoriesCompleter(), FilesCompleter()
     completers: dict[str, Completer] = {
@@ -35,8 +35,8 @@ def answer_shell(parser: argparse.ArgumentParser) -> None:
     }
     for action in _actions(parser):
         if action.nargs != 0 and action.choices is None:
-            action.completer = completers.get(str(action.metavar), nothing)  # type: ignore[attr-defined]
-    autocomplete(parser, always_complete_options=False, validator=_starts_with)
+            action.completer = completers.get(str(action.metavar), ChoicesCompleter(()))  # type: ignore[attr-defined]
+    autocomplete(parser, always_complete_options=False, validator=str.startswith)
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
@@ -46,15 +46,6 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(child)
         else:
             yield action
-
-
-def _starts_with(text: str, prefix: str) -> bool:
-    return text.startswith(prefix)
-
-
-def nothing(**_: object) -> tuple[str, ...]:
-    """Return no suggestion."""
-    return ()
 
 
 def recipes(prefix: str, **_: object) -> list[str]:

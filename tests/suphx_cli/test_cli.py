@@ -12,10 +12,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from suphx_cli import cli, command_parser
+from suphx_cli import arguments, cli, command_parser
 from suphx_platform.console.console import Console
 from suphx_platform.kernels.kernel_warmup import KernelWarmup
 from tests.repository import REPOSITORY
@@ -29,61 +30,70 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def heavy_imports(*arguments: str, folder: Path) -> tuple[int, str, set[str]]:
-    """Run the real command: exit code, its lines on stderr, the heavy packages that it imported."""
-    command = [sys.executable, "-X", "importtime", "-m", "suphx_cli.cli", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    lines = done.stderr.splitlines()
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines if line.startswith("import time:")}
-    assert "argparse" in imported  # it is this output that is read here
-    return done.returncode, "\n".join(each for each in lines if not each.startswith("import time:")), imported & HEAVY
+LIGHT = ("--help", "--version", "recipes", "agents", "", "run --help", "bench selfplay --help")
+MISTAKES = [
+    ("--verison", 2, "unknown option --verison: did you mean '--version'?"),
+    ("--version=1", 2, "ignored explicit argument '1'"),
+    ("rnu laptop", 2, "there is no command 'rnu': did you mean 'run'?"),
+    ("run laptop --recrods x", 2, "unknown option --recrods: did you mean '--records'?"),
+    ("bench inference --size tinny", 2, "invalid choice: 'tinny': did you mean 'tiny'?"),
+    ("run labtop", 1, "labtop: no such recipe: did you mean 'laptop'?"),
+    ("run laptop --set supervised.max_step=3", 1, "there is no such key: did you mean supervised.max_steps?"),
+    ("run laptop --records nowhere", 1, "nowhere: no such file or folder of records"),
+    ("run laptop --records .", 1, ". is an empty folder"),
+    ("runs list --runs nowhere", 1, "nowhere: no such folder of runs"),
+    ("runs show laptop-1", 1, "runs: no such folder of runs"),
+    ("tournament nightly --set pool.newest=many", 1, "'many': Input should be a valid integer"),
+    ("tournament laptop", 1, "laptop is a recipe of another command"),
+    ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+    ("evaluate --candidate ukiere --opponent random", 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+    ("evaluate --candidate random --opponent none/supervised", 1, "there is no 'none' in ."),
+    ("evaluate --candidate random --opponent ukeire --hanchans 9", 2, "9 hanchans: use a multiple of 4"),
+    ("evaluate --candidate random --opponent ukeire --sequential nan", 2, "difference is nan"),
+    ("evaluate --candidate random --opponent ukeire --sequential 7", 2, "7: use a number below 1.5, the"),
+    ("evaluate --candidate random --opponent ukeire --sequential 90 --decides points", 2, "a number below 90, the"),
+    ("bench selfplay --tables 511", 2, "--tables is 511: use an even number"),
+    ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
+    ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
+    ("bench inference --records nowhere", 1, "nowhere: no such file or folder of records"),
+]
+MANY = """
+import contextlib, io, json, sys
+from suphx_cli import cli
+for words in json.loads(sys.argv[1]):
+    error = io.StringIO()
+    with contextlib.redirect_stderr(error), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            code = cli.main(words)
+        except SystemExit as stop:
+            code = stop.code
+    print(json.dumps([code, error.getvalue(), [name for name in sys.argv[2:] if name in sys.modules]]))
+"""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["--help"], ["--version"], ["recipes"], ["agents"], [], ["run", "--help"], ["bench", "selfplay", "--help"]],
-    ids=" ".join,
-)
-def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
-    assert heavy_imports(*arguments, folder=tmp_path) == (0, "", set())
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Run commands one after the other in one process: exit code, stderr, heavy packages that were imported so far."""
+    commands = [*LIGHT, *(command for command, _, _ in MISTAKES)]
+    words = json.dumps([command.split() for command in commands])
+    program = [sys.executable, "-c", MANY, words, *sorted(HEAVY)]
+    done = subprocess.run(program, cwd=tmp_path_factory.mktemp("empty"), capture_output=True, text=True, check=True)
+    return dict(zip(commands, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ("--verison", 2, "unknown option --verison: did you mean '--version'?"),
-        ("--version=1", 2, "ignored explicit argument '1'"),
-        ("rnu laptop", 2, "there is no command 'rnu': did you mean 'run'?"),
-        ("run laptop --recrods x", 2, "unknown option --recrods: did you mean '--records'?"),
-        ("bench inference --size tinny", 2, "invalid choice: 'tinny': did you mean 'tiny'?"),
-        ("run labtop", 1, "labtop: no such recipe: did you mean 'laptop'?"),
-        ("run laptop --set supervised.max_step=3", 1, "there is no such key: did you mean supervised.max_steps?"),
-        ("run laptop --records nowhere", 1, "nowhere: no such file or folder of records"),
-        ("run laptop --records .", 1, ". is an empty folder"),
-        ("runs list --runs nowhere", 1, "nowhere: no such folder of runs"),
-        ("runs show laptop-1", 1, "runs: no such folder of runs"),
-        ("tournament nightly --set pool.newest=many", 1, "'many': Input should be a valid integer"),
-        ("tournament laptop", 1, "laptop is a recipe of another command"),
-        ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
-        ("evaluate --candidate ukiere --opponent random", 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
-        ("evaluate --candidate random --opponent none/supervised", 1, "there is no 'none' in ."),
-        ("evaluate --candidate random --opponent ukeire --hanchans 9", 2, "9 hanchans: use a multiple of 4"),
-        ("evaluate --candidate random --opponent ukeire --sequential nan", 2, "difference is nan"),
-        ("evaluate --candidate random --opponent ukeire --sequential 7", 2, "7: use a number below 1.5, the"),
-        ("evaluate --candidate random --opponent ukeire --sequential 90 --decides points", 2, "a number below 90, the"),
-        ("bench selfplay --tables 511", 2, "--tables is 511: use an even number"),
-        ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
-        ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
-        ("bench inference --records nowhere", 1, "nowhere: no such file or folder of records"),
-    ],
-)
+@pytest.mark.parametrize("command", LIGHT)
+def test_help_version_and_lists_import_nothing_heavy(command: str, answers: dict[str, Any]) -> None:
+    assert answers[command] == [0, "", []]
+
+
+@pytest.mark.parametrize(("command", "code", "message"), MISTAKES)
 def test_a_mistake_is_known_before_anything_heavy_is_imported(
-    arguments: str, code: int, message: str, tmp_path: Path
+    command: str, code: int, message: str, answers: dict[str, Any]
 ) -> None:
-    result, error, heavy = heavy_imports(*arguments.split(), folder=tmp_path)
+    result, error, heavy = answers[command]
     assert message in error
     assert len(error.splitlines()) == 1
-    assert (result, heavy) == (code, set())
+    assert (result, heavy) == (code, [])
 
 
 def test_without_arguments_the_help_has_every_command_in_a_group(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,35 +126,14 @@ def test_every_command_and_option_is_explained(parser: argparse.ArgumentParser) 
     parser.format_help()  # a stray % would fail here
 
 
-CHECKED_BY_CONFIGS = {
-    "--difference", "--error", "--sequential", "--points",
-    "--gae-lambda", "--temperature", "--kl-target", "--learning-rate",
-}  # fmt: skip
-"""``test_a_number_out_of_range_is_wrong_usage`` has some of them."""
-
-
-def takes(kind: Callable[[str], object], text: str) -> bool:
-    try:
+@pytest.mark.parametrize(
+    "kind", [arguments.positive, arguments.parallel, arguments.seconds, arguments.hours, arguments.any_port]
+)
+@pytest.mark.parametrize("text", [str(2**62), str(10**12), "-1", "nan", "inf", "eight"])
+def test_no_type_of_a_number_takes_what_nothing_can_have(kind: Callable[[str], object], text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
         kind(text)
-    except (argparse.ArgumentTypeError, ValueError):
-        return False
-    return True
-
-
-def takes_numbers(kind: Callable[[str], object]) -> bool:
-    return takes(kind, "8") and not takes(kind, "eight")
-
-
-@pytest.mark.parametrize("parser", ALL_PARSERS, ids=lambda parser: parser.prog)
-def test_no_option_takes_a_number_that_nothing_can_have(parser: argparse.ArgumentParser) -> None:
-    for action in parser._actions:
-        if action.choices is not None:
-            continue
-        if action.type in (int, float):
-            assert action.option_strings[0] in CHECKED_BY_CONFIGS, f"{parser.prog} {action.option_strings}"
-        elif callable(action.type) and action.nargs is None and takes_numbers(action.type):
-            wrong = (str(2**62), "-1", "nan", "inf", *([] if action.dest == "seed" else [str(10**12)]))
-            assert not [text for text in wrong if takes(action.type, text)], f"{parser.prog} {action.option_strings}"
+    kind("8")
 
 
 EXAMPLES = [line.split(maxsplit=1)[1] for each in ALL_PARSERS for line in (each.epilog or "").splitlines()[1:]]

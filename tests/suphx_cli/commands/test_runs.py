@@ -131,6 +131,12 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:1")  # never asked: other machines may use its runs
     (line,) = lines(runs, capsys, "delete", "laptop-2", "--yes")
     assert line.endswith("Figures on the MLflow server http://localhost:1 are kept.")
+    other = f"sqlite:///{runs / 'other.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", other)
+    write_run(runs, "laptop-3")
+    (line,) = lines(runs, capsys, "delete", "laptop-3", "--yes")
+    assert line.endswith(f"Figures in the MLflow store {other}, which MLFLOW_TRACKING_URI names, are kept.")
+    assert not (runs / "other.db").exists()
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert TrackingStore(runs).names() == ["laptop-2"]
 
@@ -150,17 +156,7 @@ def test_what_mlflow_has_refused_is_sent_again(runs: Path, capsys: pytest.Captur
     assert lines(runs, capsys, "send", "laptop-1") == ["0 messages of laptop-1 sent to MLflow"]
 
 
-def test_figures_in_another_store_are_kept(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = f"sqlite:///{tmp_path / 'other.db'}"
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", other)
-    (line,) = lines(runs, capsys, "delete", "laptop-2", "--yes")
-    assert line.endswith(f"Figures in the MLflow store {other}, which MLFLOW_TRACKING_URI names, are kept.")
-    assert not (tmp_path / "other.db").exists()
-
-
-def test_deleting_a_copy_elsewhere_keeps_the_figures_of_the_run(
+def test_figures_stay_when_a_copy_elsewhere_is_deleted_and_go_with_a_run_that_is_named_by_a_link(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = TrackingStore(runs)
@@ -171,14 +167,6 @@ def test_deleting_a_copy_elsewhere_keeps_the_figures_of_the_run(
     assert answer(runs, capsys, "delete", str(copy), "--yes")["deleted_in_mlflow"] == []
     assert not copy.exists()
     assert TrackingStore(runs).names() == ["laptop-1"]
-
-
-def test_a_run_that_is_named_by_a_link_beside_it_goes_with_its_links_and_figures(
-    runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = TrackingStore(runs)
-    with closing(store), store.start("laptop-1", key="laptop-1"):
-        pass
     (runs / "latest").symlink_to("laptop-1")
     assert answer(runs, capsys, "delete", "latest", "laptop-1", "--yes")["deleted_in_mlflow"] == ["laptop-1"]
     assert [folder.name for folder in runs.iterdir() if folder.name.startswith("la")] == ["laptop-2"]
