@@ -47,7 +47,6 @@ class BufferStatus:
     is_ready: bool
     """It has a batch, unless what it has is too stale."""
     num_decisions: int
-    """Decisions that wait."""
     num_bytes: int
     counts: BufferCounts
     is_stuck: bool = False

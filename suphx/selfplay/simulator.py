@@ -57,7 +57,6 @@ class SimulatorContext:
     rules: Any = None
     """Of the game; None: the usual ones."""
     options: frozenset[LearningOption] = frozenset()
-    """Of the game."""
     new_reward: Callable[[int], Reward] | None = None
     """Makes the reward of so many tables; None: what each deal was worth by the rules."""
     keep_probability_after: Callable[[int], float] = lambda updates: 1.0

@@ -38,7 +38,6 @@ class ParameterServer:
         self._config = config
         self._num_older = num_older
         self.latest_version = PolicyVersion(0, first)
-        """The newest version."""
         self._older = [self.latest_version]
         self._fetched: dict[str, int] = {}
 

@@ -110,7 +110,6 @@ class Health:
     versions_behind: int = 0
     """Of the parameter server: how far the slowest engine is behind."""
     status: BufferStatus | None = None
-    """Of a buffer."""
 
 
 class RayActor:

@@ -47,7 +47,6 @@ class SeatedGame:
     seed: int
     """Of the deal; equal seeds give equal deals."""
     id: str
-    """Of the record."""
 
 
 NoteForfeit = Callable[[SeatedGame, int, str], None]
@@ -213,7 +212,6 @@ class _GamePool:
                 self._next += 1
 
     def _decide(self, waiting: I64) -> None:
-        """Make one decision at each of the tables ``waiting``."""
         tables = self._tables
         moves = np.zeros(waiting.shape, np.int64)
         players = self._seats[waiting, tables.actors(waiting)]
