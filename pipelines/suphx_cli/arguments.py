@@ -299,18 +299,3 @@ def resumable(console: Console, saved: Callable[[KeyboardInterrupt], str]) -> It
     except KeyboardInterrupt as error:
         console.error(f"{saved(error)} {next_step}")
         raise
-
-
-def examples(*commands: str) -> str:
-    """Return the epilog of a command's help that shows ``commands``, a line each."""
-    return EXAMPLES_TITLE + "\n".join(f"  {command}" for command in commands)
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add ``--workers N``, by default one per core."""
-    add_arguments(parser, "--workers", {})
-
-
-def check_runs(folder: Path) -> None:
-    """Raise ValueError if no run can be written into the folder of runs; it may be missing."""
-    check_output_folder(folder, "--runs")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.config import AdaptationConfig, RolloutBaseline
-from suphx_cli.arguments import UsageError, add_workers, check_runs, checked_options, examples, positive, seed
+from suphx_cli.arguments import UsageError, add_command, check_output_folder, checked_options, positive
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:
@@ -21,42 +21,34 @@ if TYPE_CHECKING:
     from suphx_platform.tracking.tracking import Tracker
 
 
+_PAGE = """
+adapt: adapt an agent to initial hands and measure whether that helps
+
+Run-time policy adaptation (pMCPA, section 3.4 of the paper): adapt a copy of the discard net to each of many initial
+hands, then compare it with the original net in test deals of the same hand.
+
+--agent AGENT            folder of checkpoints, also with :weak
+--hands N                initial hands (default: 200)
+--tests N                test deals per hand (default: 512)
+--seed S                 seed of hands and deals (default: 0)
+--reward-predictor FILE  checkpoint of a reward predictor, whose prediction is the reward (default: points won)
+--results FOLDER         keep the results of finished hands in this folder. The same command continues after a stop, and
+                         with more --hands
+--runs DIR               also log the result to the MLflow store of this folder
+--workers
+
+examples:
+  suphx adapt --agent runs/RUN/supervised --hands 20 --tests 64
+  suphx adapt --agent runs/RUN/supervised --rollouts 4096 --runs runs
+"""
+
+
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``adapt``."""
-    parser = commands.add_parser(
-        "adapt",
-        parents=[options],
-        help="adapt an agent to initial hands and measure whether that helps",
-        description="Run-time policy adaptation (pMCPA, section 3.4 of the paper): adapt a copy of the discard net to "
-        "each of many initial hands, then compare it with the original net in test deals of the same hand.",
-        epilog=examples(
-            "suphx adapt --agent runs/RUN/supervised --hands 20 --tests 64",
-            "suphx adapt --agent runs/RUN/supervised --rollouts 4096 --runs runs",
-        ),
-    )
-    parser.add_argument("--agent", required=True, metavar="AGENT", help="folder of checkpoints, also with :weak")
-    parser.add_argument("--hands", type=positive, default=200, metavar="N", help="initial hands (default: 200)")
-    parser.add_argument("--tests", type=positive, default=512, metavar="N", help="test deals per hand (default: 512)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of hands and deals (default: 0)")
-    parser.add_argument(
-        "--reward-predictor",
-        default="",
-        metavar="FILE",
-        help="checkpoint of a reward predictor, whose prediction is the reward (default: points won)",
-    )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="FOLDER",
-        help="keep the results of finished hands in this folder. The same command continues after a stop, and with "
-        "more --hands",
-    )
-    parser.add_argument(
-        "--runs", type=Path, metavar="DIR", help="also log the result to the MLflow store of this folder"
-    )
+    agent, predictor = {"required": True}, {"type": str, "default": ""}
+    numbers = {"hands": 200, "tests": 512, "seed": 0}
+    parser = add_command(commands, options, _PAGE, execute, agent=agent, reward_predictor=predictor, **numbers)
     add_config(parser)
-    add_workers(parser)
-    parser.set_defaults(execute=execute)
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +101,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             f"--reward-predictor {args.reward_predictor}: no such file: name a reward_predictor.safetensors"
         )
     if args.runs:
-        check_runs(args.runs)
+        check_output_folder(args.runs, "--runs")
     with console.activity("importing"):
         from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, run_experiment
         from suphx_platform.kernels.kernel_warmup import compile_kernels
