@@ -1,12 +1,41 @@
 from __future__ import annotations
 
+import argparse
 import webbrowser
 from pathlib import Path
 
 import pytest
 
-from suphx_cli.arguments import show_page
+from suphx_cli.arguments import DEFAULT_RUNS, add_command, show_page
 from suphx_platform.console.console import Console
+
+PAGE = """
+try: try it
+
+PATH…          files
+[RUN_ID]       a run
+--games N      how many; a longer text
+               goes on
+| --fast       a switch
+| --slow X     another one
+--mode         what to do
+--runs
+
+examples:
+  suphx try a b
+"""
+
+
+def test_a_manual_page_becomes_a_parser() -> None:
+    parser = argparse.ArgumentParser()
+    mode = {"choices": ("a", "b"), "default": "a"}
+    add_command(parser.add_subparsers(), None, PAGE, None, games=20, mode=mode)
+    args = vars(parser.parse_args(["try", "x", "y", "--fast"]))
+    assert args.pop("path") == [Path("x"), Path("y")]
+    assert args == {"games": 20, "fast": True, "mode": "a", "runs": DEFAULT_RUNS, "run_id": None, "slow": None}
+    for wrong in (["--fast", "--slow", "1"], ["--games", "0"], ["--mode", "c"]):
+        with pytest.raises(SystemExit):
+            parser.parse_args(["try", "x", *wrong])
 
 
 @pytest.fixture
