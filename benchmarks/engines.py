@@ -46,7 +46,7 @@ from suphx.games.riichi.yaku import (
 from suphx.models.device import torch_threads
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.training.monte_carlo import new_nets
-from suphx_platform.bench.rules import FULL, compare_rates, encoding, random_hands
+from suphx_platform.bench.riichi import FULL, compare_rates, encoding, random_hands
 
 OURS = "suphx"
 GAMES_A_CALL = 1_000

@@ -21,7 +21,7 @@ from benchmarks.engines import RiichiEnvPeer
 from suphx.environments.riichi_env import RiichiVectorEnv
 from suphx.games.registry import agent_names
 from suphx.json_text import parse_json
-from suphx_platform.bench.rules import compare_rates
+from suphx_platform.bench.riichi import compare_rates
 
 RIICHIENV_STEPS = 200
 """Of one measured call."""

@@ -6,9 +6,10 @@ import argparse
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
-from suphx.games.registry import decision_names
+from suphx.games.registry import DEFAULT_GAME, decision_names
 from suphx.models.net_config import Compilation, DeviceName, Normalization, Precision
 from suphx.selfplay.config import Nets
 from suphx.usable_cores import usable_cores
@@ -43,9 +44,10 @@ _NET = """\
 --size     size of the nets (default: SIZE)
 --encoder  encoder of the planes (default: suphx)"""
 _SIMULATOR = f"""
-simulator: measure random hanchans per second, and the start-up time
+simulator: measure games per second, and the start-up time
 
---hanchans N  games per measured call (default: 300)
+--game        dazhong: hands of scripted agents, in the kernel and at the tables of a match (default: riichi)
+--hanchans N  random games of riichi per measured call (default: 300)
 --threads N   threads of the rules engine (default: 1)
 --skip-start  do not measure the start-up time, which takes minutes
 --seed S      seed of the walls (default: 0)
@@ -107,7 +109,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     subjects = add_group(commands, _BENCH)
     threads = {"type": parallel, "default": 1}
     rounds: dict[str, Any] = {"seed": 0, "seconds": {"type": seconds, "default": 1.0}}
-    add_command(subjects, options, _SIMULATOR, execute_simulator, hanchans=300, threads=threads, **rounds)
+    simulator: dict[str, Any] = {"game": {"choices": ("riichi", "dazhong"), "default": DEFAULT_GAME}, "hanchans": 300}
+    add_command(subjects, options, _SIMULATOR, execute_simulator, **simulator, threads=threads, **rounds)
     add_command(subjects, options, _HANDS, execute_hands, hands=5000, **rounds)
     add_command(subjects, options, _FEATURES, execute_features, decisions=20_000, threads=threads, **rounds)
     net: dict[str, Any] = {
@@ -179,17 +182,16 @@ def _measured(
 
 
 def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the rules engine."""
-    from suphx_platform.bench.rules import bench_simulator
-
+    """Measure the rules engine of a game."""
+    module = import_module(f"suphx_platform.bench.{args.game}")
     case = {"num_hanchans": args.hanchans, "num_threads": args.threads, "skips_start": args.skip_start}
     case |= {"seed": args.seed, "seconds": args.seconds}
-    return _measured(console, ("engine", "random games"), lambda begin: bench_simulator(**case, say=begin))
+    return _measured(console, module.KERNELS, lambda begin: module.bench_simulator(**case, say=begin))
 
 
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure scoring and shanten."""
-    from suphx_platform.bench.rules import bench_hands
+    from suphx_platform.bench.riichi import bench_hands
 
     case = {"num_hands": args.hands, "seed": args.seed, "seconds": args.seconds}
     return _measured(console, ("engine",), lambda begin: bench_hands(**case, say=begin))
@@ -199,7 +201,7 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
     """Measure the encoder; ValueError for a folder without games."""
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.rules import bench_features
+    from suphx_platform.bench.riichi import bench_features
 
     case = {"records": args.records, "num_decisions": args.decisions, "num_threads": args.threads}
     case |= {"seed": args.seed, "seconds": args.seconds}
@@ -262,12 +264,11 @@ def execute_warmup(args: argparse.Namespace, console: Console) -> dict[str, obje
 
     started, folder = time.perf_counter(), cache_root()
     console.say(f"compiling kernels into {folder}")
-    times = compile_kernels(console)
+    kernels = compile_kernels(console)
     remove_unused(folder / "kernels")
     return {
         "folder": str(folder),
         "seconds": round(time.perf_counter() - started, 3),
-        "compiled": len(times.kernels),
-        "cpu_seconds": round(sum(times.kernels.values()), 3),
-        "groups": times.groups,
+        "compiled": kernels.num_compiled,
+        "groups": kernels.groups,
     }

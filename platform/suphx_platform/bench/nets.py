@@ -62,12 +62,14 @@ def collect_samples(
     """
     say(f"encoding positions of {records}" if records else f"encoding positions of games that {PLAYER} plays")
     parts: list[Samples] = []
-    logs = _recorded(records) if records else _played(seed)
+    logs = _games(records, seed)
     while sum(len(part.labels) for part in parts) < min(num_samples, MAX_DIFFERENT):
         games = list(itertools.islice(logs, GAMES_A_BATCH))
         if not games:
             break
-        parts.append(_encode(games, head, encoder))
+        with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name:
+            store = write_store(games, Path(name))
+            parts.append(encode_kyokus(store, np.arange(store.num_kyokus), head, encoder))
     count = sum(len(part.labels) for part in parts)
     if not count:
         raise ValueError(f"{records} has no position for this net: use other records")
@@ -79,24 +81,15 @@ def collect_samples(
     )
 
 
-def _recorded(records: Path) -> Iterator[GameLog]:
-    replayer = Replayer()
-    for log in iter_records([records], quarantine=Quarantine()):
-        if not replayer.replay(log):
-            yield log
-
-
-def _played(seed: int) -> Iterator[GameLog]:
-    agent = load_agent(PLAYER)
-    seating = np.zeros((GAMES_A_BATCH, 4), np.int64)
+def _games(records: Path | None, seed: int) -> Iterator[GameLog]:
+    """Yield the games of ``records`` that the rules accept, or games of ukeire without end."""
+    if records is not None:
+        replayer = Replayer()
+        yield from (log for log in iter_records([records], quarantine=Quarantine()) if not replayer.replay(log))
+        return
+    agent, seating = load_agent(PLAYER), np.zeros((GAMES_A_BATCH, 4), np.int64)
     for first in itertools.count(seed, GAMES_A_BATCH):
         yield from play_games([agent], seating, range(first, first + GAMES_A_BATCH), tenhou())
-
-
-def _encode(games: list[GameLog], head: int, encoder: str) -> Samples:
-    with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name:
-        store = write_store(games, Path(name))
-        return encode_kyokus(store, np.arange(store.num_kyokus), head, encoder)
 
 
 PEAK_SECONDS = 0.5
@@ -124,9 +117,7 @@ class NetCase:
     precision: Precision = "auto"
     compilation: Compilation = "auto"
     threads: int = 1
-    """Of torch, on a CPU."""
     seconds: float = 5.0
-    """Time for each batch size, after warming up."""
     records: Path | None = None
     seed: int = 0
 
@@ -154,11 +145,6 @@ class NetCase:
         """Return an untrained net, on the CPU."""
         config = NetConfig(size=self.size, normalization=self.normalization)
         return PolicyNet(DECISIONS[head_index(self.head)], self.layout.num_planes, config)
-
-    def samples(self, num_samples: int, say: Callable[[str], None]) -> Samples:
-        """Return as many samples of real or played games."""
-        head = head_index(self.head)
-        return collect_samples(self.records, head, self.encoder, num_samples, seed=self.seed, say=say)
 
     def describe(self, rates: Sequence[Rate], peak: float, flops: int) -> dict[str, object]:
         """Return the JSON object: the fastest batch size on top, every one under ``batches``.
@@ -211,11 +197,7 @@ def bench_inference(case: NetCase, batches: Sequence[int], *, say: Callable[[str
     net = case.new_net()
 
     def measure(samples: Samples, size: int) -> Rate:
-        config = InferenceConfig(
-            precision=case.precision,
-            compilation=case.compilation,
-            batch_sizes=(size,),
-        )
+        config = InferenceConfig(precision=case.precision, compilation=case.compilation, batch_sizes=(size,))
         return _answer(InferenceNet(net, case.torch_device, config), samples, size, case.seconds)
 
     sizes = batches or ANSWER_BATCHES[case.torch_device.type]
@@ -234,7 +216,9 @@ def _measured(
     ValueError for cuda where there is none.
     """
     device, sizes = case.torch_device, sorted(set(batches))
-    samples = case.samples(max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK), say)
+    num_samples = max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK)
+    head = head_index(case.head)
+    samples = collect_samples(case.records, head, case.encoder, num_samples, seed=case.seed, say=say)
     with torch_threads(case.threads):
         peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
         rates = []
@@ -323,48 +307,43 @@ class _EnoughError(Exception):
     """The time of the measurement is over."""
 
 
-class _Laps:
-    """Adds up what the training loop reports after its warm-up, and ends it."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._num_laps = 0
-        self._last_samples = 0
-        self.rows = 0
-        self.elapsed = 0.0
-        self.waited = 0.0
-
-    def __call__(self, point: Mapping[str, Any]) -> None:
-        """Take a point of the curve; raises _EnoughError after ``seconds``."""
-        self._num_laps += 1
-        if self._num_laps > max(1, _WARM_UP_LAPS):
-            rows = point["samples"] - self._last_samples
-            elapsed = rows / point["samples_per_second"]
-            self.rows += rows
-            self.elapsed += elapsed
-            self.waited += elapsed * point["waiting_share"]
-        self._last_samples = point["samples"]
-        if self._num_laps > _WARM_UP_LAPS and self.elapsed >= self._seconds:
-            raise _EnoughError
-
-
 def _learn(case: NetCase, samples: Samples, size: int) -> Rate:
-    laps = _Laps(case.seconds)
+    num_laps = last_samples = rows = 0
+    elapsed = waited = 0.0
+
+    def count(point: Mapping[str, Any]) -> None:
+        """Add up what the training loop reports after its warm-up; raise _EnoughError when the time is over."""
+        nonlocal num_laps, last_samples, rows, elapsed, waited
+        num_laps += 1
+        if num_laps > _WARM_UP_LAPS:
+            lap = point["samples"] - last_samples
+            seconds = lap / point["samples_per_second"]
+            rows += lap
+            elapsed += seconds
+            waited += seconds * point["waiting_share"]
+            if elapsed >= case.seconds:
+                raise _EnoughError
+        last_samples = point["samples"]
+
     with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name, suppress(_EnoughError):
-        HeadTrainer(_job(case, samples, size), Path(name), report=laps).run()
-    return Rate(batch=size, observations_per_second=laps.rows / laps.elapsed, waiting_share=laps.waited / laps.elapsed)
+        HeadTrainer(_job(case, samples, size), Path(name), report=count).run()
+    return Rate(batch=size, observations_per_second=rows / elapsed, waiting_share=waited / elapsed)
 
 
 def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
     """Return a training without end that neither validates nor saves."""
     blocks = np.arange(len(samples.labels) // _ROWS_A_BLOCK)
     none = blocks[:0]
+
+    def encode(chosen: I64) -> Samples:  # as an encoder gives those of kyokus
+        return take(samples, (chosen[:, None] * _ROWS_A_BLOCK + np.arange(_ROWS_A_BLOCK)).reshape(-1))
+
     return HeadTraining(
         data=HeadData(
             kind=DECISIONS[head_index(case.head)],
             layout=case.layout,
             digest="",
-            encode=_Memory(samples),
+            encode=encode,
             split=KyokuSplit(train=blocks, validation=none, test=none),
             game_of_kyoku=blocks,
             max_validation_samples=1,
@@ -387,18 +366,6 @@ def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """Gives samples by blocks of rows, as an encoder gives those of kyokus."""
-
-    samples: Samples
-
-    def __call__(self, blocks: I64) -> Samples:
-        """Return the rows of ``blocks``."""
-        rows = (blocks[:, None] * _ROWS_A_BLOCK + np.arange(_ROWS_A_BLOCK)).reshape(-1)
-        return take(self.samples, rows)
-
-
 _GPU_WIDTH = 8192
 _CPU_WIDTH = 1024
 _PRODUCTS = 10  # between two looks at the clock
@@ -414,17 +381,13 @@ def measure_peak(device: torch.device, dtype: torch.dtype, *, seconds: float) ->
     right = torch.randn(width, width, device=device).to(dtype)
     result = torch.empty(width, width, device=device, dtype=dtype)
     best = 0.0
-    _wait(device)
+    wait = partial(torch.cuda.synchronize, device) if device.type == "cuda" else lambda: None
+    wait()
     end = time.perf_counter() + seconds
     while best == 0 or time.perf_counter() < end:
         started = time.perf_counter()
         for _ in range(_PRODUCTS):
             torch.mm(left, right, out=result)
-        _wait(device)
+        wait()
         best = max(best, _PRODUCTS * 2 * width**3 / (time.perf_counter() - started))
     return best
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

@@ -15,7 +15,6 @@ from multiprocessing.synchronize import Barrier
 import numpy as np
 import torch
 
-from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
@@ -23,16 +22,13 @@ from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference import InferenceNet
-from suphx.models.net_config import DeviceName, NetConfig, RewardPredictorConfig, Size
-from suphx.models.reward_predictor import RewardPredictor, weights_of
+from suphx.models.net_config import DeviceName, NetConfig, Size
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.buffer import ReplayBuffer
 from suphx.selfplay.config import InferenceEngineConfig, Nets, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.engine import InferenceEngine, LocalEngine
 from suphx.selfplay.requests import Request
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
-from suphx.training.config import RewardName
-from suphx.training.reward import GlobalReward, Prediction
 from suphx.worker_interrupt import become_worker, starting_workers
 from suphx_platform.ray.process import peak_bytes
 
@@ -92,7 +88,6 @@ def _begin(barrier: Barrier) -> None:
 
 
 def _play_alone(case: SelfplayCase, policy_set: PolicySet) -> float:
-    """Return the decisions a second of one process."""
     with torch_threads(1):
         engine = case.engine(policy_set)
         turns = take_turns(case, engine)
@@ -111,8 +106,8 @@ def play_here(case: SelfplayCase, policy_set: PolicySet) -> Together:
         simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.context(), local)
         simulator.play(FIRST_STEPS)
         counts = asdict(engine.counts)
-        spent = dict.fromkeys(("fragments", "playing_seconds", "waited_seconds", "trajectory_bytes"), 0.0)
-        spent["buffer_seconds"] = 0.0
+        names = ("fragments", "playing_seconds", "waited_seconds", "trajectory_bytes", "buffer_seconds")
+        spent = dict.fromkeys(names, 0.0)
         started, cpu = time.monotonic(), time.process_time()
         while time.monotonic() - started < case.seconds:
             played = simulator.play(case.rollout_fragment_length)
@@ -128,12 +123,8 @@ def play_here(case: SelfplayCase, policy_set: PolicySet) -> Together:
             spent["trajectory_bytes"] += sum(part.num_bytes for part in played.decisions)
         seconds, cpu = time.monotonic() - started, time.process_time() - cpu
     spent |= {name: value - counts[name] for name, value in asdict(engine.counts).items()}
-    return together(
-        case,
-        {**spent, "seconds": seconds},
-        cores_used={"process": cpu / seconds},
-        memory_peak_bytes={"process": peak_bytes()},
-    )
+    cores, memory = {"process": cpu / seconds}, {"process": peak_bytes()}
+    return together(case, {**spent, "seconds": seconds}, cores_used=cores, memory_peak_bytes=memory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,40 +135,20 @@ class SelfplayCase:
     size: Size = "tiny"
     nets: Nets = "policy"
     num_tables: int = 512
-    """Of each simulator."""
     num_simulators: int
     num_engines: int
     num_cores: int
-    """That all of it may use."""
     device: DeviceName
     on_ray: bool = False
     """Simulators, engines and a buffer are processes; else there is one of each in this process, as in a run."""
     rollout_fragment_length: int = 16
     """Decisions of every table between two additions to the buffer."""
     seconds: float
-    """Of each of the two measurements."""
     seed: int = 0
-    reward: RewardName = "round_score"
-    """What simulators pay; predictions are those of an untrained predictor of the default size."""
-
-    def prediction(self) -> Prediction | None:
-        """Return what rewards are differences of; None: they are round scores."""
-        if self.reward != "global_prediction":
-            return None
-        points = TargetRewardConfig().by_place()
-        weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
-        return Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
 
     def context(self, index: int = 0) -> SimulatorContext:
         """Return what tells a simulator from the others."""
-        prediction = self.prediction()
-        return SimulatorContext(
-            encoder=self.encoder,
-            heads=(DISCARD_HEAD,),
-            run_seed=self.seed,
-            index=index,
-            new_reward=None if prediction is None else partial(GlobalReward, prediction),
-        )
+        return SimulatorContext(encoder=self.encoder, heads=(DISCARD_HEAD,), run_seed=self.seed, index=index)
 
     def policy_set(self) -> PolicySet:
         """Return untrained nets."""
@@ -237,13 +208,11 @@ def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str]
         for head, name in enumerate(HEAD_NAMES):
             batches = [part.planes for request in requests for part in request if part.decision == head]
             if batches:
-                rate = (
-                    0.0 if case.nets == "null" else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
-                )
+                is_null = case.nets == "null"
+                rate = 0.0 if is_null else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
                 heads[name] = HeadCost(rows[head], float(np.mean([len(batch) for batch in batches])), rate)
-    forward_seconds = sum(
-        cost.observations_per_decision / cost.observations_per_second for cost in heads.values() if case.nets != "null"
-    )
+    costs = [one for one in heads.values() if one.observations_per_second]
+    forward_seconds = sum(one.observations_per_decision / one.observations_per_second for one in costs)
     return Alone(simulator_seconds, forward_seconds, heads, per_hanchan, device.type == "cuda")
 
 
@@ -257,10 +226,7 @@ def take_turns(case: SelfplayCase, engine: InferenceEngine) -> Iterator[TableGro
 
 
 def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.ndarray, list[Request]]:
-    """Return CPU seconds of a decision for rules and planes, rows of a decision by head, and some requests.
-
-    Nothing is kept for learning; the answers between are outside the clock.
-    """
+    """Return CPU seconds of a decision for rules and planes alone, rows of a decision by head, and some requests."""
     turns = take_turns(case, engine)
     rows, num_decisions, spent = np.zeros(len(HEAD_NAMES)), 0, 0.0
     requests: list[Request] = []
@@ -317,7 +283,6 @@ def _forward_rate(
 
 
 COUNTS = ("requests", "observations", "request_bytes", "reply_bytes", "busy_seconds")
-"""Of an engine: attributes of its counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,11 +304,7 @@ class Together:
 
 
 def together(
-    case: SelfplayCase,
-    spent: Mapping[str, float],
-    *,
-    cores_used: dict[str, float],
-    memory_peak_bytes: dict[str, int],
+    case: SelfplayCase, spent: Mapping[str, float], *, cores_used: dict[str, float], memory_peak_bytes: dict[str, int]
 ) -> Together:
     """Return what comes of sums ``spent`` over the measured time."""
     num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import psutil
 import ray
@@ -41,27 +41,11 @@ def play_over_ray(case: SelfplayCase, policy_set: PolicySet) -> Together:
         cores_used = {name: seconds / spent["seconds"] for name, seconds in busy.items()}
         return together(case, spent, cores_used=cores_used, memory_peak_bytes=driver.memory_peak_bytes())
     finally:
-        driver.end()
-
-
-def _config(case: SelfplayCase) -> ReinforcementConfig:
-    cluster = RayLayoutConfig(
-        on_ray=True,
-        num_simulators=case.num_simulators,
-        num_engines=case.num_engines,
-        gpus_per_engine=1 / case.num_engines if case.device == "cuda" and case.num_engines else 0,
-    )
-    return ReinforcementConfig(
-        cluster=cluster,
-        rollout_fragment_length=case.rollout_fragment_length,
-        simulator=SimulatorConfig(num_tables=case.num_tables),
-        engine=case.engine_config,
-        buffer=ReplayBufferConfig(capacity_bytes=2**29),
-    )
+        driver.backend.close()
 
 
 class DroppingLearner:
-    """Takes batches and learns nothing."""
+    """Takes batches, counts them and learns nothing; in the place of a ``Learner``."""
 
     def __init__(self, server: str, room: str) -> None:
         self.num_updates = 0
@@ -75,33 +59,39 @@ class DroppingLearner:
         """Return none."""
         return {}
 
-    match_weights = weights
-
-    def state(self) -> tuple[int, dict[str, Any], dict[str, Any]]:
-        """Return the count."""
-        return self.num_updates, {}, {"num_updates": self.num_updates}
-
-    def restore(self, state: tuple[int, Any, Any]) -> None:
-        """Go on from a ``state``."""
-        self.num_updates = state[0]
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return no tensors, and the count."""
+        return {}, {"num_updates": self.num_updates}
 
 
 class _Driver:
     """Does what the loop of a run does, with a learner that drops its batches."""
 
     def __init__(self, case: SelfplayCase, policy_set: PolicySet) -> None:
-        config = _config(case)
+        cluster = RayLayoutConfig(
+            on_ray=True,
+            num_simulators=case.num_simulators,
+            num_engines=case.num_engines,
+            gpus_per_engine=1 / case.num_engines if case.device == "cuda" and case.num_engines else 0,
+        )
+        config = ReinforcementConfig(
+            cluster=cluster,
+            rollout_fragment_length=case.rollout_fragment_length,
+            simulator=SimulatorConfig(num_tables=case.num_tables),
+            engine=case.engine_config,
+            buffer=ReplayBufferConfig(capacity_bytes=2**29),
+        )
         play = SelfPlay(
             start=policy_set,
             weak=policy_set,
             encoder=case.encoder,
             rules_version="",
             seed=case.seed,
-            prediction=case.prediction(),
         )
-        parts = policy_gradient_parts(config, play)
-        parts = replace(parts, new_learner=DroppingLearner, publish_every=_NEVER)
-        self._backend = ray_backend(parts)
+        parts = replace(
+            policy_gradient_parts(config, play), new_learner=cast("Any", DroppingLearner), publish_every=_NEVER
+        )
+        self.backend = ray_backend(parts)
         self._decisions_a_fragment = case.num_tables * case.rollout_fragment_length
         self._played: list[Played] = []
 
@@ -113,7 +103,7 @@ class _Driver:
     def work(self, *, until: Callable[[], bool]) -> None:
         """Give everybody something to do; raise whatever breaks."""
         while not until():
-            for event in self._backend.advance():
+            for event in self.backend.advance():
                 if isinstance(event, Played):
                     self._played.append(event)
                 elif not isinstance(event, Learned):
@@ -138,7 +128,8 @@ class _Driver:
         """Return the CPU time of all processes by kind."""
         kinds = ("simulator", "engine", "buffer", "server")
         seconds = {kind: sum(cpu_seconds(health.process) for health in self._ask(kind)) for kind in kinds}
-        return seconds | {"driver": cpu_seconds(os.getpid()), "raylet": sum(map(cpu_seconds, _raylets()))}
+        raylets = [child.pid for child in psutil.Process().children() if child.name() == "raylet"]
+        return seconds | {"driver": cpu_seconds(os.getpid()), "raylet": sum(map(cpu_seconds, raylets))}
 
     def memory_peak_bytes(self) -> dict[str, int]:
         """Return the peak of the largest process of each kind, and the private memory of the largest simulator."""
@@ -148,18 +139,9 @@ class _Driver:
         }
         return peaks | {"simulator_private": max(health.memory_bytes for health in self._ask("simulator"))}
 
-    def end(self) -> None:
-        """End all actors, and Ray."""
-        self._backend.close()
-
     def _ask(self, kind: str) -> list[Any]:
-        actors = self._backend.actors
+        actors = self.backend.actors
         asked: list[Health] = ray.get(
             [actor.health.remote() for name, actor in actors.items() if name.split()[0] == kind]
         )
         return asked
-
-
-def _raylets() -> list[int]:
-    """Return the numbers of the processes by which Ray moves objects, as far as this process began them."""
-    return [child.pid for child in psutil.Process().children() if child.name() == "raylet"]

@@ -16,8 +16,7 @@ import os
 import signal
 import sys
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
@@ -27,77 +26,49 @@ from numba.core import event
 
 from suphx.usable_cores import usable_cores
 
-EXTRA_WORKERS = 2
-"""Workers beyond the number of cores."""
+EXTRA_WORKERS = 2  # beyond the number of cores
 _FORK = get_context("fork")
 
 
 def main(groups: Sequence[str]) -> None:
-    """Compile ``groups`` of training/warmup.py side by side, those of the first games with priority."""
-    from suphx.training.warmup import mark_compiled
+    """Compile ``groups`` of training/warmup.py side by side, those of the first games with priority.
 
-    pool = _CompilePool(groups)
+    SystemExit when stdin is closed or a worker fails. The process that forks the workers has a single thread.
+    """
+    from suphx.training.warmup import FIRST_GAMES, import_for, mark_compiled
+
+    waiting, busy = list(groups), dict[str, ForkProcess]()
+    life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
     try:
-        for group in pool.compile():
-            mark_compiled(group)
-            send("group", group)
-    finally:
-        pool.stop()
-
-
-class _CompilePool:
-    """The workers. The process that forks them has a single thread."""
-
-    def __init__(self, groups: Sequence[str]) -> None:
-        self._waiting = list(groups)
-        self._busy: dict[str, ForkProcess] = {}
-        self._life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
-
-    def compile(self) -> Iterator[str]:
-        """Yield each group when it is compiled; SystemExit when stdin is closed or a worker fails."""
-        while self._waiting or self._busy:
-            while self._waiting and self._is_room() and not wait([self._life], 0):
-                self._start(self._waiting.pop(0))
-            ready = wait([self._life, *(process.sentinel for process in self._busy.values())])
-            if self._life in ready:
+        while waiting or busy:
+            while waiting and not wait([life], 0):
+                is_later = waiting[0] not in FIRST_GAMES and any(group in FIRST_GAMES for group in busy)
+                if len(busy) >= usable_cores() + (0 if is_later else EXTRA_WORKERS):
+                    break
+                group = waiting.pop(0)
+                import_for(group)
+                busy[group] = _FORK.Process(target=_compile_group, args=(group, life))
+                busy[group].start()
+            ready = wait([life, *(process.sentinel for process in busy.values())])
+            if life in ready:
                 raise SystemExit(1)
-            for group in [name for name, process in self._busy.items() if process.sentinel in ready]:
-                self._end(group)
-                yield group
-
-    def _is_room(self) -> bool:
-        """Tell whether the next group may begin."""
-        from suphx.training.warmup import FIRST_GAMES
-
-        is_later = self._waiting[0] not in FIRST_GAMES and any(group in FIRST_GAMES for group in self._busy)
-        return len(self._busy) < usable_cores() + (0 if is_later else EXTRA_WORKERS)
-
-    def _start(self, group: str) -> None:
-        from suphx.training.warmup import import_for
-
-        import_for(group)
-        process = _FORK.Process(target=_compile_group, args=(group, self._life))
-        process.start()
-        self._busy[group] = process
-
-    def _end(self, group: str) -> None:
-        process = self._busy.pop(group)
-        process.join()
-        if process.exitcode:
-            how = f"exit code {process.exitcode}" if process.exitcode > 0 else signal.Signals(-process.exitcode).name
-            raise SystemExit(f"the process that compiled the kernels of {group} ended with {how}")
-
-    def stop(self) -> None:
-        """End the workers."""
-        for process in self._busy.values():
+            for group in [name for name, process in busy.items() if process.sentinel in ready]:
+                process = busy.pop(group)
+                process.join()
+                if code := process.exitcode:
+                    how = f"exit code {code}" if code > 0 else signal.Signals(-code).name
+                    raise SystemExit(f"the process that compiled the kernels of {group} ended with {how}")
+                mark_compiled(group)
+                send("group", group)
+    finally:
+        for process in busy.values():
             process.kill()
             process.join()
 
 
-def send(kind: str, name: str, seconds: float = 0.0) -> None:
+def send(kind: str, name: str) -> None:
     """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
-    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)})
-    os.write(sys.stdout.fileno(), f"{line}\n".encode())
+    os.write(sys.stdout.fileno(), f"{json.dumps({'event': kind, 'name': name})}\n".encode())
 
 
 def _compile_group(group: str, stop_pipe: int) -> None:
@@ -118,29 +89,17 @@ def _end_with(stop_pipe: int) -> None:
 
 
 class _Listener(event.Listener):
-    """Reports each kernel that numba compiles, with the CPU seconds that it took without those of its callees."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[float, float]] = []  # start, and seconds of callees
+    """Reports each kernel that numba compiles."""
 
     def on_start(self, event: Any) -> None:
-        """Note when a kernel begins."""
-        self._open.append((time.process_time(), 0.0))
-        send("begins", _name(event))
+        self._report("begins", event)
 
     def on_end(self, event: Any) -> None:
-        """Report what the kernel took."""
-        started, of_callees = self._open.pop()
-        spent = time.process_time() - started
-        if self._open:
-            outer_start, outer_callees = self._open[-1]
-            self._open[-1] = (outer_start, outer_callees + spent)
-        send("compiled", _name(event), spent - of_callees)
+        self._report("compiled", event)
 
-
-def _name(event: Any) -> str:
-    function = event.data["dispatcher"].py_func
-    return f"{function.__module__}.{function.__name__}"
+    def _report(self, kind: str, event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        send(kind, f"{function.__module__}.{function.__name__}")
 
 
 if __name__ == "__main__":

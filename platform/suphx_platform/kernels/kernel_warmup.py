@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -27,21 +26,11 @@ _SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
 _POOL_MODULE = "suphx_platform.kernels.compile_pool"
 
 
-@dataclass(slots=True)
-class CompileTimes:
-    """What was compiled, and the time that it took."""
-
-    groups: dict[str, float] = field(default_factory=dict)
-    """Seconds from the start to the moment when the group was compiled."""
-    kernels: dict[str, float] = field(default_factory=dict)
-    """CPU seconds by kernel, without those of the kernels that it calls."""
-
-
-def compile_kernels(console: Console, *groups: str) -> CompileTimes:
+def compile_kernels(console: Console, *groups: str) -> KernelWarmup:
     """Compile ``groups`` of training/warmup.py that are not in the cache; all of them if none is named."""
     with KernelWarmup(console, groups) as kernels:
         kernels.wait_for(*groups)
-        return kernels.times
+        return kernels
 
 
 class KernelWarmup:
@@ -60,7 +49,9 @@ class KernelWarmup:
         wanted = set(groups) or set(KERNEL_GROUPS)
         if unknown := wanted - set(KERNEL_GROUPS):
             raise ValueError(f"no kernel group {', '.join(sorted(unknown))}: use {', '.join(KERNEL_GROUPS)}")
-        self.times = CompileTimes()
+        self.groups: dict[str, float] = {}
+        """Seconds from the start to the moment when each group was compiled."""
+        self.num_compiled = 0
         self._console = console
         ordered = [group for group in KERNEL_GROUPS if group in wanted]
         self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
@@ -98,45 +89,41 @@ class KernelWarmup:
     def wait_for(self, *groups: str) -> None:
         """Show a bar until ``groups`` (all if none is named) are compiled; ChildProcessError if the pool fails."""
         wanted = set(groups) & set(self._missing) if groups else set(self._missing)
-        if not wanted - set(self.times.groups):
+        if not wanted - set(self.groups):
             return
         bar = self._console.progress("groups", len(wanted), name="compiling kernels", note="importing")
         with bar as progress, self._changed:
-            while wanted - set(self.times.groups):
-                self._check()
+            while wanted - set(self.groups):
+                if self._is_over:
+                    assert self._pool is not None
+                    code = self._pool.wait(_PATIENCE_SECONDS)
+                    raise ChildProcessError(
+                        f"compiling kernels ended with exit code {code}; its messages are above. Kernels compiled so "
+                        "far are kept: run the command again"
+                    )
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)
-                progress.reach(len(wanted & set(self.times.groups)), note=self._latest)
-
-    def _check(self) -> None:
-        assert self._pool is not None
-        if self._is_over:
-            code = self._pool.wait(_PATIENCE_SECONDS)
-            raise ChildProcessError(
-                f"compiling kernels ended with exit code {code}; its messages are above. "
-                "Kernels compiled so far are kept: run the command again"
-            )
+                progress.reach(len(wanted & set(self.groups)), note=self._latest)
 
     def _read(self, pool: subprocess.Popen[str]) -> None:
+        assert pool.stdout is not None
         try:
-            self._read_events(pool)
+            for line in pool.stdout:
+                self._take(parse_json(line))
         finally:  # also after an error, or wait_for would never return
             with self._changed:
                 self._is_over = True
                 self._changed.notify_all()
 
-    def _read_events(self, pool: subprocess.Popen[str]) -> None:
-        assert pool.stdout is not None
-        for line in pool.stdout:
-            event = parse_json(line)
-            name: str = event["name"]
-            with self._changed:
-                if event["event"] == "group":
-                    self.times.groups[name] = round(time.monotonic() - self._started, 3)
-                elif event["event"] == "compiled":
-                    self.times.kernels[name] = self.times.kernels.get(name, 0.0) + event["seconds"]
-                elif name.startswith("suphx."):
-                    self._latest = name.removeprefix("suphx.")
-                self._changed.notify_all()
+    def _take(self, event: dict[str, str]) -> None:
+        name = event["name"]
+        with self._changed:
+            if event["event"] == "group":
+                self.groups[name] = round(time.monotonic() - self._started, 3)
+            elif event["event"] == "compiled":
+                self.num_compiled += 1
+            elif name.startswith("suphx."):
+                self._latest = name.removeprefix("suphx.")
+            self._changed.notify_all()
 
 
 class RunKernels(KernelWarmup):
@@ -153,7 +140,6 @@ class RunKernels(KernelWarmup):
         super().__init__(console, {*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ())})
         self._first = ("replay",) if has_records else FIRST_GAMES
         self.is_ready = False
-        """What the first games need is compiled."""
 
     def wait(self) -> None:
         """Show a bar until the kernels of the first games are compiled; errors as for ``wait_for``."""

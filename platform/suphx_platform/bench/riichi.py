@@ -35,6 +35,8 @@ from suphx.games.riichi.table import TABLE
 from suphx.kernel.jit import map_on_threads
 from suphx.kernel.record import I64, Records
 
+KERNELS = ("engine", "random games")
+"""What ``bench_simulator`` needs."""
 _ROUNDS = 3
 
 
