@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +39,15 @@ def test_figures_of_a_group() -> None:
 
 
 def test_an_experiment_that_was_killed_resumes_with_the_same_figures(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
+    new_runs: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = [(f"fanfou.{part}hands", value) for part, value in (("", "[9,0,9]"), ("common_", "[0,0,0]"))]
     small.append(("fanfou.payment_hands", "[7,0,0]"))
 
-    def run(run_id: str, threads: int) -> Path:
+    def run(runs: Path, threads: int) -> Path:
         recipe = load_run_recipe(Path("fanfou"), [*small, ("fanfou.threads", str(threads))])
-        run_recipe(recipe, records=None, runs=runs, console=Console("quiet"), run_id=run_id)
-        return runs / run_id
+        run_recipe(recipe, records=None, runs=runs, console=Console(), run_id="run")
+        return runs / "run"
 
     orders = iter(range(100))
 
@@ -56,13 +57,13 @@ def test_an_experiment_that_was_killed_resumes_with_the_same_figures(
         return play_order(*arguments, **options)
 
     monkeypatch.setattr(fanfou, "play_order", play)
+    killed = new_runs("killed")
     with pytest.raises(KeyboardInterrupt):
-        run("killed", 1)
-    folder = run("killed", 1)
-    other = run("other", 8)
+        run(killed, 1)
+    folder, other = run(killed, 1), run(new_runs("other"), 8)
     groups = [parse_json((folder / stage / "group.json").read_bytes()) for stage in ("group_1", "group_3")]
     assert groups == [parse_json((other / stage / "group.json").read_bytes()) for stage in ("group_1", "group_3")]
-    assert next(orders) == 1 + 2 * (
+    assert next(orders) == 2 * 28 + 5 + 1  # each order once in a run, five to compile, and the interrupted one
         2 + 12 + 12 + 4
     )  # each order once in a run; one was interrupted, four kernels tried
     assert sum(groups[0]["own"]["wins"].values()) == groups[0]["own"]["decided"] == 12 * 9
