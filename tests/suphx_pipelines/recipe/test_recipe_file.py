@@ -7,16 +7,7 @@ from typing import Literal
 
 import pytest
 
-from suphx_pipelines.recipe.recipe_file import (
-    find_recipe,
-    flatten,
-    load_config,
-    look_up,
-    read_table,
-    to_table,
-    to_toml,
-    without,
-)
+from suphx_pipelines.recipe.recipe_file import find_recipe, flatten, load_config, read_table, to_table, to_toml
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
@@ -233,19 +224,6 @@ def test_a_recipe_that_extends_nothing_is_refused(tmp_path: Path, extends: str, 
     path.write_text(f"extends = {extends}\n")
     with pytest.raises(ValueError, match=message):
         load_config(Config, path)
-
-
-def test_a_table_without_some_keys_keeps_the_others() -> None:
-    table = {"a": 1, "b": {"c": 2, "d": 3}, "e": {"f": 4}}
-    assert without(table, ["b.c", "e", "x.y"]) == {"a": 1, "b": {"d": 3}}
-    assert table["e"] == {"f": 4}
-
-
-def test_a_key_is_looked_up_by_its_path() -> None:
-    table = {"a": {"b": {"c": 1}}}
-    assert look_up(table, "a.b") == {"c": 1}
-    assert look_up(table, "a.x.c") is None
-    assert look_up(table, "a.b.c.d") is None
 
 
 def test_an_inline_table_of_an_override_changes_only_the_keys_that_it_names(recipe: Path) -> None:

@@ -21,6 +21,7 @@ from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.tracking import Tracker
 
 KILL = "SUPHX_TEST_KILL"
 
@@ -108,6 +109,22 @@ def small_runner(
 ) -> Runner[SmallRecipe]:
     kept = None if storage is None else Storage(StorageConfig(address=str(storage)))
     return Runner(recipe or SmallRecipe(), stages, runs=runs, records=records, console=Console(), storage=kept, **more)
+
+
+def context_of(recipe: Any, tracker: Tracker, folder: Path, **upstream: Path) -> StageContext[Any]:
+    """Return the context of a stage in a new folder, without a runner."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return StageContext(
+        folder=folder,
+        recipe=recipe,
+        upstream=upstream,
+        records=None,
+        tracker=tracker,
+        console=Console(),
+        seed=3,
+        storage_name="",
+        keep=lambda number, then=None: None,
+    )
 
 
 def statuses(result: RunResult) -> list[str]:

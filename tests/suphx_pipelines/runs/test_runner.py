@@ -23,17 +23,10 @@ from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.objects import ExpiredKeysError
 from suphx_platform.storage.storage import Storage
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_folder import running
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
-from tests.suphx_pipelines.runs.small_run import (
-    STAGES,
-    Context,
-    NumbersConfig,
-    PowersConfig,
-    SmallRecipe,
-    small_runner,
-    statuses,
-)
+from tests.suphx_pipelines.runs.small_run import STAGES, Context, PowersConfig, SmallRecipe, small_runner, statuses
 from tests.suphx_platform.tracking.empty_database import forget_everything
 
 PROGRAM = Path(__file__).with_name("small_run.py")
@@ -133,7 +126,7 @@ def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None
     assert "numbers" not in work(changed.folder)
     assert changed.stages["numbers"].metrics == first.stages["numbers"].metrics
     assert changed.stages["total"].metrics != first.stages["total"].metrics
-    everything = small_runner(runs, SmallRecipe(numbers=NumbersConfig(count=2))).run()
+    everything = small_runner(runs, SmallRecipe(numbers=small_run.NumbersConfig(count=2))).run()
     assert set(statuses(everything)) == {"finished"}
     about_run = [*STAGES[:2], replace(STAGES[2], is_about_run=True)]
     again = small_runner(runs, SmallRecipe(name="renamed"), stages=about_run).run()

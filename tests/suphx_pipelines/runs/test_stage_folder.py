@@ -11,11 +11,7 @@ import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.run_list import delete_run
-from suphx_pipelines.runs.stage import (
-    add_warning,
-    clear_warnings,
-    read_warnings,
-)
+from suphx_pipelines.runs.stage import add_warning, clear_warnings, read_warnings
 from suphx_pipelines.runs.stage_folder import (
     DONE,
     STARTED,

@@ -4,6 +4,7 @@ import shutil
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,14 +98,28 @@ def test_the_curves_of_a_lost_machine_go_on_although_the_work_begins_again(
     assert datetime.fromisoformat(summary.started).timestamp() == int(begun), "not when this machine began"
 
 
+def storage_at(place: Path, **options: Any) -> Storage:
+    return Storage(StorageConfig(address=str(place), **options))
+
+
+def keep(storage: Storage | None, folder: Path, number: int, name: str = "a") -> StageStorage:
+    """Have a folder stored as a stage of the run, and return what the runner has."""
+    stages = StageStorage(storage, "run-1", Console())
+    with stages.uploads():
+        stages.keep(name, folder, number)
+    return stages
+
+
+def stage_folder(path: Path, text: str) -> Path:
+    path.mkdir()
+    (path / "state").write_text(text)
+    write_json(path / STARTED, {"digest": text})
+    return path
+
+
 def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> None:
-    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
-    folder = tmp_path / "stage"
-    folder.mkdir()
-    (folder / "state").write_text("stored")
-    write_json(folder / STARTED, {"digest": "one"})
-    with storage.uploads():
-        storage.keep("a", folder, 5)
+    folder = stage_folder(tmp_path / "stage", "stored")
+    storage = keep(storage_at(tmp_path / "s"), folder, 5)
     write_atomically(folder / "state", [b"further than what was stored"])
     assert storage.further_work("a", folder) == []
     assert (folder / "state").read_text() == "further than what was stored"
@@ -115,20 +130,14 @@ def test_a_result_is_stored_again_if_the_storage_does_not_have_it(change: str, t
     folder = stage_folder(tmp_path / "stage", "one")
     place = tmp_path / "first"
     for _ in range(2):
-        storage = Storage(StorageConfig(address=str(place)))
-        stages = StageStorage(storage, "run-1", Console())
-        with stages.uploads():
-            stages.keep("a", folder, FINISHED)
-        assert len(storage.versions("run-1/a")) == 1
+        keep(storage_at(place), folder, FINISHED)
+        assert len(storage_at(place).versions("run-1/a")) == 1
     if change == "emptied":
         shutil.rmtree(place)
     else:
         place = tmp_path / "second"
-    storage = Storage(StorageConfig(address=str(place)))
-    stages = StageStorage(storage, "run-1", Console())
-    with stages.uploads():
-        stages.keep("a", folder, FINISHED)
-    assert [version.number for version in storage.versions("run-1/a")] == [FINISHED]
+    keep(storage_at(place), folder, FINISHED)
+    assert [version.number for version in storage_at(place).versions("run-1/a")] == [FINISHED]
 
 
 def run_without_powers(runs: Path, storage: Path, on_code_change: CodeChange) -> dict[str, str]:
@@ -160,36 +169,20 @@ def test_stored_results_without_their_input_are_kept_or_made_again(
 
 
 def test_a_stage_that_another_machine_has_begun_again_is_not_stored_from_here(tmp_path: Path) -> None:
-    folder = stage_folder(tmp_path / "stage", "one")
-    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
-    stages = StageStorage(storage, "run-1", Console())
-    with stages.uploads():
-        stages.keep("a", folder, FINISHED)
+    folder, storage = stage_folder(tmp_path / "stage", "one"), storage_at(tmp_path / "storage")
+    keep(storage, folder, FINISHED)
     storage.delete("run-1/a")
     Storage(storage.config).save("run-1/a", stage_folder(tmp_path / "other", "two"), number=5)
-    stages = StageStorage(storage, "run-1", Console())
-    with stages.uploads():
-        stages.keep("a", folder, FINISHED)
+    keep(storage, folder, FINISHED)
     assert [version.number for version in storage.versions("run-1/a")] == [5]
-
-
-def stage_folder(path: Path, text: str) -> Path:
-    path.mkdir()
-    (path / "state").write_text(text)
-    write_json(path / STARTED, {"digest": text})
-    return path
 
 
 def test_what_another_machine_stored_later_replaces_what_is_here(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = StorageConfig(address=str(tmp_path / "s"))
     here = stage_folder(tmp_path / "here", "early")
-    for folder, number in ((here, 5), (stage_folder(tmp_path / "there", "late"), 9)):
-        storage = StageStorage(Storage(config), "run-1", Console())
-        with storage.uploads():
-            storage.keep("a", folder, number)
-    storage = StageStorage(Storage(config), "run-1", Console())
+    keep(storage_at(tmp_path / "s"), here, 5)
+    storage = keep(storage_at(tmp_path / "s"), stage_folder(tmp_path / "there", "late"), 9)
     (work,) = storage.further_work("a", here)
     assert work.made.digest == "late"
     storage.fetch("a", here, work.versions, work.digests)
@@ -205,23 +198,19 @@ def test_what_another_machine_stored_later_replaces_what_is_here(
 
 def test_what_is_further_than_the_storage_is_not_replaced(tmp_path: Path) -> None:
     here = stage_folder(tmp_path / "here", "far")
-    StageStorage(None, "run-1", Console()).keep("a", here, 90)
-    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
-    with storage.uploads():
-        storage.keep("a", stage_folder(tmp_path / "there", "begun"), 10)
+    keep(None, here, 90)
+    storage = keep(storage_at(tmp_path / "s"), stage_folder(tmp_path / "there", "begun"), 10)
     assert storage.further_work("a", here) == []
 
 
 def test_a_damaged_version_does_not_bring_back_an_older_one_than_what_is_here(tmp_path: Path) -> None:
-    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
-    storage = StageStorage(kept, "run-1", Console())
-    with storage.uploads():
-        for number in (5, 12):
-            storage.keep("a", stage_folder(tmp_path / str(number), f"step {number}"), number)
+    kept = storage_at(tmp_path / "s")
+    for number in (5, 12):
+        storage = keep(kept, stage_folder(tmp_path / str(number), f"step {number}"), number)
     newest = kept.versions("run-1/a")[-1]
     (tmp_path / "s" / newest.key("state")).write_text("step xx")
     here = stage_folder(tmp_path / "here", "step 9")
-    StageStorage(None, "run-1", Console()).keep("a", here, 9)
+    keep(None, here, 9)
     (work,) = storage.further_work("a", here)
     storage.fetch("a", here, work.versions, work.digests)
     assert (here / "state").read_text() == "step 9"
@@ -232,13 +221,10 @@ def test_versions_that_were_removed_since_they_were_listed_give_way_to_newer_one
     is_same_work: bool, tmp_path: Path
 ) -> None:
     """As when the head that a new one replaces is still alive, and stores and removes versions."""
-    config = StorageConfig(address=str(tmp_path / "s"), keep_last=1)
-    storage = StageStorage(Storage(config), "run-1", Console())
-    with storage.uploads():
-        storage.keep("a", stage_folder(tmp_path / "one", "mine"), 5)
+    kept = storage_at(tmp_path / "s", keep_last=1)
+    storage = keep(kept, stage_folder(tmp_path / "one", "mine"), 5)
     (work,) = storage.further_work("a", tmp_path / "here")
-    with storage.uploads():
-        storage.keep("a", stage_folder(tmp_path / "two", "mine" if is_same_work else "another's"), 6)
+    keep(kept, stage_folder(tmp_path / "two", "mine" if is_same_work else "another's"), 6)
     if is_same_work:
         storage.fetch("a", tmp_path / "here", work.versions, work.digests)
         assert storage.further_work("a", tmp_path / "here") == []
@@ -262,19 +248,15 @@ def test_a_run_whose_results_cannot_be_stored_ends_with_that_error(runs: Path, t
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_files_of_work_under_way_go_with_its_end_and_when_it_is_done_again(ends: bool, tmp_path: Path) -> None:
-    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
-    storage = StageStorage(kept, "run-1", Console())
     left, stays = (tmp_path / "s" / "run-1" / stage / UNDER_WAY / "checkpoint_000001" / "state" for stage in "ab")
     for path in (left, stays):
         path.parent.mkdir(parents=True)
         path.write_text("step 100")
     folder = stage_folder(tmp_path / "a", "step 90")
-    with storage.uploads():
-        storage.keep("a", folder, 90)
+    storage = keep(storage_at(tmp_path / "s"), folder, 90)
     assert left.exists()
     if ends:
-        with storage.uploads():
-            storage.keep("a", folder, FINISHED)
+        keep(storage_at(tmp_path / "s"), folder, FINISHED)
     else:
         storage.remove("a")
     assert not left.exists()
@@ -283,7 +265,7 @@ def test_files_of_work_under_way_go_with_its_end_and_when_it_is_done_again(ends:
 
 def test_a_stage_that_is_done_again_leaves_no_version_of_before(tmp_path: Path) -> None:
     """Neither of its state nor of its best nets, which a later run could take for its own."""
-    kept = Storage(StorageConfig(address=str(tmp_path / "s"), keep_best=1))
+    kept = storage_at(tmp_path / "s", keep_best=1)
     storage = StageStorage(kept, "run-1", Console())
     with storage.uploads():
         for stage in ("a", "b"):

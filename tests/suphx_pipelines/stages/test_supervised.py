@@ -28,6 +28,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.runs.small_run import context_of
 from tests.training.played_games import played_store
 
 STAGE = f"supervised/{next(iter(training_shares(DEFAULT_GAME)))}"
@@ -37,19 +38,9 @@ START_SECONDS = 300
 
 def stage_context(runs: Path, **changes: str) -> StageContext[Recipe]:
     """Return the context of a stage that trains a net on what ``runs/records/store`` has."""
-    folder = runs / "supervised"
-    folder.mkdir()
-    return StageContext(
-        folder=folder,
-        recipe=load_recipe(RECIPE, list((SMALL | changes).items())),
-        upstream={"records": runs / "records"},
-        records=None,
-        tracker=TrackingStore(runs).start("supervised", key="supervised"),
-        console=Console(),
-        seed=3,
-        storage_name="",
-        keep=lambda number, then=None: None,
-    )
+    recipe = load_recipe(RECIPE, list((SMALL | changes).items()))
+    tracker = TrackingStore(runs).start("supervised", key="supervised")
+    return context_of(recipe, tracker, runs / "supervised", records=runs / "records")
 
 
 def test_more_games_than_there_are_are_refused_before_any_net_learns(runs: Path) -> None:

@@ -12,13 +12,7 @@ import pytest
 
 from suphx.games.registry import load_game
 from tests.suphx_pipelines.tournament.kept_files import kept_walls, start_driver, when_games_come
-from tests.suphx_pipelines.tournament.small_side_tournament import (
-    LONGER,
-    SMALL,
-    play,
-    save_nets,
-    save_strong_nets,
-)
+from tests.suphx_pipelines.tournament.small_side_tournament import LONGER, SMALL, play, save_nets, save_strong_nets
 
 pytestmark = pytest.mark.slow
 NIGHT = replace(LONGER, night="2")
@@ -50,7 +44,7 @@ def test_workers_of_ray_leave_the_bytes_of_one_process(runs: Path, tmp_path: Pat
     assert all("/decision/games/decks-" in name for name in found.keys() - expected.keys())
 
 
-@pytest.mark.parametrize(("stage", "workers"), [("leaderboard", 1), ("leaderboard", 2), ("decision", 1)])
+@pytest.mark.parametrize(("stage", "workers"), [("leaderboard", 2), ("decision", 1)])
 def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: Path, stage: str, workers: int) -> None:
     save_nets(runs / "a-1" / "learning", seed=1)
     first = play(runs, LONGER)

@@ -8,14 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.suphx_pipelines.tournament.kept_files import (
-    WALLS,
-    check,
-    kept_walls,
-    results,
-    start_driver,
-    when_games_come,
-)
+from tests.suphx_pipelines.tournament import kept_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_east_games")]
 
@@ -25,10 +18,10 @@ def test_a_killed_driver_goes_on_when_it_is_started_again(
     start: Path, tmp_path: Path, expected: dict[str, bytes], stage: str, workers: int
 ) -> None:
     runs = shutil.copytree(start, tmp_path / "runs")
-    driver = start_driver(runs, workers)
-    with when_games_come(runs, driver.kill, stage):
+    driver = kept_files.start_driver(runs, workers)
+    with kept_files.when_games_come(runs, driver.kill, stage):
         assert driver.wait(300) == -signal.SIGKILL
-    assert 0 < len(kept_walls(runs)) <= WALLS
+    assert 0 < len(kept_files.kept_walls(runs)) <= kept_files.WALLS
     assert not list(runs.glob(f"nightly-*/{stage}/done.json"))
-    assert start_driver(runs, workers).wait(300) == 0
-    check(results(runs), expected)
+    assert kept_files.start_driver(runs, workers).wait(300) == 0
+    kept_files.check(kept_files.results(runs), expected)

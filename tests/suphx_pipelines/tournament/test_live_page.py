@@ -14,7 +14,8 @@ from suphx_pipelines.tournament.report import LivePage
 from suphx_platform.tracking.mlflow_client import TrackingError
 from suphx_platform.tracking.outbox import Outbox
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
-from tests.suphx_pipelines.tournament.small_tournament import SMALL, context_of
+from tests.suphx_pipelines.runs.small_run import context_of
+from tests.suphx_pipelines.tournament.small_tournament import SMALL
 
 
 def content(text: str) -> Callable[[], tuple[str, Sections]]:

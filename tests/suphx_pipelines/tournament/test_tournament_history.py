@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.rating import RatedGame
+from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, deal_seeds
 from suphx.kernel import source_closure
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.tournament.history import PLAYING_MODULES, earlier_nights, game_sources, games_json
+from suphx_pipelines.tournament.kind import deal_seed
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import REPOSITORY
-from tests.suphx_pipelines.tournament.small_tournament import code
+from tests.suphx_pipelines.runs.small_run import context_of
+from tests.suphx_pipelines.tournament.small_tournament import SMALL, code
 
 DECIDING = (
     "suphx/kernel/random_number.py",
@@ -77,3 +81,23 @@ def test_a_night_that_is_damaged_here_is_read_from_the_storage(damaged: str, tmp
     (folder / damaged).write_text("{", encoding="utf-8")
     assert found(StorageConfig()) == (0, 0)
     assert found(storage) == (1, 1)
+
+
+def test_a_night_takes_the_next_deals_that_no_night_has_played(runs: Path, tmp_path: Path) -> None:
+    context = context_of(SMALL, TrackingStore(runs).start("leaderboard", key="leaderboard"), tmp_path / "leaderboard")
+
+    def seed(*played: RatedGame) -> int:
+        return deal_seed(context, played, lambda seed: deal_seeds(seed, DEALS_PER_SEED))
+
+    def games_of(seed: int) -> list[RatedGame]:
+        return [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in deal_seeds(seed % MAX_DEAL_SEED, 50)]
+
+    first = seed()
+    others = games_of(first + 2)
+    assert seed(*others) == first, "the same as without them"
+    assert seed(*games_of(first)) == (first + 1) % MAX_DEAL_SEED
+    taken = [*games_of(first), *games_of(first + 1)[-1:], *others]
+    assert seed(*taken) == seed(*taken[::-1]) == (first + 3) % MAX_DEAL_SEED
+    last_deck = RatedGame(100 * first + 99, ("a", "b"), (1, 2))  # of a game of two sides, with blocks of its own
+    later = deal_seed(context, [last_deck], lambda seed: range(100 * seed, 100 * seed + 100))
+    assert later == (first + 1) % MAX_DEAL_SEED

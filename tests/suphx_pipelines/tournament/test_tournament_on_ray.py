@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 from ray.cluster_utils import Cluster
 
-from tests.suphx_pipelines.tournament.kept_files import (
-    WALLS,
-    check,
-    kept_walls,
-    results,
-    start_driver,
-    when_games_come,
-)
+from tests.suphx_pipelines.tournament.kept_files import WALLS, check, kept_walls, results, start_driver, when_games_come
 from tests.suphx_pipelines.tournament.short_tournament import over_ray
 from tests.suphx_pipelines.tournament.small_tournament import play
 from tests.suphx_platform.evaluation.slow_tasks import game_processes

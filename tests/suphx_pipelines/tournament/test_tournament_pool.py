@@ -21,7 +21,8 @@ from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.small_tournament import code, context_of
+from tests.suphx_pipelines.runs.small_run import context_of
+from tests.suphx_pipelines.tournament.small_tournament import code
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
 SCRIPTED_AGENTS = RECIPE.pool.agents
