@@ -50,7 +50,7 @@ class TenhouRank:
     interval: Interval
 
     @classmethod
-    def of(cls, logs: Sequence[tuple[str, int, Sequence[int]]], seed: int = 0) -> TenhouRank:
+    def of(cls, logs: Sequence[tuple[str, int, Sequence[int]]]) -> TenhouRank:
         """Return that of games: room ("" elsewhere), winds, and how often the player came first to fourth."""
         games = [(room, num_winds, counts) for room, num_winds, counts in logs if room]
         parts = [
@@ -60,7 +60,7 @@ class TenhouRank:
         terms = np.concatenate([np.zeros((0, 2)), *parts])
         rank = float(ranks_of(terms.sum(axis=0, keepdims=True))[0])
         rooms = Counter(room for room, _, _ in games)
-        return cls(rooms=dict(sorted(rooms.items())), stable_rank=rank, interval=stable_rank_interval(terms, seed=seed))
+        return cls(rooms=dict(sorted(rooms.items())), stable_rank=rank, interval=stable_rank_interval(terms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +109,12 @@ class PlayerStatistics:
         return values
 
 
-def player_statistics(logs: Iterable[GameLog], player: str, *, seed: int = 0) -> PlayerStatistics:
+def player_statistics(logs: Iterable[GameLog], player: str) -> PlayerStatistics:
     """Return the statistics of ``player`` over the games that have that name at a seat; ``logs`` is read once.
 
     A name at several seats of a game counts as one player who played the game several times; such a game is drawn as a
-    whole for the intervals. The stable rank is that of the games in Tenhou's rooms. ``seed`` is that of the bootstrap.
-    ValueError if no finished game has the name.
+    whole for the intervals. The stable rank is that of the games in Tenhou's rooms. ValueError if no finished game has
+    the name.
     """
     rows: list[list[int]] = []
     places: list[tuple[str, int, list[int]]] = []
@@ -137,17 +137,12 @@ def player_statistics(logs: Iterable[GameLog], player: str, *, seed: int = 0) ->
             if names
             else f"there are no games to look for {player!r} in"
         )
-    found = summarise_rows(np.array(rows, np.int64), player, unfinished=unfinished, seed=seed)
-    return replace(found, tenhou=TenhouRank.of(places, seed))
+    found = summarise_rows(np.array(rows, np.int64), player, unfinished=unfinished)
+    return replace(found, tenhou=TenhouRank.of(places))
 
 
 def summarise_rows(
-    rows: NDArray[np.integer],
-    player: str,
-    *,
-    clusters: ArrayLike | None = None,
-    unfinished: int = 0,
-    seed: int = 0,
+    rows: NDArray[np.integer], player: str, *, clusters: ArrayLike | None = None, unfinished: int = 0
 ) -> PlayerStatistics:
     """Return the statistics of ``player`` from one ``game_row`` a game, [games, 19]; ``unfinished`` games have none.
 
@@ -155,7 +150,7 @@ def summarise_rows(
     """
     sums = rows.sum(axis=0, dtype=np.int64)
     independent = rows if clusters is None else cluster_sums(rows, clusters)
-    samples, level = resample_sums(independent, seed=seed), expanded_level(LEVEL, len(independent))
+    samples, level = resample_sums(independent), expanded_level(LEVEL, len(independent))
     if len(independent) < _MIN_INDEPENDENT:
         samples[:] = np.nan
     placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))

@@ -254,13 +254,7 @@ class Rating:
     """Number of games that the rating is computed from."""
 
 
-def rate_agents(
-    games: Iterable[RatedGame],
-    *,
-    anchor: str,
-    num_samples: int = NUM_SAMPLES,
-    seed: int = 0,
-) -> dict[str, Rating]:
+def rate_agents(games: Iterable[RatedGame], *, anchor: str, seed: int = 0) -> dict[str, Rating]:
     """Return the rating of each agent that has played, by digest.
 
     ``anchor`` (a digest) has 1,000 points; if it has not played, the mean of all agents has. The order of ``games``
@@ -275,7 +269,7 @@ def rate_agents(
     strengths = fit_strengths(table.orders, num_agents, anchor=fixed)
     derivatives = Derivatives(table.orders, strengths)
     rng = np.random.default_rng(seed)
-    samples = np.empty((num_samples, num_agents))
+    samples = np.empty((NUM_SAMPLES, num_agents))
     for sample in samples:
         drawn = np.bincount(rng.integers(0, table.num_walls, table.num_walls), minlength=table.num_walls)
         sample[:] = strengths + derivatives.newton_step(drawn[table.walls].astype(np.float64), fixed)

@@ -45,18 +45,14 @@ _LEAST_TABLES = 64
 """Games side by side in a process while a match is undecided, or those of a task."""
 
 
-def always_valid_interval(sums: WallSums, scale: WallScale, *, narrowest_at: int, level: float = LEVEL) -> Interval:
+def always_valid_interval(sums: WallSums, scale: WallScale, *, narrowest_at: int) -> Interval:
     """Return the interval of the mean gain that holds at all times together; infinite without walls.
 
     It is the narrowest possible after about ``narrowest_at`` walls, which must not depend on the results.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}: use a number between 0 and 1, such as 0.95")
-    if narrowest_at < 1:
-        raise ValueError(f"narrowest_at is {narrowest_at}: use 1 wall or more")
     if sums.walls < 1:
         return Interval(-math.inf, math.inf)
-    error = 1 - level
+    error = 1 - LEVEL
     rho_squared = (-2 * math.log(error) + math.log(-2 * math.log(error) + 1)) / narrowest_at
     grown = sums.walls * rho_squared + 1
     unit_radius = math.sqrt(2 * grown / (sums.walls**2 * rho_squared) * math.log(math.sqrt(grown) / error))

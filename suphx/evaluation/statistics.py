@@ -147,53 +147,34 @@ def cluster_sums(rows: ArrayLike, clusters: ArrayLike) -> F64:
     return sums
 
 
-def mean_interval(
-    values: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    num_samples: int = NUM_SAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
-) -> Interval:
+def mean_interval(values: ArrayLike, clusters: ArrayLike | None = None, *, num_samples: int = NUM_SAMPLES) -> Interval:
     """Return the interval of the mean of ``values`` [n], one a game; games of one cluster are drawn together."""
-    sample = _cluster_rows(np.asarray(values, np.float64), clusters)
-    return _ratio_interval(sample, num_samples, level, seed)
+    return _ratio_interval(_cluster_rows(np.asarray(values, np.float64), clusters), num_samples)
 
 
-def proportion_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
+def proportion_interval(values: ArrayLike) -> Interval:
     """Return the interval of the mean of shares [n], each from 0 to 1, of independent games.
 
     If all are 0, or all 1, the bootstrap has nothing to draw from. Then it is the exact interval of a proportion
     (Clopper and Pearson, 1934).
     """
     shares = np.asarray(values, np.float64)
-    rarest = 1 - ((1 - level) / 2) ** (1 / len(shares)) if len(shares) else 1.0
+    rarest = 1 - ((1 - LEVEL) / 2) ** (1 / len(shares)) if len(shares) else 1.0
     if (shares == 0).all():
         return Interval(0.0, rarest)
     if (shares == 1).all():
         return Interval(1 - rarest, 1.0)
-    return mean_interval(shares, level=level)
+    return mean_interval(shares)
 
 
-def stable_rank_interval(
-    terms: F64, *, num_samples: int = NUM_SAMPLES, level: float = LEVEL, seed: int = 0
-) -> Interval:
+def stable_rank_interval(terms: F64) -> Interval:
     """Return the interval of the stable rank of games with the ``rank_terms`` [n, 2]; nan of fewer than two games."""
     if len(terms) < 2:
         return Interval(math.nan, math.nan)
-    samples = resample_sums(terms, num_samples, seed)
-    return percentile_interval(ranks_of(samples), expanded_level(level, len(terms)))
+    return percentile_interval(ranks_of(resample_sums(terms)), expanded_level(LEVEL, len(terms)))
 
 
-def paired_difference(
-    candidate: ArrayLike,
-    opponent: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    num_samples: int = NUM_SAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
-) -> PairedDifference:
+def paired_difference(candidate: ArrayLike, opponent: ArrayLike, clusters: ArrayLike | None = None) -> PairedDifference:
     """Compare two agents on the same walls and seats: mean of ``candidate`` [n] - ``opponent`` [n], pair by pair.
 
     ``clusters`` [n] names the wall of each pair when several pairs share one (rotated seats). ValueError for different
@@ -208,7 +189,7 @@ def paired_difference(
         raise ValueError(f"{len(rows)} independent pairs: a difference needs at least two walls")
     return PairedDifference(
         mean=float(np.mean(first - second)),
-        interval=reaching(0.0, _ratio_interval(rows, num_samples, level, seed), rows[:, 0]),
+        interval=reaching(0.0, _ratio_interval(rows), rows[:, 0]),
         num_pairs=first.size,
         num_clusters=len(rows),
     )
@@ -225,10 +206,10 @@ def reaching(equal: float, interval: Interval, values: ArrayLike) -> Interval:
     return Interval(min(interval.low, equal), max(interval.high, equal), is_widened=True)
 
 
-def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Interval:
+def _ratio_interval(rows: F64, num_samples: int = NUM_SAMPLES) -> Interval:
     """Return the interval of the first column's sum over the second's; ``rows`` [n, 2] are independent."""
-    sums = resample_sums(rows, num_samples, seed)
-    return percentile_interval(sums[:, 0] / sums[:, 1], expanded_level(level, len(rows)))
+    sums = resample_sums(rows, num_samples)
+    return percentile_interval(sums[:, 0] / sums[:, 1], expanded_level(LEVEL, len(rows)))
 
 
 def _cluster_rows(values: F64, clusters: ArrayLike | None) -> F64:

@@ -33,7 +33,7 @@ def test_resampled_sums_scatter_as_the_slow_bootstrap_does() -> None:
 
 def test_the_interval_of_a_mean_is_that_of_the_normal_law() -> None:
     values = np.random.default_rng(5).normal(10, 3, 2_000)
-    interval = mean_interval(values, seed=6)
+    interval = mean_interval(values)
     half = float(1.96 * np.std(values) / math.sqrt(2_000))
     assert interval.low == pytest.approx(np.mean(values) - half, abs=0.2 * half)
     assert interval.high == pytest.approx(np.mean(values) + half, abs=0.2 * half)
