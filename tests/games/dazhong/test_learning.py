@@ -129,7 +129,7 @@ def planes_of(table: Any) -> U8:
 def part_of(planes: U8, name: str) -> list[list[str]]:
     """Return the kinds of each plane of a range; ``full`` for a full one."""
     first, count = LAYOUT[name].first, LAYOUT[name].count
-    names = [[kind_name(kind) for kind in np.flatnonzero(plane)] for plane in planes[first : first + count]]
+    names = [[kind_name(kind) for kind in np.flatnonzero(plane).tolist()] for plane in planes[first : first + count]]
     return [["full"] if len(each) == 34 else each for each in names]
 
 
@@ -171,7 +171,7 @@ def test_what_is_hidden_has_no_influence() -> None:
 
 def test_samples_are_the_decisions_of_recorded_hands(tmp_path: Path) -> None:
     records = [record(seed) for seed in range(3)]
-    store = recorded_samples("dazhong").write(records, tmp_path)
+    store = LEARNING.samples.write(records, tmp_path)
     assert recorded_samples("dazhong").open(tmp_path).digest == store.digest
     found = [LEARNING.samples.encode(store, np.arange(3), kind.number, "dazhong") for kind in DECISIONS]
     moves: list[list[str]] = [[], []]

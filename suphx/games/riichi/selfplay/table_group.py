@@ -160,7 +160,7 @@ class TableGroup:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""
-        arrays = {
+        arrays: dict[str, np.ndarray] = {
             "tables": self._tables.view(np.uint8).reshape(len(self._tables), -1),
             "seating": self._seating,
             "start_scores": self._start_scores,
