@@ -35,7 +35,7 @@ def answer_shell(parser: argparse.ArgumentParser) -> None:
     }
     for action in _actions(parser):
         if action.nargs != 0 and action.choices is None:
-            action.completer = completers.get(str(action.metavar), ChoicesCompleter(()))  # type: ignore[attr-defined]
+            action.completer = completers.get(str(action.metavar), ChoicesCompleter({}))  # type: ignore[attr-defined]
     autocomplete(parser, always_complete_options=False, validator=str.startswith)
 
 

@@ -24,11 +24,6 @@ POLICY_VIOLATION = 1008
 """Close code of a refused websocket."""
 
 
-def new_token() -> str:
-    """Return a token of 256 random bits that fits a link."""
-    return secrets.token_urlsafe(32)
-
-
 class LoopbackGuard:
     """An ASGI application around another one, which gets only the requests that pass."""
 
@@ -81,7 +76,7 @@ class LocalServer:
                 f"port {port} on {HOST} cannot be used ({error.strerror}): choose another with --port"
             ) from error
         self.port: int = self._socket.getsockname()[1]
-        self.token = new_token()
+        self.token = secrets.token_urlsafe(32)
         config = uvicorn.Config(
             LoopbackGuard(app, token=self.token, port=self.port),
             http="h11",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,39 +26,30 @@ if TYPE_CHECKING:
     from suphx_platform.console.console import Console
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """How many of the reviewed games the agent has not learned from, as far as that is known."""
+def held_out_games(
+    logs: Sequence[GameLog], run: str | None, games: TrainingGames | None
+) -> tuple[dict[str, object], str, str]:
+    """Return how many of the games the agent has not learned from: for scripts, in a sentence, and a hint if not all.
 
-    games: int
-    run: str | None
-    """The run whose records are known; None for a scripted agent, which has learned from no game."""
-    held_out: int | None
-    """None if it is not known."""
-    from_test: int = 0
-    """Those of ``held_out`` that the run kept for its test. It has never had the others."""
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether all games are known to be held out."""
-        return self.held_out == self.games
-
-    def sentence(self) -> str:
-        """Return what the report says of it."""
-        if self.held_out is None:
-            return (
-                "It is not known whether the nets have learned from these games. If they have, the agreement is higher "
-                "than on new games."
-            )
-        if self.run is None:
-            return "The agent has learned from no records."
-        text = f"{self.held_out:,} of {self.games:,} games are held out: the run {self.run} has not learned from them"
-        text += f" ({self.from_test:,} of them are its test games)."
-        return text if self.is_clean else f"{text} On the others the agreement is higher than on new games."
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read."""
-        return {"run": self.run, "games": self.held_out, "test_games": self.from_test}
+    ``run``: the run whose ``games`` are known; None for a scripted agent, which has learned from no game.
+    """
+    if games is None:
+        note = (
+            "It is not known whether the nets have learned from these games. If they have, the agreement is higher "
+            "than on new games."
+        )
+        hint = "Name the run that trained the nets: --trained-in RUN."
+        return {"run": None, "games": None, "test_games": 0}, note, hint
+    ids = [log.id for log in logs if games.is_held_out(log.id)]
+    from_test, hint = sum(each in games.test for each in ids), ""
+    note = "The agent has learned from no records."
+    if run is not None:
+        note = f"{len(ids):,} of {len(logs):,} games are held out: the run {run} has not learned from them"
+        note += f" ({from_test:,} of them are its test games)."
+    if len(ids) < len(logs):
+        note += " On the others the agreement is higher than on new games."
+        hint = "To review other games, add --held-out."
+    return {"run": run, "games": len(ids), "test_games": from_test}, note, hint
 
 
 def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames | None]:
@@ -95,8 +86,6 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
 _NUM_PAGES = 10
 """Games with a page of their own."""
 _NUM_DIFFERENCES = 50
-_HOW_TO_HOLD_OUT = ("To review other games, add --held-out.", "Name the run that trained the nets: --trained-in RUN.")
-"""If it is known which games are held out, and if it is not."""
 
 
 _PAGE = f"""
@@ -175,12 +164,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         who = "" if args.player is None else f" of {args.player!r}"
         which = f" that {run or args.agent} has not learned from" if args.held_out else ""
         raise ValueError(f"{args.record} has no game{who}{which}: see suphx records verify")
-    held_out = HeldOut(len(logs), None, None)
-    if learned is not None:
-        ids = [log.id for log in logs if learned.is_held_out(log.id)]
-        held_out = HeldOut(len(logs), run, len(ids), sum(each in learned.test for each in ids))
-    if not held_out.is_clean:
-        console.warn(f"{held_out.sentence()} {_HOW_TO_HOLD_OUT[held_out.held_out is None]}")
+    held_out, note, hint = held_out_games(logs, run, learned)
+    if hint:
+        console.warn(f"{note} {hint}")
     judge = cost_judge(args, agent)
     reviewed: list[ReviewedGame] = []
     used: set[str] = set()
@@ -205,9 +191,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     cost = None if judge is None else cost_summary(decisions, judge.unit, args.cost)
     choose = largest_differences if cost is None else dearest_differences
     shown = choose(decisions, _NUM_DIFFERENCES)
-    files["review.html"] = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
+    files["review.html"] = review_page(args.agent, decisions, shown, pages, cost, note=note)
     rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
-    head = {"agent": args.agent, "held_out": held_out.to_json(), "groups": table, "cost": cost}
+    head = {"agent": args.agent, "held_out": held_out, "groups": table, "cost": cost}
     args.out.mkdir(parents=True, exist_ok=True)
     with many_files(args.out) as written:
         write_json(args.out / "review.json", head | {"decisions": rows})
@@ -218,7 +204,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     return {
         "games": len(reviewed),
         "decisions": len(decisions),
-        "held_out": held_out.to_json(),
+        "held_out": held_out,
         "agreement": table[0]["agreement"] if table else None,
         "groups": table,
         "cost": cost,

@@ -41,12 +41,23 @@ class TerminalText:
         """Return the lines of the whole table; the person's seat is the last one."""
         state, deal, own = view["state"], view["deal"], view["seat"]
         counts = f"{self.word('sticks_title')} {state['sticks']}, {self.word('left_title')} {state['left']}"
-        first = Text.assemble(
-            "\n", (self.deal_name(deal), "bold"), f"   {self.word('dora_indicators')} ", tiles(state["dora"])
-        )
-        lines = [first.append(f"   {counts}")]
-        for turn in range(1, 5):
-            lines += self._seat(view, (own + turn) % 4)
+        dora = f"   {self.word('dora_indicators')} "
+        lines = [Text.assemble("\n", (self.deal_name(deal), "bold"), dora, tiles(state["dora"]), f"   {counts}")]
+        for seat in ((own + turn) % 4 for turn in range(1, 5)):
+            wind = self.word(f"wind_short{(seat - deal['dealer']) % 4}")
+            line = Text(f"  {wind} {view['names'][seat]:{_NAME_WIDTH}} {state['scores'][seat]:>8,} ")
+            if state["riichi"][seat]:
+                line.append(f" {self.word('riichi')} ", "reverse")
+            lines.append(line.append(" ").append(_river(state[f"river{seat}"])))
+            is_shown, melds = seat == own or seat in state["open"], state[f"melds{seat}"]
+            cards = Text("      " if is_shown else "     ")
+            if is_shown:
+                cards.append(tiles(state[f"hand{seat}"]))
+                for face in (face for owner, face in state["drawn"] if owner == seat):
+                    cards.append("   ").append(tiles([face]))
+            for meld in melds:
+                cards.append("  [").append(tiles(meld["faces"])).append("]")
+            lines += [cards] if is_shown or melds else []
         return lines
 
     def deal_name(self, deal: Mapping[str, Any]) -> str:
@@ -98,7 +109,17 @@ class TerminalText:
         result = deal["result"]
         lines = [Text("")]
         for win in result["wins"]:
-            lines += self._win(win, names)
+            key = "wins_tsumo" if win["seat"] == win["loser"] else "wins_ron"
+            title = Text(self.word(key, name=names[win["seat"]], loser=names[win["loser"]]) + " ", "bold")
+            value = self.word("han_fu", han=win["han"], fu=win["fu"])
+            if win["yakuman"]:
+                value = self.word("yakuman_count", count=win["yakuman"])
+            elif win["limit"]:
+                value += f" · {self.word(win['limit'])}"
+            yaku = [self._yaku.get(name, name) for name in win["yaku"]]
+            yaku += [f"{self.word(name)} {count}" for name, count in win["bonus"]]
+            points = self.word("points", count=f"{win['points']:,}")
+            lines += [title.append(tiles([win["face"]])), Text(f"  {value} · {points}: {', '.join(yaku)}")]
         if not result["wins"]:
             lines.append(Text(f"{self.deal_name(deal)}: {self.word('draw ' + result['kind'])}", "bold"))
         if result["ura"]:
@@ -113,43 +134,6 @@ class TerminalText:
             shown = "  ".join(f"{view['placement'][seat]}. {names[seat]} {view['final'][seat]:,}" for seat in order)
             lines.append(Text(self.word("final", order=shown), "bold"))
         return lines
-
-    def _seat(self, view: Mapping[str, Any], seat: int) -> list[Text]:
-        state = view["state"]
-        wind = self.word(f"wind_short{(seat - view['deal']['dealer']) % 4}")
-        line = Text(f"  {wind} {view['names'][seat]:{_NAME_WIDTH}} {state['scores'][seat]:>8,} ")
-        if state["riichi"][seat]:
-            line.append(f" {self.word('riichi')} ", "reverse")
-        line.append(" ").append(_river(state[f"river{seat}"]))
-        lines = [line]
-        hand = (
-            Text("      ").append(tiles(state[f"hand{seat}"]))
-            if seat == view["seat"] or seat in state["open"]
-            else None
-        )
-        for owner, face in state["drawn"]:
-            if hand is not None and owner == seat:
-                hand.append("   ").append(tiles([face]))
-        melds = [meld["faces"] for meld in state[f"melds{seat}"]]
-        if hand is not None or melds:
-            full = hand or Text("     ")
-            for faces in melds:
-                full.append("  [").append(tiles(faces)).append("]")
-            lines.append(full)
-        return lines
-
-    def _win(self, win: Mapping[str, Any], names: Sequence[str]) -> list[Text]:
-        key = "wins_tsumo" if win["seat"] == win["loser"] else "wins_ron"
-        title = Text(self.word(key, name=names[win["seat"]], loser=names[win["loser"]]) + " ", "bold")
-        value = self.word("han_fu", han=win["han"], fu=win["fu"])
-        if win["yakuman"]:
-            value = self.word("yakuman_count", count=win["yakuman"])
-        elif win["limit"]:
-            value += f" · {self.word(win['limit'])}"
-        yaku = [self._yaku.get(name, name) for name in win["yaku"]]
-        yaku += [f"{self.word(name)} {count}" for name, count in win["bonus"]]
-        points = self.word("points", count=f"{win['points']:,}")
-        return [title.append(tiles([win["face"]])), Text(f"  {value} · {points}: {', '.join(yaku)}")]
 
 
 def numbered(calls: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -225,42 +209,35 @@ class TerminalGame:
         """Ask until the person has made a move."""
         view = self._session.view()
         self._show_all(self._text.table(view))
-        calls = sorted((m for m in view["moves"] if m["move"] != "discard"), key=lambda m: _ORDER.index(m["move"]))
+        moves, number = view["moves"], view["number"]
+        calls = sorted((m for m in moves if m["move"] != "discard"), key=lambda m: _ORDER.index(m["move"]))
+        discards = [move for move in moves if move["move"] == "discard"]
+        is_claim = any(move["move"] == "pass" for move in calls)
         while True:
             if calls:
                 self._show(self._text.moves(calls))
-            typed = self._ask("terminal_claim" if _is_claim(calls) else "terminal_discard")
+            typed = self._ask("terminal_claim" if is_claim else "terminal_discard")
+            call = next((call for key, call in numbered(calls) if typed in _names(key, call["move"])), None)
+            action, discard = None, None
             if typed == "h":
-                self._show_hint(view["number"])
-                continue
-            found = self._find(typed, view["moves"], calls)
-            if found is not None:
-                self._show_steps(self._session.move(view["number"], *found))
+                self._show_hint(number)
+            elif call is None:
+                action = _discard(typed, discards)
+                if action is None and typed == "d" and discards:
+                    self._line("terminal_no_drawn")
+                elif action is None and typed:
+                    self._line("terminal_unknown", typed=typed)
+            else:
+                action = int(call["action"])
+                if call["move"] == "riichi":
+                    allowed = [move for move in moves if move["action"] in call["discards"]]
+                    shown = sorted({move["faces"][0] for move in allowed})
+                    self._show(Text(f"  {self._text.word('choose_riichi')}: ").append(tiles(shown)))
+                    discard = _discard(self._ask("terminal_riichi"), allowed)
+                    action = None if discard is None else action  # another tile takes the riichi back
+            if action is not None:
+                self._show_steps(self._session.move(number, action, discard))
                 return
-            if any(_names(typed, key, move) for key, move in numbered(calls)):
-                continue  # a riichi that was taken back
-            if typed == "d" and any(move["move"] == "discard" for move in view["moves"]):
-                self._line("terminal_no_drawn")
-            elif typed:
-                self._line("terminal_unknown", typed=typed)
-
-    def _find(
-        self, typed: str, moves: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]
-    ) -> tuple[int, int | None] | None:
-        """Return the action that was typed, with the discard after a riichi; None for what is not offered."""
-        for key, move in numbered(calls):
-            if _names(typed, key, move):
-                return self._riichi(move, moves) if move["move"] == "riichi" else (move["action"], None)
-        action = _discard(typed, [move for move in moves if move["move"] == "discard"])
-        return None if action is None else (action, None)
-
-    def _riichi(self, riichi: Mapping[str, Any], moves: Sequence[Mapping[str, Any]]) -> tuple[int, int | None] | None:
-        """Ask for the discard of a riichi; None if another tile is typed."""
-        allowed = [move for move in moves if move["action"] in riichi["discards"]]
-        shown = sorted({move["faces"][0] for move in allowed})
-        self._show(Text(f"  {self._text.word('choose_riichi')}: ").append(tiles(shown)))
-        action = _discard(self._ask("terminal_riichi"), allowed)
-        return None if action is None else (int(riichi["action"]), action)
 
     def _show_hint(self, number: int) -> None:
         if not self._game.agents.has_hints:
@@ -324,10 +301,6 @@ def play_in_terminal(
     return {"game": session.id, "final": view["final"], "placement": placement, "record": str(record)}
 
 
-def _is_claim(calls: Sequence[Mapping[str, Any]]) -> bool:
-    return any(move["move"] == "pass" for move in calls)
-
-
 def _discard(typed: str, discards: Sequence[Mapping[str, Any]]) -> int | None:
     """Return the action that discards the tile that was typed, from the hand if it is there; ``d``: the one drawn."""
     if typed == "d":
@@ -337,6 +310,6 @@ def _discard(typed: str, discards: Sequence[Mapping[str, Any]]) -> int | None:
     return int(min(found, key=lambda move: move["is_drawn"])["action"]) if found else None
 
 
-def _names(typed: str, key: str, move: Mapping[str, Any]) -> bool:
-    """Tell whether what was typed names a call: by its key, its name, or r for riichi."""
-    return typed in (key, move["move"]) or (typed == "r" and move["move"] == "riichi")
+def _names(key: str, move: str) -> tuple[str, ...]:
+    """Return what may be typed for a call: its number, its name, or r for riichi."""
+    return (key, move, "r") if move == "riichi" else (key, move)

@@ -18,10 +18,10 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Protocol, Self
+from typing import Annotated, Any, BinaryIO, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -45,36 +45,8 @@ def reason_of(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-class TableGame(Protocol):
-    """What play at a table needs of a game; ``VIEWS`` has its page."""
-
-    name: str
-    max_seed: int
-    kernel_groups: tuple[str, ...]
-    """Groups of kernels that are compiled before the first game."""
-
-    def new_session(self, act: Callable[..., Any], length: str, **values: Any) -> Any:
-        """Return the session of a game (``GameSession`` of riichi/play.py has the ``values`` and what it can do).
-
-        ValueError for actions of a game that goes on which are not legal.
-        """
-        ...
-
-    def hint(self, agent: Agent, tables: Any) -> dict[str, Any]:
-        """Return what an agent would do at the only table: ``moves``, ``agent`` and ``best``; ValueError if nothing."""
-        ...
-
-    def play_in_terminal(self, config: PlayConfig, agents: Agents, language: str) -> dict[str, object]:
-        """Play one game in the terminal, to its end or until the person leaves."""
-        ...
-
-    def write_record(self, session: Any, folder: Path) -> Path:
-        """Write the record of a finished game."""
-        ...
-
-    def finished_page(self, session: Any, agent: Agent | None, name: str) -> str:
-        """Return the viewer's page of a finished game, with what an agent called ``name`` would have done, if any."""
-        ...
+TableGame: TypeAlias = Any
+"""What play at a table needs of a game, such as ``RiichiTable``; ``VIEWS`` has its page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +70,6 @@ class PlayConfig:
     def seed_of_game(self, game: int, most: int) -> int | None:
         """Return the seed, below ``most``, of game number ``game``; None if walls are other ones every time."""
         return None if self.seed is None else (self.seed + game) % most
-
-    def names(self, num_seats: int) -> tuple[str, ...]:
-        """Return the names by seat: the person, and the agent with a number; of a path only its last part."""
-        short = self.agent.rstrip("/").split("/")[-1][:_MAX_NAME]
-        names = [f"{short} {number}" for number in range(1, num_seats)]
-        names.insert(self.seat, self.name)
-        return tuple(names)
 
 
 class Agents:
@@ -151,7 +116,8 @@ class SeatedAgent:
     def hint(self, tables: Any) -> dict[str, Any]:
         """Return what the agent would do at the only table (1,); one of AGENT_ERRORS if it fails."""
         with self._lock:
-            return self._game.hint(self.agent, tables)
+            hint: dict[str, Any] = self._game.hint(self.agent, tables)
+        return hint
 
     def follow(self, session: Any) -> None:
         """Let an agent that follows whole games follow this one."""
@@ -179,11 +145,6 @@ class GameSettings:
     """Of the walls."""
     game: Annotated[int, Field(ge=0)] = 0
     """Number of the game in the command that began it, from 0 on."""
-
-    def fits(self, config: PlayConfig, max_seed: int) -> bool:
-        """Tell whether a command with this configuration goes on with the game."""
-        has_seed = config.seed_of_game(self.game, max_seed) in (None, self.seed)
-        return has_seed and (self.agent, self.seat, self.length) == (config.agent, config.seat, config.length)
 
 
 _SETTINGS = TypeAdapter(GameSettings)
@@ -220,14 +181,16 @@ class SeatedGame:
         self._path = config.out / f"{settings.id}{SUFFIX}"
         self._file, self._num_kept = file, len(actions)
         self._last_hint: tuple[int, dict[str, Any]] | None = None
-        names = replace(config, name=settings.name).names(len(load_game(agents.game.name).seat_names))
+        short = settings.agent.rstrip("/").split("/")[-1][:_MAX_NAME]  # of a path only its last part
+        names = [f"{short} {number}" for number in range(1, len(load_game(agents.game.name).seat_names))]
+        names.insert(settings.seat, settings.name)
         try:
             self.session = agents.game.new_session(
                 self.agents.act,
                 settings.length,
                 seat=settings.seat,
                 seed=settings.seed,
-                names=names,
+                names=tuple(names),
                 game_id=settings.id,
                 actions=actions,
             )
@@ -274,25 +237,22 @@ class SeatedGame:
             if self.session.is_over:
                 self.record = self.record or self.finish()
             elif self.session.number:
-                self._keep_moves()
+                if self._file is None:
+                    self._file = self._new_file()
+                new = [int(action) for action in self.session.actions[self._num_kept :]]
+                if new:
+                    _append(self._file, self._path, new)
+                    self._num_kept += len(new)
+                    os.fsync(self._file.fileno())
             self.save_problem = ""
         except AGENT_ERRORS as error:  # such as a full disk
             self.save_problem = reason_of(error)
             _logger.warning("the game would be lost if the command stopped now: %s", error)
 
-    def _keep_moves(self) -> None:
-        if self._file is None:
-            self._file = self._new_file()
-        new = [int(action) for action in self.session.actions[self._num_kept :]]
-        if new:
-            _append(self._file, self._path, new)
-            self._num_kept += len(new)
-            os.fsync(self._file.fileno())
-
     def finish(self) -> Path:
         """End what the agents have started, write the record and return its path; OSError if that fails."""
         self.agents.leave()
-        record = self._table_game.write_record(self.session, self._folder)
+        record: Path = self._table_game.write_record(self.session, self._folder)
         self._path.unlink(missing_ok=True)
         if self._file is not None:
             self._file.close()
@@ -301,7 +261,7 @@ class SeatedGame:
     def finished_page(self) -> str:
         """Return the viewer's page of the finished game, with the agent's choices if it can be asked."""
         agent = self.agents.agent if self.agents.judges_records else None
-        return self._table_game.finished_page(self.session, agent, self.agents.name)
+        return str(self._table_game.finished_page(self.session, agent, self.agents.name))
 
     def close(self) -> None:
         """End what the agents have started; the game can go on in another command."""
@@ -331,7 +291,9 @@ def continued_games(config: PlayConfig, agents: Agents) -> Iterator[SeatedGame]:
             file = path.open("r+b", buffering=0)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             settings, actions = _read(path, file)
-            if settings.fits(config, agents.game.max_seed):
+            has_seed = config.seed_of_game(settings.game, agents.game.max_seed) in (None, settings.seed)
+            same = (settings.agent, settings.seat, settings.length) == (config.agent, config.seat, config.length)
+            if has_seed and same:
                 yield SeatedGame(settings, config, agents, file=file, actions=actions)
                 continue
         except BlockingIOError:

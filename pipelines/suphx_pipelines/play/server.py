@@ -88,7 +88,7 @@ class PlayTable:
         self.id = table_id
         self.session = game.session
         self.agents = game.agents
-        self._game = game
+        self.game = game
         self._problem = ""
         """Why the game cannot go on."""
         self._watchers: set[Watcher] = set()
@@ -124,14 +124,32 @@ class PlayTable:
         """Follow a message of a page; a move that is not possible now is refused and changes nothing."""
         try:
             async with self._in_order:
-                await self._wait_for_turn()
+                while self._play is not None and not self._play.done():  # until the game so far is saved
+                    if self.session.is_agents_turn:
+                        raise ValueError("it is not your turn: wait for the other players")
+                    await asyncio.wait({self._play})  # unlike `await self._play`, a page that leaves does not cancel it
                 if self._problem:
                     raise ValueError(f"this game cannot go on: {self._problem}")
                 if message.type != "hint":
-                    await self._go_on(message)
+                    if self._hint_thread is not None and self.agents.follows_game:
+                        await asyncio.wait({self._hint_thread})  # the agent reads what has happened so far
+                    if message.type == "move":
+                        self._show_steps(self.session.move(message.number, message.action, message.discard))
+                    else:
+                        self.session.next_deal(message.number)
+                        self._show_view()
+                    self._start()
                     return
-                thread = self._start_hint(message.number)
-            watcher(await self._hint(message.number, thread))
+                if not self.agents.has_hints:
+                    raise ValueError("this agent sees hidden tiles: its hints would reveal them")
+                tables = self.session.decision(message.number)
+                thread = asyncio.ensure_future(asyncio.to_thread(self.game.hint, message.number, tables))
+                self._hint_thread = thread
+            try:
+                hint = await asyncio.shield(thread)  # a page that leaves does not end the thread
+            except AGENT_ERRORS as error:
+                hint = {"reason": reason_of(error)}
+            watcher({"type": "hint", "number": message.number, **hint})
         except ValueError as error:
             watcher({"type": "refused", "reason": str(error)})
 
@@ -140,47 +158,7 @@ class PlayTable:
         if self._play is not None:
             self._play.cancel()
             await asyncio.gather(self._play, return_exceptions=True)
-        self.leave()
-
-    def leave(self) -> None:
-        """End what the agents of a game that is over have started."""
-        self._game.close()
-
-    def finished_page(self) -> str:
-        """Return the viewer's page of the finished game."""
-        return self._game.finished_page()
-
-    async def _wait_for_turn(self) -> None:
-        """Wait until the game so far is saved; ValueError while agents have to decide."""
-        while self._play is not None and not self._play.done():
-            if self.session.is_agents_turn:
-                raise ValueError("it is not your turn: wait for the other players")
-            await asyncio.wait({self._play})  # unlike `await self._play`, a page that leaves does not cancel it
-
-    async def _go_on(self, message: ClientMessage) -> None:
-        """Make the person's move, or go to the next deal; then the agents play."""
-        if self._hint_thread is not None and self.agents.follows_game:
-            await asyncio.wait({self._hint_thread})  # the agent reads what has happened so far
-        if message.type == "move":
-            self._show_steps(self.session.move(message.number, message.action, message.discard))
-        else:
-            self.session.next_deal(message.number)
-            self._show_view()
-        self._start()
-
-    def _start_hint(self, number: int) -> asyncio.Future[dict[str, Any]]:
-        if not self.agents.has_hints:
-            raise ValueError("this agent sees hidden tiles: its hints would reveal them")
-        tables = self.session.decision(number)
-        self._hint_thread = asyncio.ensure_future(asyncio.to_thread(self._game.hint, number, tables))
-        return self._hint_thread
-
-    async def _hint(self, number: int, thread: asyncio.Future[dict[str, Any]]) -> Message:
-        try:
-            hint = await asyncio.shield(thread)  # a page that leaves does not end the thread
-        except AGENT_ERRORS as error:
-            hint = {"reason": reason_of(error)}
-        return {"type": "hint", "number": number, **hint}
+        self.game.close()
 
     def _start(self) -> None:
         self._play = asyncio.create_task(self._play_agents())
@@ -189,14 +167,14 @@ class PlayTable:
         """Play until the person has to decide, or the deal or the game has ended; save before and after that."""
         try:
             if not self.session.is_over:
-                await asyncio.to_thread(self._game.keep)  # slow agents may still think when the command is stopped
+                await asyncio.to_thread(self.game.keep)  # slow agents may still think when the command is stopped
             while self.session.is_agents_turn:
                 self._show_steps(await asyncio.to_thread(self.session.play_agent))
-            await asyncio.to_thread(self._game.keep)
+            await asyncio.to_thread(self.game.keep)
         except AGENT_ERRORS as error:
             self._problem = reason_of(error)
             self._is_shown = False
-        if not self._is_shown or self._game.save_problem != self._view["save_problem"]:
+        if not self._is_shown or self.game.save_problem != self._view["save_problem"]:
             self._show_view()
 
     def _show_steps(self, steps: list[Message]) -> None:
@@ -219,9 +197,9 @@ class PlayTable:
             "table": self.id,
             "agent": self.agents.name,
             "has_hints": self.agents.has_hints,
-            "record": None if self._game.record is None else str(self._game.record),
+            "record": None if self.game.record is None else str(self.game.record),
             "problem": self._problem,
-            "save_problem": self._game.save_problem,
+            "save_problem": self.game.save_problem,
             **self.session.view(),
         }
 
@@ -264,15 +242,18 @@ class PlayTables:
         game = next(self._continued, None) if len(self._tables) < MAX_TABLES else None
         if game is None:
             return self.new_table()
-        self._num_games = max(
-            self._num_games, game.settings.game + 1
-        )  # with a seed, the next new game has the next walls
+        # with a seed, the next new game has the next walls
+        self._num_games = max(self._num_games, game.settings.game + 1)
         return self._add(game)
 
     def new_table(self) -> PlayTable:
         """Return a table at which a new game begins; ValueError if there are too many games."""
-        if len(self._tables) >= MAX_TABLES:
-            self._forget_one()
+        if len(self._tables) >= MAX_TABLES:  # the oldest one whose game is over and that nobody watches is forgotten
+            unused = (table for table in self._tables.values() if table.is_over and not table.is_watched)
+            if (oldest := next(unused, None)) is None:
+                raise ValueError(f"there are already {MAX_TABLES} games: finish one of them, or restart the command")
+            oldest.game.close()
+            del self._tables[oldest.id]
         game = SeatedGame.new(self._config, self._agents, self._num_games)
         self._num_games += 1
         return self._add(game)
@@ -286,15 +267,6 @@ class PlayTables:
         table = PlayTable(secrets.token_hex(8), game)
         self._tables[table.id] = table
         return table
-
-    def _forget_one(self) -> None:
-        """Remove the oldest table whose game is over and that nobody watches."""
-        for table_id, table in self._tables.items():
-            if table.is_over and not table.is_watched:
-                table.leave()
-                del self._tables[table_id]
-                return
-        raise ValueError(f"there are already {MAX_TABLES} games: finish one of them, or restart the command")
 
 
 SHARED_SCRIPTS = ("opinion", "settings")
@@ -341,7 +313,7 @@ def play_app(tables: PlayTables, language: str | None = None) -> Starlette:
         table = tables.find(request.path_params["table"])
         if table is None or not table.session.is_over:
             return PlainTextResponse("There is no finished game of this name.\n", status_code=404, headers=HEADERS)
-        return HTMLResponse(await asyncio.to_thread(table.finished_page), headers=HEADERS)
+        return HTMLResponse(await asyncio.to_thread(table.game.finished_page), headers=HEADERS)
 
     async def connect(socket: WebSocket) -> None:
         await socket.accept()
@@ -403,7 +375,10 @@ class PlayConnection:
         try:
             message = read_message(text)
             if message.type in ("sit", "new") or self._table is None:
-                self._sit(message)
+                table = self._tables.new_table() if message.type == "new" else self._tables.sit(message.table)
+                self._leave()
+                self._table = table
+                table.watch(self._send)
             elif message.type == "hint":  # meanwhile the person may move or leave
                 task = asyncio.create_task(self._table.take(message, self._send))
                 self._hints.add(task)
@@ -413,13 +388,6 @@ class PlayConnection:
                 await self._table.take(message, self._send)
         except AGENT_ERRORS as error:  # a wrong message, or an agent of a new table that cannot be loaded
             self._send({"type": "refused", "reason": reason_of(error)})
-
-    def _sit(self, message: ClientMessage) -> None:
-        """Go to another table."""
-        table = self._tables.new_table() if message.type == "new" else self._tables.sit(message.table)
-        self._leave()
-        self._table = table
-        table.watch(self._send)
 
     def _leave(self) -> None:
         for task in self._hints:
@@ -450,7 +418,8 @@ def play_at_table(
             agents = Agents(game, config.agent, lambda _: load_any_agent(address))
         compile_kernels(console, *game.kernel_groups)
         if in_terminal:
-            return game.play_in_terminal(config, agents, language or "en")
+            result: dict[str, object] = game.play_in_terminal(config, agents, language or "en")
+            return result
         with LocalServer(play_app(PlayTables(config, agents), language), port=port) as server:
             console.result({"url": server.link()})
             console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")

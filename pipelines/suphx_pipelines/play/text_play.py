@@ -86,8 +86,11 @@ class TextPlay:
         try:
             for seed in count(first_seed):
                 self._deal(seed)
-                if not self._wants_another():
-                    break
+                typed = "?"
+                while typed not in ("", "y", "yes"):  # another deal?
+                    typed = self._ask("Enter for the next deal, or quit > ").lower()
+                    if typed in ("q", "n", "no"):
+                        raise _LeftError
         except (_LeftError, KeyboardInterrupt):
             if self._is_playing:
                 self._show("The deal that was left is not saved.")
@@ -114,7 +117,9 @@ class TextPlay:
         played = tables.take_game(0, str(seed), names)
         self._is_playing = False
         self._records.append(played.record)
-        has_won = self._has_won(played)
+        scoring = game.scoring
+        places, _ = scoring.settle(np.array([played.points]), [()])
+        has_won = bool(places[0, getattr(scoring, "side_of_seat", scoring.party_seats)[self._seat]] == 1)
         self._won += has_won
         self._show("")
         self._show_all(self._end_lines(played))
@@ -124,30 +129,12 @@ class TextPlay:
         except OSError as error:
             self._show(f"  The record of this deal is not saved yet: {error}")
 
-    def _has_won(self, played: PlayedGame) -> bool:
-        scoring = self._setup.game.scoring
-        places, _ = scoring.settle(np.array([played.points]), [()])
-        party = getattr(scoring, "side_of_seat", scoring.party_seats)[self._seat]
-        return bool(places[0, party] == 1)
-
     def _save(self) -> None:
         """Write the records of all deals."""
         self._is_saved = False
         self._setup.records.parent.mkdir(parents=True, exist_ok=True)
         self._setup.game.write_records(self._records, self._setup.records)
         self._is_saved = True
-
-    def _wants_another(self) -> bool:
-        """Ask whether there is another deal."""
-        while True:
-            try:
-                typed = self._ask("Enter for the next deal, or quit > ").lower()
-            except _LeftError:
-                return False
-            if typed in ("q", "n", "no"):
-                return False
-            if typed in ("", "y", "yes"):
-                return True
 
     def _ask(self, prompt: str) -> str:
         """Return what is typed; _LeftError if the person leaves."""
@@ -302,7 +289,12 @@ class CandidateTextPlay(TextPlay):
                 case "" | "?":
                     self._help()
                 case "h":
-                    self._hint()
+                    (opinion,) = candidate_opinions(self._tables, self._setup.player)
+                    chosen = self._text(int(opinion.candidates[opinion.chosen]))
+                    self._show(f"  {self._setup.agent} would play {chosen}")
+                    values = np.zeros(0) if opinion.values is None else opinion.values
+                    for place in np.argsort(-values, kind="stable")[:_SHOWN_VALUES].tolist():
+                        self._show(f"    {values[place]:+.3f}  {self._text(int(opinion.candidates[place]))}")
                 case "l":
                     for line in self._own.move_lists(self._setup.rules, legal.tolist()):
                         self._show_all(textwrap.wrap(line, _WIDTH, subsequent_indent="    "))
@@ -315,16 +307,6 @@ class CandidateTextPlay(TextPlay):
                     if move in legal:
                         return move
                     self._show(f"  {self._own.refusal(self._tables, 0, move)}; l lists what is legal")
-
-    def _hint(self) -> None:
-        """Show the agent's move, with the values of the best ones if it has values."""
-        (opinion,) = candidate_opinions(self._tables, self._setup.player)
-        chosen = self._text(int(opinion.candidates[opinion.chosen]))
-        self._show(f"  {self._setup.agent} would play {chosen}")
-        if opinion.values is not None:
-            best = np.argsort(-opinion.values, kind="stable")[:_SHOWN_VALUES]
-            for place in best.tolist():
-                self._show(f"    {opinion.values[place]:+.3f}  {self._text(int(opinion.candidates[place]))}")
 
     def _end_lines(self, played: PlayedGame) -> list[str]:
         return self._own.end_lines(self._tables, 0)

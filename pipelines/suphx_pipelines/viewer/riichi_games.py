@@ -91,7 +91,13 @@ def match_pages(
     shown: list[dict[str, Any]] = []
     for kind, games in chosen.items():
         for number, game in enumerate(games, 1):
-            log = replace(game.log, names=_names(game.seats, name, opponent))
+            names = [""] * 4  # several of a side have numbers
+            others = [seat for seat in range(4) if seat not in game.seats]
+            for side, text in ((game.seats, name), (others, opponent)):
+                for place, seat in enumerate(side, 1):
+                    names[seat] = f"{text} {place}" if len(side) > 1 else text
+            first, second, third, fourth = names
+            log = replace(game.log, names=(first, second, third, fourth))
             opinions = replace(agent_opinions(agent, recorded_decisions(log), game.seats), name=name)
             values = viewer_game(log, opinions, game.seats)
             file = PAGES.replace("*", f"{kind}_{number}")
@@ -109,17 +115,5 @@ def _played_games(tables: Sequence[Path]) -> Iterator[PlayedGame]:
         if log.final_scores is None or not seats:
             continue
         places = places_of_scores(np.array([log.final_scores], np.int32))[0]
-        yield PlayedGame(
-            log, seats, tuple(int(places[seat]) for seat in seats), tuple(log.final_scores[seat] for seat in seats)
-        )
-
-
-def _names(seats: Sequence[int], name: str, opponent: str) -> tuple[str, str, str, str]:
-    """Return the names of the four seats: several of a side have numbers."""
-    others = [seat for seat in range(4) if seat not in seats]
-    names = [""] * 4
-    for side, text in ((seats, name), (others, opponent)):
-        for number, seat in enumerate(side, 1):
-            names[seat] = f"{text} {number}" if len(side) > 1 else text
-    first, second, third, fourth = names
-    return first, second, third, fourth
+        points = tuple(log.final_scores[seat] for seat in seats)
+        yield PlayedGame(log, seats, tuple(int(places[seat]) for seat in seats), points)

@@ -71,14 +71,8 @@ def filled_page(
 @cache
 def _templates() -> Environment:
     loader = ChoiceLoader([PackageLoader(package, "page") for package in (VIEWER, PLAY)])
-    return Environment(
-        loader=loader,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )
+    style: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **style)
 
 
 def _digest(text: str) -> str:
@@ -128,7 +122,10 @@ class GameView:
     def words(self) -> dict[str, dict[str, Any]]:
         """Return the words by language: those of any game, and those of this one, which come first."""
         shared, own = page_words(VIEWER), page_words(VIEWER, folder=f"{self.name}/words")
-        return {language: _joined(shared[language], own[language]) for language in LANGUAGES}
+        return {
+            language: own[language] | {kind: texts | own[language][kind] for kind, texts in shared[language].items()}
+            for language in LANGUAGES
+        }
 
     def play_words(self) -> dict[str, dict[str, Any]]:
         """Return the words of the page of ``suphx play``: the viewer's, and its own."""
@@ -162,11 +159,6 @@ VIEWS = {
 def shared_script(name: str) -> str:
     """Return one of the scripts that the page of any game has."""
     return page_file(VIEWER, f"script/{name}.js")
-
-
-def _joined(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    joined = {name: {**shared[name], **own[name]} for name in shared}
-    return {**own, **joined}
 
 
 PAGE_FILE = "game.html"

@@ -119,15 +119,18 @@ class Progress:
         return max(0.0, self.total - self.done) * (elapsed - seconds) / (done_now - done)
 
     def line(self, *, is_finished: bool = False) -> str:
-        """Return one line of a log, however long; at the end without the note, which is over then."""
-        head = f"{self.name}: " if self.name else ""
-        return head + self.text(is_finished=is_finished)
+        """Return one line of a log, however long."""
+        return (f"{self.name}: " if self.name else "") + self.text(is_finished=is_finished)
 
     def text(self, *, is_finished: bool = False) -> str:
-        """Return the line without the name."""
+        """Return the line without the name; at the end without the note, which is over then."""
         if is_finished:
             return f"{self._count_text()} in {duration_text(round(self._elapsed))}"
-        return ", ".join(text for text in (self._count_text(), self._time_text(), self.note) if text)
+        left = self.seconds_left
+        time_text = duration_text(round(self._elapsed)) + (" elapsed" if self.unit else "")
+        if left is not None:
+            time_text = f"{duration_text(round(left))} left"
+        return ", ".join(text for text in (self._count_text(), time_text, self.note) if text)
 
     @property
     def _elapsed(self) -> float:
@@ -158,12 +161,6 @@ class Progress:
         tenths = int(10 * self.done + _ROUNDING) / 10
         has_tenths = self.total is not None and self.total < _FEW and tenths > done  # a game may take minutes
         return f"{tenths if has_tenths else done:,}{of} {self.unit.removesuffix('s') if is_one else self.unit}"
-
-    def _time_text(self) -> str:
-        left = self.seconds_left
-        if left is not None:
-            return f"{duration_text(round(left))} left"
-        return duration_text(round(self._elapsed)) + (" elapsed" if self.unit else "")
 
 
 @contextmanager

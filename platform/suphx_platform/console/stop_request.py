@@ -44,13 +44,16 @@ class StopRequest(TrainingWatch):
         self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._handlers = _install(self._keep)
+        if threading.current_thread() is threading.main_thread():
+            kept = [number for number in _SIGNALS if number != signal.SIGHUP or not is_ignored(number)]
+            self._handlers = {number: signal.signal(number, self._keep) for number in kept}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _restore(self._handlers)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
         if kind is None and self.is_made and isinstance(self._outer, TwoStepStop):
             raise KeyboardInterrupt
 
@@ -69,13 +72,10 @@ class StopRequest(TrainingWatch):
     def _is_second(self, number: int) -> bool:
         """Return whether the process was asked before; end it if so and this is Ctrl-C."""
         if self.is_made and number == signal.SIGINT:
-            self._end_at_once()
+            next_step = self._next_step or (self._outer._next_step if self._outer is not None else "")
+            _write(f"ended at once; only the state of the last save is kept. {next_step}".rstrip())
+            os._exit(EXIT_CODE)
         return self.is_made
-
-    def _end_at_once(self) -> None:
-        next_step = self._next_step or (self._outer._next_step if self._outer is not None else "")
-        _write(f"ended at once; only the state of the last save is kept. {next_step}".rstrip())
-        os._exit(EXIT_CODE)
 
     @property
     def _outer(self) -> StopRequest | None:
@@ -97,21 +97,9 @@ class TwoStepStop(StopRequest):
         raise KeyboardInterrupt
 
 
-def _install(handler: Any) -> dict[int, Any]:
-    if threading.current_thread() is not threading.main_thread():
-        return {}
-    kept = [number for number in _SIGNALS if number != signal.SIGHUP or not is_ignored(number)]
-    return {number: signal.signal(number, handler) for number in kept}
-
-
 def is_ignored(number: int) -> bool:
     """Return whether this process ignores a signal, as SIGHUP after ``nohup``."""
     return signal.getsignal(number) is signal.SIG_IGN
-
-
-def _restore(handlers: dict[int, Any]) -> None:
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
 
 
 def _write(text: str) -> None:

@@ -28,7 +28,7 @@ def result_lines(values: Row) -> list[str]:
 
     None and what is empty are skipped.
     """
-    shown = {key: value for key, value in values.items() if not _is_empty(value)}
+    shown = {key: value for key, value in values.items() if value is not None and value not in ({}, [], ())}
     single = [(label(key), value_text(key, value)) for key, value in shown.items() if not _is_nested(value)]
     width = max((len(name) for name, _ in single), default=0) + 1
     lines = [f"{name + ':':<{width}} {text}" for name, text in single]
@@ -174,15 +174,9 @@ def _number_with_unit(key: str, value: float) -> str:
 
 
 def _is_nested(value: object) -> bool:
-    return isinstance(value, Mapping) or _is_rows(value)
-
-
-def _is_rows(value: object) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, Mapping) for item in value)
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, Mapping | list | tuple) and not value)
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(item, Mapping) for item in value)
+    return isinstance(value, Mapping)
 
 
 def _nested_lines(value: object) -> list[str]:

@@ -170,15 +170,11 @@ def test_a_game_that_another_command_plays_is_left_to_it(config: PlayConfig, loa
     [
         "",
         "[]\n",
-        "{}\n",
         "[" * 100_000 + "\n",
         '{"id": "%s", "agent": "ukeire", "name": "A", "seat": "1", "length": "tonpuu", "seed": 4}\n',
         '{"id": "../../x", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n',
         '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n["a"]\n',
-        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n7\n',
-        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n[-1]\n',
         '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": -1}\n[]\n',
-        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4, "game": -1}\n[]\n',
     ],
 )
 def test_a_damaged_file_is_named_and_left(

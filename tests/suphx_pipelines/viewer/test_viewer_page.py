@@ -20,13 +20,11 @@ from suphx.games.riichi.records.game_log import RESULT_NAMES
 from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.riichi.tile import NUM_FACES, face_name
 from suphx.games.riichi.yaku_number import YAKU_NAMES
-from suphx_pipelines.play.server import SCRIPTS, SHARED_SCRIPTS, play_page
+from suphx_pipelines.play.server import SHARED_SCRIPTS, play_page
 from suphx_pipelines.viewer import viewer_page as module
 from suphx_pipelines.viewer.viewer_page import (
     LANGUAGES,
     PLAY,
-    SCRIPTS_AFTER,
-    SCRIPTS_BEFORE,
     VIEWER,
     VIEWS,
     page_file,
@@ -91,35 +89,11 @@ def test_scripts_and_page_name_words_that_exist_and_read_no_html(page: str) -> N
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", scripts)
 
 
-def test_all_scripts_are_part_of_a_page() -> None:
-    assert {path.stem for path in (PAGE / "script").iterdir()} == {*SCRIPTS_BEFORE, *SCRIPTS_AFTER}
-    assert {path.stem for path in (PLAY_PAGE / "script").iterdir()} == {"seat", *SCRIPTS}
-    used = {name if "/" in name else f"{game}/{name}" for game, view in VIEWS.items() for name in view.scripts}
-    assert {f"{path.parts[-3]}/{path.stem}" for path in PAGE.glob("*/script/*.js")} == used
-
-
 def test_the_words_of_doudizhu_name_all_types_cards_and_seats() -> None:
     for words in VIEWS["doudizhu"].words().values():
         assert len(set(words["cards"])) == 15
         assert {f"type {kind}" for kind in KIND_NAMES} <= words["words"].keys()
         assert {*SEAT_NAMES, *(f"short {seat}" for seat in SEAT_NAMES)} <= words["words"].keys()
-
-
-@pytest.mark.parametrize("game", VIEWS)
-def test_every_game_has_the_functions_that_shared_scripts_call(game: str) -> None:
-    text = "".join(VIEWS[game].page_scripts())
-    defined = re.findall(r"^function (\w+)\(", text, re.MULTILINE)
-    assert len(defined) == len(set(defined))
-    shared = "".join(map(shared_script, (*SCRIPTS_BEFORE, *SCRIPTS_AFTER)))
-    offered = {name for each in VIEWS for name in re.findall(r"^function (\w+)\(", own_scripts(each), re.MULTILINE)}
-    hooks = set(re.findall(r"\b(\w+)\(", shared)) & offered - {"drawWall"}
-    assert {"drawTable", "stepText", "resultContent", "playerContent", "moveContent"} <= hooks
-    assert hooks <= set(defined)
-
-
-def own_scripts(game: str) -> str:
-    view = VIEWS[game]
-    return "".join(map(view.script, view.scripts))
 
 
 HOSTILE = (

@@ -59,10 +59,6 @@ def test_tenths_of_few_units_are_shown_because_one_may_take_minutes(clock: Clock
         assert at(clock, 10, "hanchans", 8, done=done).line().startswith(f"{text} hanchans")
 
 
-def test_units_of_an_earlier_sitting_do_not_count_for_the_speed(clock: Clock) -> None:
-    assert at(clock, 10, "%", 100, done=60, before=50).seconds_left == 40
-
-
 def test_the_time_left_follows_the_speed_of_the_last_minutes(clock: Clock) -> None:
     progress = Progress("games", 10_000)
     clock.work(progress, 3000, 1.0)
@@ -71,12 +67,6 @@ def test_the_time_left_follows_the_speed_of_the_last_minutes(clock: Clock) -> No
     assert progress.seconds_left == pytest.approx(6000 * 5, rel=0.01)
     clock.now += 500
     assert (progress.seconds_left or 0) > 6000 * 8, "it stands still"
-
-
-def test_units_that_take_longer_than_the_window_give_a_speed_too(clock: Clock) -> None:
-    progress = Progress("games", 30)
-    clock.work(progress, 10, 900.0)
-    assert progress.seconds_left == pytest.approx(20 * 900)
 
 
 def resume(progress: Progress) -> None:
