@@ -16,7 +16,7 @@ from suphx.evaluation import match
 from suphx.evaluation.game_runner import GameRunner, LoadAgent
 from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import PHOENIX_POINTS, Seating
-from suphx.evaluation.review import ReviewedDecision, review_game
+from suphx.evaluation.review import review_game
 from suphx.games.game import Agent
 from suphx.games.mahjong.planes import NUM_COLUMNS
 from suphx.games.riichi.bots import EVERY_SEAT, fill_planes, see_tables
@@ -127,12 +127,22 @@ def play_match(
         raise ValueError(f"workers is {workers}: use 1 or more")
     if seating not in get_args(Seating):
         raise ValueError(f"seating is {seating!r}: use one of {', '.join(get_args(Seating))}")
-    given = _GivenAgents.of(candidate, opponent, load)
-    if workers > 1:
-        given.check_pickle()
+    made = [as_agent(agent) for agent in (candidate, opponent) if not isinstance(agent, str | Path)]
+    names = [str(agent) if isinstance(agent, str | Path) else agent.name for agent in (candidate, opponent)]
+    if made and candidate is not opponent and names[0] == names[1]:
+        raise ValueError(f"both agents are called {names[0]!r}: give each a name of its own")
+    for agent in made if workers > 1 else ():
+        try:
+            pickle.dumps(agent)
+        except Exception as error:
+            raise ValueError(
+                f"the agent {agent.name!r} cannot be sent to other processes ({error}): use workers=1, or make it of "
+                "functions and classes of a module"
+            ) from error
+    given = _GivenAgents({agent.name: agent for agent in made}, load)
     setup = MatchSetup(
-        _address(candidate),
-        _address(opponent),
+        names[0],
+        names[1],
         seed=seed,
         rules=rules or tenhou(),
         options={"has_draw_lanes": has_draw_lanes},
@@ -144,10 +154,6 @@ def play_match(
     return match.play_match(setup, num_hanchans, seating=seating, points=points, runner=runner)
 
 
-def _address(agent: AgentLike) -> str:
-    return str(agent) if isinstance(agent, str | Path) else agent.name
-
-
 @dataclass(frozen=True, slots=True)
 class _GivenAgents:
     """Returns agents by their addresses: those that the caller has made by their names, the others from ``load``."""
@@ -155,27 +161,8 @@ class _GivenAgents:
     agents: Mapping[str, Agent]
     load: LoadAgent
 
-    @classmethod
-    def of(cls, candidate: AgentLike, opponent: AgentLike, load: LoadAgent) -> _GivenAgents:
-        """Take the agents of a match; ValueError for what is no agent, and for two agents of one name."""
-        made = [as_agent(agent) for agent in (candidate, opponent) if not isinstance(agent, str | Path)]
-        if made and candidate is not opponent and _address(candidate) == _address(opponent):
-            raise ValueError(f"both agents are called {_address(candidate)!r}: give each a name of its own")
-        return cls({agent.name: agent for agent in made}, load)
-
     def __call__(self, address: str) -> Agent:
         return self.agents[address] if address in self.agents else self.load(address)
-
-    def check_pickle(self) -> None:
-        """Raise ValueError if an agent cannot be sent to another process."""
-        for name, agent in self.agents.items():
-            try:
-                pickle.dumps(agent)
-            except Exception as error:
-                raise ValueError(
-                    f"the agent {name!r} cannot be sent to other processes ({error}): use workers=1, or make it of "
-                    "functions and classes of a module"
-                ) from error
 
 
 REVIEW_COLUMNS = pa.schema(
@@ -210,23 +197,22 @@ def review(game: GameLog, agent: AgentLike) -> pa.Table:
     >>> all(review(game, "ukeire")["agrees"].to_pylist())
     True
     """
-    decisions = review_game(game, as_agent(agent)).decisions
-    return pa.Table.from_pylist([_row(decision) for decision in decisions], schema=REVIEW_COLUMNS)
-
-
-def _row(decision: ReviewedDecision) -> dict[str, object]:
-    return {
-        "deal": decision.deal_number - 1,
-        "name": decision.deal,
-        "seat": decision.seat,
-        "kind": decision.kind,
-        "turn": decision.turn,
-        "shanten": decision.shanten,
-        "under_riichi": decision.is_under_riichi,
-        "choices": len(decision.moves),
-        "played": decision.played,
-        "agent": decision.agent,
-        "agrees": not decision.differs,
-        "p_played": decision.played_probability,
-        "p_agent": decision.agent_probability,
-    }
+    rows = [
+        {
+            "deal": decision.deal_number - 1,
+            "name": decision.deal,
+            "seat": decision.seat,
+            "kind": decision.kind,
+            "turn": decision.turn,
+            "shanten": decision.shanten,
+            "under_riichi": decision.is_under_riichi,
+            "choices": len(decision.moves),
+            "played": decision.played,
+            "agent": decision.agent,
+            "agrees": not decision.differs,
+            "p_played": decision.played_probability,
+            "p_agent": decision.agent_probability,
+        }
+        for decision in review_game(game, as_agent(agent)).decisions
+    ]
+    return pa.Table.from_pylist(rows, schema=REVIEW_COLUMNS)

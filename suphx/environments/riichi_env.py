@@ -40,8 +40,7 @@ from suphx.environments.seat_tables import (
     IllegalReward,
     RewardKind,
     SeatTables,
-    packed_space,
-    planes_space,
+    observation_space,
     read_action,
     three_opponents,
 )
@@ -85,7 +84,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         for ``load_agent``. ``seat``: the player's, 0-3 (0 is the first dealer); None: another one in each game.
         ``rules``: Tenhou's if None. ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``:
         observations are packed rows instead of planes. ``illegal_reward``: of an illegal action, which ends the
-        episode; "lowest": ``EnvironmentConfig.lowest_reward``; None: ValueError.
+        episode; "lowest": see ``EnvironmentConfig.illegal_reward``; None: ValueError.
         """
         check_render_mode(render_mode)
         self._vector = RiichiVectorEnv(
@@ -112,7 +111,8 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         super().reset(seed=seed)
         self._vector.randoms[0] = self.np_random
         observations, infos = self._vector.reset()
-        self._show()
+        if self.render_mode == "human":
+            self.render()
         return observations[0], _single(infos)
 
     def step(self, action: np.int64 | int) -> tuple[U8, float, bool, bool, dict[str, Any]]:
@@ -123,7 +123,8 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         """
         check_open(is_closed=self._vector.closed)
         observations, rewards, ended, _, infos = self._vector.step(read_action(action))
-        self._show()
+        if self.render_mode == "human":
+            self.render()
         return observations[0], float(rewards[0]), bool(ended[0]), False, _single(infos)
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -139,13 +140,8 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         """Refuse further games; there is nothing to clean up."""
         self._vector.close()
 
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self.render()
-
 
 def _single(infos: dict[str, Any]) -> dict[str, Any]:
-    """Return the info of the only table."""
     return {
         "action_mask": infos["action_mask"][0],
         "seat": int(infos["seat"][0]),
@@ -234,20 +230,18 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         self._illegal_reward = config.illegal_reward(illegal_reward)
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": list(VECTOR_RENDER_MODES), "autoreset_mode": self._mode}
-        self.single_observation_space = (packed_space if packed else planes_space)(self.layout)
+        self.single_observation_space = observation_space(self.layout, packed=packed)
         self.single_action_space = Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._observations = self.tables.planes
         if not packed:
             self._observations = np.zeros((num_envs, *self.single_observation_space.shape), np.uint8)
-        self.randoms: list[np.random.Generator | None] = [None] * num_envs
-        """What the games of each table are drawn from; None before its first reset."""
+        self.randoms = [seeding.np_random()[0] for _ in range(num_envs)]
         self._rewards = np.zeros((num_envs, NUM_SEATS))
         """Of all seats, for the last step."""
         self._has_begun = np.zeros(num_envs, np.bool_)
         self._has_ended = np.ones(num_envs, np.bool_)
-        self._in_all = np.ones(num_envs, np.bool_)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -258,8 +252,16 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         number of seeds or a mask of another shape, ClosedEnvironmentError after ``close``.
         """
         check_open(is_closed=self.closed)
-        indices = self._chosen((options or {}).get("reset_mask"))
-        seeds = self._seeds_of(seed)
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ValueError(f"reset_mask is {mask!r}: give bool ({self.num_envs},), True for each table to reset")
+        indices = np.flatnonzero(mask)
+        if seed is None or isinstance(seed, int | np.integer):
+            seeds = [None if seed is None else int(seed) + index for index in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} tables: give one for each table")
         for index in indices:
             if seeds[index] is not None:
                 self.randoms[index], _ = seeding.np_random(seeds[index])
@@ -282,7 +284,9 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         begins = self._has_ended.copy()
         if self._mode != AutoresetMode.NEXT_STEP and begins.any():
             raise ValueError(f"the game of table {np.flatnonzero(begins)[0]} is over: call reset before step")
-        illegal = self._find_illegal(chosen) & ~begins
+        illegal = np.zeros(self.num_envs, np.bool_)
+        if self._illegal_reward is not None:  # else SeatTables.act refuses them
+            illegal = ~self.tables.is_legal(self.tables.everything, chosen) & ~begins
         playing = np.flatnonzero(~begins & ~illegal)
         tables, seats = self.tables, self._deciding()
         tables.act(playing, chosen[playing])
@@ -319,42 +323,14 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
             return self.tables.simulator.tables["actor"].astype(np.int64)
         return self.tables.seats.copy()
 
-    def _chosen(self, mask: Any) -> I64:
-        if mask is None:
-            return self.tables.everything
-        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-            raise ValueError(f"reset_mask is {mask!r}: give bool ({self.num_envs},), True for each table to reset")
-        return np.flatnonzero(mask)
-
-    def _seeds_of(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, int | np.integer):
-            return [int(seed) + index for index in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(f"{len(seed)} seeds for {self.num_envs} tables: give one for each table")
-        return seed
-
     def _start(self, indices: I64) -> None:
-        games = [draw_game(self._random(int(index)), self._seat) for index in indices]
+        games = [draw_game(self.randoms[index], self._seat) for index in indices]
         walls, seats = (np.array([game[part] for game in games], np.int64) for part in range(2))
         if self._plays_all:
             seats[:] = EVERY_SEAT
         self.tables.start(indices, walls, seats)
         self._has_begun[indices] = True
         self._has_ended[indices] = False
-
-    def _random(self, index: int) -> np.random.Generator:
-        random = self.randoms[index]
-        if random is None:
-            random, _ = seeding.np_random()
-            self.randoms[index] = random
-        return random
-
-    def _find_illegal(self, actions: I64) -> NDArray[np.bool_]:
-        if self._illegal_reward is None:
-            return np.zeros(self.num_envs, np.bool_)  # SeatTables.act refuses them
-        return ~self.tables.is_legal(self.tables.everything, actions)
 
     def _show(self, indices: I64) -> None:
         if not self._is_packed:
@@ -368,15 +344,12 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         infos = {
             "action_mask": self._returned(tables.masks),
             "seat": self._deciding(),
-            "placement": self._placements() if self._plays_all else tables.places(tables.everything),
+            "placement": tables.places(tables.everything),
         }
         if self._plays_all:
+            infos["placement"] = tables.simulator.tables["placement"].astype(np.int64)  # of all seats, (num_envs, 4)
             infos["rewards"] = self._rewards.copy()
-        return infos | {f"_{name}": self._in_all.copy() for name in infos}
-
-    def _placements(self) -> I64:
-        """Return the places 1-4 of all seats in each game that is over, else 0, int64 (num_envs, 4)."""
-        return self.tables.simulator.tables["placement"].astype(np.int64)
+        return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
 
     def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations and infos of the games that ended, as gymnasium's SyncVectorEnv does."""
@@ -388,9 +361,5 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
             if not name.startswith("_"):
                 final[name] = np.where(ended.reshape(-1, *[1] * (values.ndim - 1)), values, 0).astype(values.dtype)
                 final[f"_{name}"] = ended.copy()
-        return {
-            "final_obs": observations,
-            "_final_obs": ended.copy(),
-            "final_info": final,
-            "_final_info": ended.copy(),
-        }
+        seen = {"final_obs": observations, "final_info": final}
+        return seen | {f"_{name}": ended.copy() for name in seen}

@@ -27,8 +27,7 @@ from suphx.environments.seat_tables import (
     IllegalReward,
     RewardKind,
     SeatTables,
-    packed_space,
-    planes_space,
+    observation_space,
     read_action,
 )
 from suphx.games.mahjong.planes import unpack_planes
@@ -52,7 +51,7 @@ AGENTS = tuple(f"seat_{seat}" for seat in range(4))
 def env(*, illegal_reward: IllegalReward = "lowest", **settings: Any) -> Any:
     """Return the environment with PettingZoo's usual wrappers: an illegal action ends the game with ``illegal_reward``.
 
-    "lowest": ``EnvironmentConfig.lowest_reward``. ``settings``: those of ``raw_env``. ValueError for a reward of None.
+    "lowest": see ``EnvironmentConfig.illegal_reward``. ``settings``: those of ``raw_env``. ValueError for None.
     """
     if illegal_reward is None:
         raise ValueError("illegal_reward is None: use raw_env, in which an illegal action is a ValueError")
@@ -100,7 +99,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self._is_packed = packed
         self.render_mode = render_mode
         self.possible_agents = list(AGENTS)
-        planes = (packed_space if packed else planes_space)(self.layout)
+        planes = observation_space(self.layout, packed=packed)
         masks = Box(0, 1, (NUM_ACTIONS,), np.int8)
         self.observation_spaces = {agent: Dict({"observation": planes, "action_mask": masks}) for agent in AGENTS}
         self.state_space = batch_space(planes, len(AGENTS))
@@ -132,8 +131,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {"placement": 0} for agent in AGENTS}
-        self.agent_selection = self._actor()
-        self._show()
+        self._select()
 
     def step(self, action: int | np.integer | None) -> None:
         """Apply the action of the agent that decides; None for an agent whose game is over."""
@@ -154,8 +152,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
             self.terminations = dict.fromkeys(AGENTS, True)
             places = tables.simulator.placements()[0].tolist()
             self.infos = {agent: {"placement": place} for agent, place in zip(AGENTS, places, strict=True)}
-        self.agent_selection = self._actor()
-        self._show()
+        self._select()
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what ``agent`` sees; its mask is empty unless it decides now."""
@@ -181,10 +178,8 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         """Refuse further games: the environment holds no window, file or process."""
         self._is_closed = True
 
-    def _actor(self) -> str:
-        return AGENTS[int(self._tables.simulator.tables["actor"][0])]
-
-    def _show(self) -> None:
+    def _select(self) -> None:
+        self.agent_selection = AGENTS[int(self._tables.simulator.tables["actor"][0])]
         if self.render_mode == "human":
             self.render()
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import ArrayLike, NDArray
 
-from suphx.games.game import Agent
 from suphx.games.mahjong.planes import NUM_COLUMNS, PlaneLayout
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.registry import agent_names
@@ -36,12 +35,11 @@ from suphx.selfplay.agents.agent import AgentLike, as_agent, ask
 from suphx.selfplay.rollouts.rollout import GameFollower
 
 NUM_SEATS = 4
-NUM_OPPONENTS = NUM_SEATS - 1
-REWARD_KINDS = ("points", "placement")
 RewardKind = Literal["points", "placement"]
 IllegalReward = float | Literal["lowest"]
-"""Of an action that is not legal: a number, or ``EnvironmentConfig.lowest_reward``."""
-
+"""Of an action that is not legal: a number, or as little as ``EnvironmentConfig.illegal_reward`` says."""
+PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
+"""By place 1-4; 0 while the game goes on."""
 _BELOW_LAST_PLACE = -2.0
 
 
@@ -65,54 +63,43 @@ class EnvironmentConfig:
 
     def __post_init__(self) -> None:
         find_encoder(self.encoder)
-        if len(self.opponents) not in (0, NUM_OPPONENTS):
-            raise ValueError(f"there are {len(self.opponents)} opponents: give one agent, or three")
-        if self.reward not in REWARD_KINDS:
-            raise ValueError(f"reward is {self.reward!r}: use {' or '.join(REWARD_KINDS)}")
+        if self.reward not in get_args(RewardKind):
+            raise ValueError(f"reward is {self.reward!r}: use {' or '.join(get_args(RewardKind))}")
         if not self.points_per_reward > 0:
             raise ValueError(f"points_per_reward is {self.points_per_reward}: use more than 0")
 
-    @property
-    def lowest_reward(self) -> float:
-        """The reward of an illegal action unless another is given, so low that such an action never pays.
-
-        ``points``: that of a loss of all points of a table, -10 by the default settings. ``placement``: -2, below that
-        of fourth place.
-        """
-        if self.reward == "placement":
-            return _BELOW_LAST_PLACE
-        return -NUM_SEATS * self.rules.start_points / self.points_per_reward
-
     def illegal_reward(self, given: IllegalReward | None) -> float | None:
-        """Return the number that ``given`` stands for, None for None; ValueError for another word than "lowest"."""
+        """Return the number that ``given`` stands for, None for None; ValueError for another word than "lowest".
+
+        "lowest" never pays: with ``points`` the loss of all points of a table, -10 by the default settings; with
+        ``placement`` -2, below fourth place.
+        """
         if not isinstance(given, str):
             return given
         if given != "lowest":
             raise ValueError(f"illegal_reward is {given!r}: use a number, or lowest")
-        return self.lowest_reward
+        if self.reward == "placement":
+            return _BELOW_LAST_PLACE
+        return -NUM_SEATS * self.rules.start_points / self.points_per_reward
 
 
 def three_opponents(opponents: AgentLike | Sequence[AgentLike]) -> tuple[AgentLike, ...]:
     """Return three opponents; one agent is all three. ValueError for another number."""
     if isinstance(opponents, str | Path) or not isinstance(opponents, Sequence):
-        return (opponents,) * NUM_OPPONENTS
-    if len(opponents) != NUM_OPPONENTS:
+        return (opponents,) * (NUM_SEATS - 1)
+    if len(opponents) != NUM_SEATS - 1:
         raise ValueError(f"there are {len(opponents)} opponents: give one agent, or three")
     return tuple(opponents)
 
 
-def planes_space(layout: PlaneLayout) -> Box:
-    """Return the space of unpacked planes: uint8 [planes, 34] of 0 and 1."""
+def observation_space(layout: PlaneLayout, *, packed: bool) -> Box:
+    """Return the space of planes, uint8 [planes, 34] of 0 and 1.
+
+    ``packed``: uint8 (observation_bytes,), bit ``plane * 34 + kind``, low bits first.
+    """
+    if packed:
+        return Box(0, 255, (layout.observation_bytes,), np.uint8)
     return Box(0, 1, (layout.num_planes, NUM_COLUMNS), np.uint8)
-
-
-def packed_space(layout: PlaneLayout) -> Box:
-    """Return the space of packed planes: uint8 (observation_bytes,), bit ``plane * 34 + kind``, low bits first."""
-    return Box(0, 255, (layout.observation_bytes,), np.uint8)
-
-
-PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
-"""By place 1-4; 0 while the game goes on."""
 
 
 class SeatTables:
@@ -136,20 +123,16 @@ class SeatTables:
         self._paid: I32 = np.zeros((num_tables, 4), np.int32)
         """Scores that rewards were paid for."""
         self._scripts: I64 = np.full(4, NO_SCRIPT, np.int64)
-        self._agents: list[tuple[Agent, list[int]]] = []
-        """Opponents that are no scripted agents, with their seats counted from the player's."""
-        self._load_opponents()
-
-    def _load_opponents(self) -> None:
         seats: dict[str | int, list[int]] = {}
-        for offset, opponent in enumerate(self.config.opponents, start=1):
+        for offset, opponent in enumerate(config.opponents, start=1):
             if isinstance(opponent, str) and opponent in agent_names():
                 self._scripts[offset] = agent_names().index(opponent)
             else:
                 # Agents need no hash, and may be equal.
                 key = str(opponent) if isinstance(opponent, str | Path) else id(opponent)
                 seats.setdefault(key, []).append(offset)
-        self._agents = [(as_agent(self.config.opponents[own[0] - 1]), own) for own in seats.values()]
+        self._agents = [(as_agent(config.opponents[own[0] - 1]), own) for own in seats.values()]
+        """Opponents that are no scripted agents, with their seats counted from the player's."""
         for agent, _ in self._agents:
             if isinstance(agent, GameFollower):
                 raise ValueError(f"{agent.name} follows whole games and cannot play in an environment: use another one")
@@ -185,16 +168,13 @@ class SeatTables:
         legal = self.is_legal(indices, actions)
         if not legal.all():
             bad = int(np.flatnonzero(~legal)[0])
-            raise ValueError(who + self._explain(int(indices[bad]), int(actions[bad])))
+            table = self.simulator.tables[indices[bad]]
+            allowed = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
+            raise ValueError(
+                f"{who}table {indices[bad]}, seat {table['actor']}: {action_name(int(actions[bad]))} is not legal; "
+                f"legal: {allowed or 'nothing, because the game is over'}"
+            )
         advance_tables(self.simulator.tables, load_suits(), indices, actions, self._settled)
-
-    def _explain(self, index: int, action: int) -> str:
-        table = self.simulator.tables[index]
-        allowed = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
-        return (
-            f"table {index}, seat {table['actor']}: {action_name(action)} is not legal; "
-            f"legal: {allowed or 'nothing, because the game is over'}"
-        )
 
     def _play_opponents(self, indices: I64) -> None:
         tables, suits = self.simulator.tables, load_suits()

@@ -381,7 +381,11 @@ def measure_peak(device: torch.device, dtype: torch.dtype, *, seconds: float) ->
     right = torch.randn(width, width, device=device).to(dtype)
     result = torch.empty(width, width, device=device, dtype=dtype)
     best = 0.0
-    wait = partial(torch.cuda.synchronize, device) if device.type == "cuda" else lambda: None
+
+    def wait() -> None:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
     wait()
     end = time.perf_counter() + seconds
     while best == 0 or time.perf_counter() < end:
