@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suphx.games.game import CandidateOpinion
 from suphx.games.registry import candidate_game, game_of_files, has_candidates
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
@@ -37,12 +36,10 @@ from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx_platform.agents.agent_loading import have_same_moves, load_net_agent
 from suphx_platform.agents.mjai.mjai_arena import decision_after, move_of, moves_of
 from suphx_platform.agents.mjai.programs import Event
-from suphx_platform.tracking.pyfunc_form import EVENTS, RECORD, check_nets, texts_of
+from suphx_platform.tracking.pyfunc_form import EVENTS, RECORD, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_NO_MOVE: Event = {"type": "none"}
 
 
 class PyfuncAgent:
@@ -64,10 +61,17 @@ class PyfuncAgent:
         import pandas as pd
 
         column = texts_of(model_input, EVENTS)
-        texts = column.tolist()
-        decisions = [_decision(row, text) for row, text in enumerate(texts)]
-        actions: list[Event] = [_NO_MOVE] * len(texts)
-        probabilities: list[list[dict[str, Any]]] = [[] for _ in texts]
+        decisions: list[Records | None] = []  # a table (1,) that waits for the player
+        for row, text in enumerate(column.tolist()):
+            try:
+                events = parse_json(text) if isinstance(text, str) else text
+                if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
+                    raise ValueError("it is not a list of mjai events")
+                decisions.append(decision_after(events))
+            except ValueError as error:
+                raise ValueError(f"row {row} of the column events: {error}") from error
+        actions: list[Event] = [{"type": "none"}] * len(decisions)
+        probabilities: list[list[dict[str, Any]]] = [[] for _ in decisions]
         asked = [row for row, tables in enumerate(decisions) if tables is not None]
         if asked:
             tables = np.concatenate([each for each in decisions if each is not None])
@@ -83,17 +87,6 @@ class PyfuncAgent:
 
 def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _decision(row: int, text: object) -> Records | None:
-    """Return a table (1,) that waits for the player; None if it has nothing to decide."""
-    try:
-        events = parse_json(text) if isinstance(text, str) else text
-        if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
-            raise ValueError("it is not a list of mjai events")
-        return decision_after(events)
-    except ValueError as error:
-        raise ValueError(f"row {row} of the column events: {error}") from error
 
 
 class PyfuncSideAgent:
@@ -127,10 +120,7 @@ class PyfuncSideAgent:
         if not tables.waiting().size:
             return "", "[]"
         (opinion,) = candidate_opinions(tables, self._player)
-        return self._text(record.rules, opinion)
-
-    def _text(self, rules: Any, opinion: CandidateOpinion) -> tuple[str, str]:
-        moves = [self._game.recorded_move(rules, move) for move in opinion.candidates.tolist()]
+        moves = [self._game.recorded_move(record.rules, move) for move in opinion.candidates.tolist()]
         values = [] if opinion.values is None or len(moves) < 2 else opinion.values.tolist()
         ranked = sorted(zip(moves, values, strict=False), key=lambda each: -each[1])
         told = [{"move": move, "value": round(value, 4)} for move, value in ranked]
@@ -138,8 +128,7 @@ class PyfuncSideAgent:
 
 
 def _load_pyfunc(path: str) -> PyfuncAgent | PyfuncSideAgent:
-    """Return the model with the nets in ``path``; called by MLflow. ValueError names nets that are not as recorded."""
-    check_nets(Path(path))
+    """Return the model with the nets in ``path``; called by MLflow."""
     game = game_of_files(file.name for file in Path(path).glob("*.safetensors"))
     if game is not None and has_candidates(game):
         return PyfuncSideAgent(Path(path), game)

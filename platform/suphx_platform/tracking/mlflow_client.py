@@ -68,7 +68,6 @@ _S3_REFUSALS = ("EntityTooLarge", "KeyTooLongError", "MetadataTooLarge", "Method
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
 """Libraries below MLflow, whose errors it does not wrap."""
 EXISTS, MISSING = "RESOURCE_ALREADY_EXISTS", "RESOURCE_DOES_NOT_EXIST"
-"""Codes of MLflow's errors."""
 
 
 class TrackingError(OSError):

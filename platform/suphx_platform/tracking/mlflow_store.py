@@ -85,7 +85,6 @@ class MlflowStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        """The folder of runs."""
         self._server = server_address()
         self._client: MlflowClient | None = None
         self._experiment: str | None = None
@@ -100,7 +99,11 @@ class MlflowStore:
         """MLflow's client, connected at the first use. Make its calls inside of ``call``."""
         if self._client is None:
             if not self._server:
-                _make_runs(self.folder)
+                try:
+                    self.folder.mkdir(parents=True, exist_ok=True)
+                except OSError as error:
+                    text = f"the folder of runs {self.folder} cannot be created ({error.strerror}): choose another with"
+                    raise TrackingError(f"{text} --runs") from error
                 make_database(self.folder / _DATABASE)
             self._client = quiet_client(self.uri)
         return self._client
@@ -139,31 +142,24 @@ class MlflowStore:
         from mlflow.entities import Param
 
         texts = {parameter: str(value)[:MAX_VALUE_LENGTH] for parameter, value in params.items()}
+        mine = f"tags.`{KEY_TAG}` = '{key}'"
         with self.call():
-            found = self._with_key(key)
+            experiment = self.experiment_id()
+            found = self.client.search_runs([experiment], filter_string=mine)
             if found:
                 check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
                 run_id: str = found[0].info.run_id
                 self.client.update_run(run_id, status="RUNNING")
             else:
-                run_id = self._create(name, key, tags)
+                try:
+                    user = getpass.getuser()
+                except (KeyError, OSError):  # a container's user may have no name
+                    user = "unknown"
+                own, now = {"mlflow.user": user, **tags, KEY_TAG: key}, int(1000 * time.time())
+                made = self.client.create_run(experiment, start_time=now, run_name=name, tags=own)
+                # A request whose answer was lost is sent again and may have created two: of them the one `find` takes.
+                run_id = [*self.client.search_runs([experiment], filter_string=mine), made][0].info.run_id
             self.client.log_batch(run_id, params=[Param(name, text) for name, text in texts.items()])
-        return run_id
-
-    def _with_key(self, key: str) -> list[Run]:
-        """Return the runs with this ``key``, the one that ``find`` takes first. To be called inside of ``call``."""
-        return list(self.client.search_runs([self.experiment_id()], filter_string=f"tags.`{KEY_TAG}` = '{key}'"))
-
-    def _create(self, name: str, key: str, tags: Mapping[str, str]) -> str:
-        """Create a run and return MLflow's id of it.
-
-        A request whose answer was lost is sent again and may have created two: then of the one that ``find`` takes.
-        """
-        all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
-        now = int(1000 * time.time())
-        created = self.client.create_run(self.experiment_id(), start_time=now, run_name=name, tags=all_tags)
-        first = (self._with_key(key) or [created])[0]
-        run_id: str = first.info.run_id
         return run_id
 
     def start_time(self, key: str) -> float | None:
@@ -271,23 +267,6 @@ class MlflowStore:
                     raise
                 raise OSError(f"{uri} cannot be fetched from {self.uri}: {error}") from error
             shutil.copytree(found, folder, dirs_exist_ok=True)
-
-
-def _make_runs(folder: Path) -> None:
-    """Create the folder of runs; TrackingError with what to do if that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TrackingError(
-            f"the folder of runs {folder} cannot be created ({error.strerror}): choose another with --runs"
-        ) from error
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return "unknown"
 
 
 def find_experiment(client: MlflowClient) -> Experiment | None:

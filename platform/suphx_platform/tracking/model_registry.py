@@ -55,7 +55,6 @@ MODEL_TAG = "suphx.model"
 OUTCOME_TAG, PROMOTED, NOT_PROMOTED = "outcome", "promoted", "not promoted"
 """Of every version that a night has left; those before this tag have none."""
 _PROMOTED_BY_TAG = "suphx.promoted_by"
-_VERSIONS_TAG = "mlflow.modelVersions"
 _MODEL_NOTE = (
     "The candidates of the tournaments: each version is the nets that played against the champion in one night, "
     "and its description says how that ended. `models:/NAME@champion` names the current champion, "
@@ -116,9 +115,7 @@ class Promotion:
     name: str = "nets"
     """Of the model, such as the id of its run."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """Figures and names, for searches."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Figures of the match, shown with the model."""
 
     @property
     def claim(self) -> str:
@@ -222,15 +219,10 @@ class ModelRegistry:
             await_creation_for=0,
             model_id=model.model_id,
         )
-        self._link(model.model_id, str(version.version))
+        if not self._store.is_server:  # which has the page of the model list its versions by itself
+            tracking = self._client._tracking_client.store
+            tracking.set_model_versions_tags(self._config.model, str(version.version), model.model_id)
         return str(version.version)
-
-    def _link(self, model_id: str, version: str) -> None:
-        """Have the page of a model list the version that it became, as ``mlflow.register_model`` does."""
-        tags = self._client.get_logged_model(model_id).tags
-        link = {"name": self._config.model, "version": version}
-        links = [each for each in parse_json(tags.get(_VERSIONS_TAG, "[]")) if str(each["version"]) != version]
-        self._client.set_logged_model_tags(model_id, {_VERSIONS_TAG: json.dumps([*links, link])})
 
     def _keep(self, folder: Path, run_id: str, promotion: Promotion) -> LoggedModel:
         """Return the run's model with these nets; they are copied into a new one unless there is one already."""
@@ -254,7 +246,6 @@ class ModelRegistry:
         return model
 
     def _claims(self, claim: str) -> list[ModelVersion]:
-        """Return the versions with this claim, first one first."""
         wanted = f"name = '{self._config.model}' AND tags.`{CLAIM_TAG}` = '{claim}'"
         return sorted(self._client.search_model_versions(wanted), key=lambda version: int(version.version))
 
@@ -287,7 +278,15 @@ def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
     if version in found:
         store.download(found[version].source or "", folder)
         take_nets(folder)
-        _check_nets(found[version], folder)
+        promoted, digests = found[version].tags.get(NETS_TAG), net_digests(folder)
+        if promoted and (wrong := differences(digests, parse_json(promoted))):  # None: registered by hand
+            for net in digests:
+                (folder / net).unlink()
+            raise ValueError(
+                f"the nets of {PREFIX}{name}/{version} are not those that were registered: {'; '.join(wrong)}. Files "
+                "of its model in MLflow are damaged, or somebody replaced them. Move the alias to another version; if "
+                "no disk has failed, change the password of runs"
+            )
         return version
     if found:
         known = [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]
@@ -297,20 +296,6 @@ def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
     else:
         advice = "it has no models yet; suphx tournament registers its winners there"
     raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {advice}")
-
-
-def _check_nets(version: ModelVersion, folder: Path) -> None:
-    """Raise ValueError, and remove the nets, if they are not those that were promoted; older versions name none."""
-    promoted = version.tags.get(NETS_TAG)
-    if promoted is None or not (wrong := differences(found := net_digests(folder), parse_json(promoted))):
-        return
-    for name in found:
-        (folder / name).unlink()
-    raise ValueError(
-        f"the nets of {PREFIX}{version.name}/{version.version} are not those that were registered: {'; '.join(wrong)}. "
-        "Files of its model in MLflow are damaged, or somebody replaced them. Move the alias to another version; if no "
-        "disk has failed, change the password of runs"
-    )
 
 
 def _aliases(store: MlflowStore, model: str) -> dict[str, str]:
@@ -323,7 +308,6 @@ class DeletedVersions:
     """What ``delete_lost_versions`` has done."""
 
     deleted: list[str] = field(default_factory=list)
-    """Addresses of versions."""
     left_models: list[str] = field(default_factory=list)
     """MLflow's ids of their models, with the files, which this user must not delete."""
 

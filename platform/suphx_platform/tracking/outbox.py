@@ -162,7 +162,6 @@ class Outbox:
         return not self._thread.is_alive()
 
     def _hurry(self) -> None:
-        """Have everything that waits tried now."""
         self._write_held()
         self._due.clear()
         self._is_hurried = True
@@ -245,8 +244,10 @@ class Outbox:
         except Exception as error:
             if isinstance(error, TrackingError) and not (may_refuse and self._is_there()):
                 raise
-            parts = _parts(messages)
-            if len(parts) == 1:
+            parts, points = list(messages), messages[0].get("metrics", ())
+            if len(messages) == 1:  # of a single message each metric
+                parts = [{**messages[0], "metrics": [point]} for point in points]
+            if len(parts) <= 1:
                 return [(messages[0], error)]
             return [refused for part in parts for refused in self._deliver([part], may_refuse=may_refuse)]
         return []
@@ -275,7 +276,6 @@ class Outbox:
         return True
 
     def _is_there(self) -> bool:
-        """Tell whether MLflow takes something now."""
         try:
             self._probe()
         except Exception:  # noqa: BLE001 - whatever a client of MLflow raises
@@ -358,11 +358,3 @@ def _num_joined(messages: Sequence[Message]) -> int:
         if number and (message["do"] != "metrics" or is_other or num_metrics > _MAX_METRICS):
             return number
     return len(messages)
-
-
-def _parts(messages: Sequence[Message]) -> list[Message]:
-    """Return what can be sent alone: each message, or of a single one each metric."""
-    if len(messages) > 1:
-        return list(messages)
-    metrics = messages[0].get("metrics", ())
-    return [{**messages[0], "metrics": [entry]} for entry in metrics] if len(metrics) > 1 else list(messages)

@@ -1,7 +1,7 @@
 """Nets as a ``pyfunc`` model of MLflow: an MLmodel file with signature and example beside the untouched nets.
 
 The model names the module that loads it (``loader_module``), so nothing is pickled and no code is stored with it: who
-loads it needs this project installed. Its metadata has the SHA-256 of each net, which the loader compares.
+loads it needs this project installed.
 """
 
 from __future__ import annotations
@@ -18,22 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import yaml
 
 from suphx.games.registry import candidate_game, game_of_files, has_candidates
 from suphx_platform.tracking.mlflow_client import QUIET
 
 if TYPE_CHECKING:
     import pandas as pd
-    from mlflow.models import ModelSignature
 
-DIGESTS = "sha256"
-"""In the metadata: {file name of a net: SHA-256}."""
 _NETS = "nets"
-_MODEL_FILE = "MLmodel"
 _NETS_FOLDER = Path("data") / _NETS
 EVENTS, RECORD = "events", "record"
-"""Input columns."""
 _HIDDEN_HAND = ["?"] * 13
 RIICHI_EXAMPLE = (
     {"type": "start_game", "id": 0, "names": ["East", "South", "West", "North"]},
@@ -63,61 +57,34 @@ def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> Non
         warnings.simplefilter("ignore", UserWarning)  # about MLflow's own types, at its import
         import mlflow.pyfunc
     import pandas as pd
-    from mlflow.models import Model
+    from mlflow.models import Model, ModelSignature
+    from mlflow.types import ColSpec, DataType, Schema
 
     columns = columns_of(nets)
+    outputs = Schema([ColSpec(DataType.string, name) for name in columns.outputs])
     source = folder.with_name(_NETS)
     source.symlink_to(nets.resolve())  # MLflow copies it under this name
     mlflow.pyfunc.save_model(
         folder,
-        loader_module=columns.loader_module,
+        loader_module="suphx_platform.agents.pyfunc_agent",  # its _load_pyfunc makes the model of the nets
         data_path=str(source),
         mlflow_model=Model(run_id=run_id, model_id=model_id),
-        signature=_signature(columns),
+        signature=ModelSignature(inputs=Schema([ColSpec(DataType.string, columns.input)]), outputs=outputs),
         input_example=pd.DataFrame({columns.input: [columns.example]}),
         pip_requirements=[],  # a package of this project's name on an index is somebody else's
-        metadata={DIGESTS: net_digests(nets), "suphx_version": version("suphx")},
+        metadata={"suphx_version": version("suphx")},
     )
     source.unlink()
-
-
-def check_nets(nets: Path) -> None:
-    """Compare the nets of a model with the SHA-256 in its metadata; ``nets`` is the folder that MLflow loads.
-
-    ValueError names the files that differ. Models of earlier versions of this program have no SHA-256 and pass.
-    """
-    path = nets.parents[len(_NETS_FOLDER.parts) - 1] / _MODEL_FILE
-    metadata = yaml.safe_load(path.read_text(encoding="utf-8")).get("metadata") or {}
-    recorded = metadata.get(DIGESTS)
-    if recorded is None:
-        return
-    if not isinstance(recorded, Mapping):
-        raise ValueError(f"{path} is damaged: {DIGESTS} in its metadata is {recorded!r:.100}")
-    if wrong := differences(net_digests(nets), recorded):
-        raise ValueError(
-            f"the nets in {nets} are not those that were registered: {'; '.join(wrong)}. The files are damaged, or "
-            "somebody replaced them: load another version of the model"
-        )
 
 
 def take_nets(folder: Path) -> None:
     """Leave only the nets of a model in ``folder``, as if they had been stored without MLflow's files."""
     nets = folder / _NETS_FOLDER
-    if not nets.is_dir():  # of a version of this program that stored nets only
-        return
     kept = folder.with_name(f".{folder.name}.nets")
     shutil.rmtree(kept, ignore_errors=True)
     nets.rename(kept)
     shutil.rmtree(folder)
     kept.rename(folder)
-
-
-def _signature(columns: PyfuncColumns) -> ModelSignature:
-    from mlflow.models import ModelSignature
-    from mlflow.types import ColSpec, DataType, Schema
-
-    outputs = Schema([ColSpec(DataType.string, name) for name in columns.outputs])
-    return ModelSignature(inputs=Schema([ColSpec(DataType.string, columns.input)]), outputs=outputs)
 
 
 def net_digests(folder: Path) -> dict[str, str]:
@@ -156,33 +123,24 @@ def texts_of(model_input: pd.DataFrame, column: str) -> pd.Series[str]:
 class PyfuncColumns:
     """The form of a model."""
 
-    loader_module: str
-    """Its ``_load_pyfunc`` makes the model of the nets."""
     model_type: str
     """What the page of the model calls it."""
     input: str
     outputs: tuple[str, ...]
     example: str
-    """A cell of the input."""
 
 
 def columns_of(nets: Path) -> PyfuncColumns:
     """Return the form for the nets in a folder; ValueError if the first of them is damaged."""
     name = game_of_files(path.name for path in nets.glob("*.safetensors"))
     if name is None or not has_candidates(name):
-        return PyfuncColumns(
-            loader_module="suphx_platform.agents.pyfunc_agent",
-            model_type="five nets",
-            input=EVENTS,
-            outputs=("action", "probabilities"),
-            example=json.dumps(RIICHI_EXAMPLE),
-        )
+        example, outputs = json.dumps(RIICHI_EXAMPLE), ("action", "probabilities")
+        return PyfuncColumns(model_type="five nets", input=EVENTS, outputs=outputs, example=example)
     from suphx.models.tensor_file import read_header  # torch, which recipes and their commands do not need
 
     game = candidate_game(name)
     rules = game.new_rules(read_header(nets / f"{game.seat_names[0]}.safetensors")["rules"])
     return PyfuncColumns(
-        loader_module="suphx_platform.agents.pyfunc_agent",
         model_type=f"{len(game.seat_names)} nets",
         input=RECORD,
         outputs=("move", "values"),

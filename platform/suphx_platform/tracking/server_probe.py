@@ -12,6 +12,7 @@ import http.client
 import re
 import ssl
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
@@ -39,19 +40,11 @@ def problem_of(port: int, certificate: Path) -> str:
         connection.close()
     if status != http.HTTPStatus.OK:
         return f"/health returned status {status}"
-    mounted = _first_certificate(certificate)
-    if mounted is not None and mounted != served:
-        return f"{certificate} was renewed after the server had read it: the server must restart"
+    with suppress(OSError, ValueError):  # no base64, no text
+        mounted = _CERTIFICATE.search(certificate.read_text(encoding="utf-8"))
+        if mounted is not None and ssl.PEM_cert_to_DER_cert(mounted[0]) != served:
+            return f"{certificate} was renewed after the server had read it: the server must restart"
     return ""
-
-
-def _first_certificate(file: Path) -> bytes | None:
-    """Return the first certificate of a PEM file as DER; None if there is none."""
-    try:
-        found = _CERTIFICATE.search(file.read_text(encoding="utf-8"))
-        return None if found is None else ssl.PEM_cert_to_DER_cert(found[0])
-    except (OSError, ValueError):  # no base64, no text
-        return None
 
 
 def main(arguments: list[str]) -> int:

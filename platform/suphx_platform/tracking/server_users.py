@@ -55,10 +55,7 @@ class Login:
 
     @classmethod
     def from_environment(cls, prefix: str, environment: Mapping[str, str]) -> Login | None:
-        """Return the user of ``PREFIX_USERNAME`` and ``PREFIX_PASSWORD``, None if neither is set.
-
-        Raises ValueError if one of them is missing.
-        """
+        """Return the user of ``PREFIX_USERNAME`` and ``PREFIX_PASSWORD``, None if neither is set; else ValueError."""
         names = (f"{prefix}_USERNAME", f"{prefix}_PASSWORD")
         name, password = (environment.get(each, "") for each in names)
         if bool(name) != bool(password):
@@ -74,9 +71,10 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
     models. The environment has the administrator's user and password. Raises TrackingError if the server does not
     answer, ValueError if two of the three users are the same.
     """
+    logins = [runs] if tournament is None else [runs, tournament]
     if tournament is not None and tournament.name == runs.name:
         raise ValueError(f"runs and the tournament have the same user {runs.name}: runs could move the champion")
-    for login in filter(None, (runs, tournament)):
+    for login in logins:
         if login.name == os.environ.get(USER):
             raise ValueError(
                 f"the user {login.name} is the administrator ({USER}), whose password would change: give runs and the "
@@ -99,7 +97,6 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:
-    """Create a user, or give it this password."""
     with without_error(EXISTS):
         users.create_user(login.name, login.password)
         return

@@ -42,7 +42,6 @@ class Tracker:
     def __init__(self, store: TrackingStore, outbox: Outbox, key: str, parent: Tracker | None = None) -> None:
         self.store = store
         self.parent = parent
-        """The run that this one is nested in."""
         self._outbox = outbox
         self._key = key
         self._sitting: int | None = None
@@ -344,5 +343,4 @@ def _log_samples(tracker: Tracker, started: float, is_over: threading.Event) -> 
 
 
 def _now_milliseconds() -> int:
-    """Return the time as MLflow counts it."""
     return int(time.time() * 1000)

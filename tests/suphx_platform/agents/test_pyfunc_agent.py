@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.rules import tonpuu
@@ -62,40 +59,6 @@ def test_the_champion_is_a_model_of_mlflow_with_signature_example_and_nothing_pi
     fetched = AgentSource(store).fetch("models:/suphx@champion", tmp_path / "agent")
     assert sorted(path.name for path in Path(fetched).iterdir()) == sorted(path.name for path in nets.iterdir())
     assert load_agent(fetched).name == fetched
-
-
-def registered(nets: Path, runs: Path) -> Path:
-    """Register nets, and return the folder of the model's files."""
-    store = TrackingStore(runs)
-    with store.start("night", key="night") as tracker:
-        ModelRegistry(store, RegistryConfig()).promote(nets, tracker, Promotion(digest="a", replaces=None, night="1"))
-    (model,) = (runs / "artifacts").rglob("MLmodel")
-    return model.parent
-
-
-def change_a_byte(net: Path) -> None:
-    net.write_bytes(net.read_bytes()[:-1] + b"?")
-
-
-@pytest.mark.parametrize(
-    ("damage", "told"),
-    [
-        (change_a_byte, "riichi.safetensors has the SHA-256 [0-9a-f]{64} instead of"),
-        (Path.unlink, r"riichi\.safetensors is missing"),
-        (lambda net: shutil.copy(net, net.with_name("more.safetensors")), r"more\.safetensors was added"),
-    ],
-)
-def test_a_net_that_is_not_as_registered_is_named_and_not_loaded(
-    nets: Path, runs: Path, damage: Callable[[Path], object], told: str
-) -> None:
-    import mlflow
-
-    model = registered(nets, runs)
-    recorded = yaml.safe_load((model / "MLmodel").read_text())["metadata"]["sha256"]
-    assert set(recorded) == {path.name for path in nets.glob("*.safetensors")}
-    damage(model / "data" / "nets" / "riichi.safetensors")
-    with pytest.raises(ValueError, match=f"are not those that were registered: {told}"):
-        mlflow.pyfunc.load_model(str(model))
 
 
 def positions_of_a_game(nets: Path) -> list[list[dict[str, Any]]]:

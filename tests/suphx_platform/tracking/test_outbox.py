@@ -92,15 +92,6 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_messages_are_sent_in_order_and_nothing_is_left(place: Place, folder: Path) -> None:
-    outbox = place.outbox(folder)
-    for number in range(20):
-        outbox.put(tag(number))
-    outbox.close()
-    assert place.heard == list(range(20))
-    assert not folder.exists()
-
-
 def test_nobody_waits_for_a_call(place: Place, folder: Path) -> None:
     place.is_open.clear()
     outbox = place.outbox(folder)
@@ -296,16 +287,6 @@ def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
     assert place.outbox(folder, sends_refused=True).close() == 0
     assert place.heard == [0, 3, 1, 2]
     assert not folder.exists()
-
-
-def test_a_number_that_is_none_is_sent_again(place: Place, folder: Path) -> None:
-    place.refused = {1}
-    outbox = place.outbox(folder)
-    outbox.put({**point(1), "metrics": [["loss", float("nan"), 0, 1]], "sitting": 7})
-    outbox.close()
-    place.refused.clear()
-    assert place.outbox(folder, sends_refused=True).close() == 0
-    assert place.heard == [1]
 
 
 def test_what_is_refused_while_the_disk_is_full_is_kept(place: Place, folder: Path) -> None:
