@@ -62,7 +62,6 @@ _FIRST_ATTEMPTS = 2
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
 _FIRST_TIMEOUT_SECONDS = (3, 10)
-"""The same for a server that has not answered yet."""
 _FOLLOW_SECONDS = 600
 """A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
@@ -259,7 +258,12 @@ class ClusterApi:
                     time.sleep(pause.next())
                     continue
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
-                cause = _cause(error)
+                # urllib3's MaxRetryError has a reason; its NewConnectionError is a TimeoutError, whatever its cause
+                cause = reason if isinstance(reason := getattr(error, "reason", None), Exception) else error
+                if isinstance(cause, urllib3.exceptions.TimeoutError) and not isinstance(
+                    cause, urllib3.exceptions.NewConnectionError
+                ):
+                    cause = TimeoutError()
                 self._wait_or_raise(unreachable(self.address, cause), cause_of(cause), attempt, begun)
                 time.sleep(pause.next())
                 continue
@@ -284,15 +288,6 @@ class ClusterApi:
         with self._lock:
             is_news, self._is_away = self._is_away != is_away, is_away
         return is_news
-
-
-def _cause(error: Exception) -> Exception:
-    """Return the exception behind urllib3's MaxRetryError, any other error itself; TimeoutError for all timeouts."""
-    reason = getattr(error, "reason", None)
-    cause = reason if isinstance(reason, Exception) else error
-    if isinstance(cause, urllib3.exceptions.NewConnectionError):  # also a TimeoutError of urllib3, whatever its cause
-        return cause
-    return TimeoutError() if isinstance(cause, urllib3.exceptions.TimeoutError) else cause
 
 
 def _configure(configuration: Any, context: str | None) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,11 @@ class ExistsError(ClusterError):
 
 def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     """Return the error of an answer with an HTTP ``status``; ``what``: the object, such as ``RayJob a1``."""
-    reason, message = _parsed(body)
+    reason, message = "", shortened(str(body), 300)
+    with suppress(ValueError):
+        answer = parse_json(body) if isinstance(body, str | bytes) else {}
+        if isinstance(answer, dict):  # a Status object
+            reason, message = str(answer.get("reason", "")), str(answer.get("message", ""))
     text = f"{what}: {message or f'HTTP {status}'}"
     if status == 409:
         return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
@@ -66,22 +71,13 @@ def cause_of(error: Exception) -> str:
     return re.sub(r"^.*: |\[Errno \d+\] ", "", str(error.args[-1] if error.args else error))
 
 
-def _parsed(body: Any) -> tuple[str, str]:
-    """Return reason and message of a ``Status`` object; empty if the body is not one."""
-    try:
-        status = parse_json(body) if isinstance(body, str | bytes) else {}
-    except ValueError:
-        status = None
-    if not isinstance(status, dict):
-        return "", shortened(str(body), 300)
-    return str(status.get("reason", "")), str(status.get("message", ""))
-
-
 def _next_step(status: int, what: str, namespace: str, message: str) -> str:
     if status == 401:
         return "Your credentials are not accepted: log in to the cluster again"
     if status == 403 and "quota" in message:
-        return _quota_step(message)
+        if any(text in message for text in ("count/rayjobs", "count/configmaps", "requested: configmaps")):
+            return "Stopped and ended runs count too: list them with suphx jobs, and remove one with suphx delete RUN"
+        return "Stop or delete another run, use a smaller --preset, or ask for a larger ResourceQuota"
     if status == 403 and "being terminated" in message:
         return f"Wait until namespace {namespace} is deleted and create it again, or use another --namespace"
     if status == 403:
@@ -93,12 +89,6 @@ def _next_step(status: int, what: str, namespace: str, message: str) -> str:
     if status in (400, 422) and what.startswith("Ray"):
         return "The chart does not fit the cluster: compare the installed KubeRay version with the chart's (1.7)"
     return "Try again; if the error remains, ask the administrators of the cluster"
-
-
-def _quota_step(message: str) -> str:
-    if "count/rayjobs" in message or "count/configmaps" in message or "requested: configmaps" in message:
-        return "Stopped and ended runs count too: list them with suphx jobs, and remove one with suphx delete RUN"
-    return "Stop or delete another run, use a smaller --preset, or ask for a larger ResourceQuota"
 
 
 def kubeconfig_files() -> list[Path]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,18 +45,15 @@ class Attempt:
     ended: str | None = None
     """None: it has not ended, or nobody knows when."""
     outcome: Outcome | None = None
-    """None: it has not ended."""
     reason: str = ""
     """One line; empty if it has finished."""
     last_lines: tuple[str, ...] = ()
-    """The end of the driver's log."""
     ray_cluster: str = ""
     ray_job: str = ""
     """Ray's id of the driver, which is ``jobId`` in the status of the RayJob."""
     log: str = ""
     """Where the log of the driver is on its node."""
     version: str = ""
-    """Version and commit of the code."""
 
     @property
     def line(self) -> str:
@@ -154,15 +152,7 @@ def read_report(pod: Mapping[str, Any]) -> dict[str, StopOutcome] | None:
     """Return what the status of a pod shows of its runs; None if there is no report in it."""
     for container in (pod.get("status") or {}).get("containerStatuses") or ():
         message = ((container.get("state") or {}).get("terminated") or {}).get("message")
-        found = _parsed(str(message or ""))
-        if found is not None:
-            return found
+        with suppress(ValueError, KeyError, TypeError, AttributeError):  # another program's message
+            stopped = parse_json(str(message or ""))["stopped"]
+            return {str(run): outcome for run, outcome in stopped.items() if outcome in get_args(StopOutcome)}
     return None
-
-
-def _parsed(message: str) -> dict[str, StopOutcome] | None:
-    try:
-        stopped = parse_json(message)["stopped"]
-        return {str(run): outcome for run, outcome in stopped.items() if outcome in get_args(StopOutcome)}
-    except (ValueError, KeyError, TypeError, AttributeError):  # another program's message
-        return None

@@ -92,7 +92,8 @@ class RunLog:
         try:
             while True:
                 known = last
-                since, limit = (_second(known), None) if known else (None, tail)
+                whole, _, rest = known.partition(".")  # the second in which the last line was written, with its zone
+                since, limit = (whole + rest.lstrip("0123456789"), None) if known else (None, tail)
                 try:
                     for line in self._api.log(name, container, follow=follow, tail=limit, since=since):
                         stamp, _, text = line.partition(" ")
@@ -117,12 +118,6 @@ class RunLog:
     def _goes_on(self, name: str) -> bool:
         pod = self._api.get("pods", name)
         return pod is not None and (pod.get("status") or {}).get("phase") == "Running"
-
-
-def _second(stamp: str) -> str:
-    """Return the second in which a line was written, of a time stamp with parts of it and a time zone."""
-    whole, _, rest = stamp.partition(".")
-    return whole + rest.lstrip("0123456789")
 
 
 def _has_log(pod: Object) -> bool:

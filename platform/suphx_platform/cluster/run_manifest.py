@@ -291,7 +291,16 @@ def rendered_template(values: Path | None, *, release: str | None, namespace: st
         ) from error
     try:
         with Chart.load(FOLDER) as chart:
-            given = _values(values)
+            given = {}
+            if values is not None:
+                try:
+                    given = yaml.safe_load(values.read_text(encoding="utf-8"))
+                except (OSError, yaml.YAMLError) as error:
+                    raise ClusterError(f"the values {values} cannot be read: {error}") from error
+                if not isinstance(given, dict):
+                    raise ClusterError(
+                        f"{values} is not a file with values of the chart, such as helm/suphx/values.yaml"
+                    )
             chart.validate_schema(given)
             texts = chart.render(given, name=release or RELEASE, namespace=namespace or NAMESPACE)
     except HelmError as error:
@@ -301,28 +310,15 @@ def rendered_template(values: Path | None, *, release: str | None, namespace: st
 
 
 def manifest(objects: list[dict[str, Any]]) -> str:
-    """Return the YAML of several objects, as ``kubectl apply`` reads it."""
+    """Return the YAML of several objects, as ``kubectl apply`` reads it; texts of several lines stay as they are."""
     return "\n---\n".join(yaml.dump(each, Dumper=_Dumper, sort_keys=False).rstrip() for each in objects)
 
 
-def _values(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ClusterError(f"the values {path} cannot be read: {error}") from error
-    if not isinstance(found, dict):
-        raise ClusterError(f"{path} is not a file with values of the chart, such as helm/suphx/values.yaml")
-    return found
-
-
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as they are."""
+    pass
 
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
-
-
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
+)

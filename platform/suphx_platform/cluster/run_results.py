@@ -35,7 +35,9 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
     attempts: dict[int, Attempt] = {}
     config = _storage_config(job)
     try:
-        progress = _progress(run_id)
+        if os.environ.get(SERVER):  # the local store has no runs of a cluster
+            figures = MlflowStore(Path("runs")).newest_metrics(run_id)
+            progress = {name: figures[name] for name in SHOWN if name in figures}
     except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
         address = os.environ[SERVER]
         told = "" if is_unclear(address) else f" {without_credentials(address)}"
@@ -91,14 +93,6 @@ def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attem
         f"the folder {run_id}/{ATTEMPTS} of storage.address, and among the artifacts of the run in MLflow: set "
         "MLFLOW_TRACKING_URI, or the keys of the storage"
     )
-
-
-def _progress(run_id: str) -> dict[str, float]:
-    """Return the newest metrics; none without MLFLOW_TRACKING_URI: the local store has no runs of a cluster."""
-    if not os.environ.get(SERVER):
-        return {}
-    figures = MlflowStore(Path("runs")).newest_metrics(run_id)
-    return {name: figures[name] for name in SHOWN if name in figures}
 
 
 def last_checkpoint(job: Mapping[str, Any] | None) -> str | None:

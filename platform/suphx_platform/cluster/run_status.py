@@ -60,7 +60,6 @@ class RunStatus:
     run_id: str
     state: State
     pods: Mapping[str, Pods]
-    """By role."""
     problems: Sequence[str]
     preset: str = ""
     attempts: AttemptCount | None = None
@@ -70,7 +69,6 @@ class RunStatus:
     last_checkpoint: str | None = None
     """Stage, number and time of the newest version in the storage; None if there is none, or it cannot be read."""
     progress: Mapping[str, float] = field(default_factory=dict)
-    """The newest metrics in MLflow."""
     outcome: str = ""
     """Of ``suphx stop``: what the head reported of the driver's end; empty if there was no head, or no report."""
 
