@@ -152,7 +152,8 @@ def add_command(
     parser = commands.add_parser(name, parents=parents, help=help_text, description=description, epilog=epilog)
     add_arguments(parser, arguments, settings)
     if execute is not None:
-        parser.set_defaults(execute=execute)
+        defaults = {action.dest: action.default for action in parser._actions}
+        parser.set_defaults(execute=execute, defaults=defaults)
     return parser
 
 
@@ -192,6 +193,11 @@ def _joined(text: str) -> list[str]:
 
 
 # Checks before the work
+
+
+def given_options(args: argparse.Namespace, names: Iterable[str]) -> list[str]:
+    """Return those of these options that do not have their defaults."""
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(args, name) != args.defaults[name]]
 
 
 def check_output_folder(folder: Path, option: str = "--out") -> None:

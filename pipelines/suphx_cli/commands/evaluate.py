@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,14 @@ from suphx.evaluation.match_config import (
     chosen_seatings,
 )
 from suphx.games.registry import GAMES, agent_names, find_decisions, find_game, game_of_agents
-from suphx_cli.arguments import UsageError, add_command, check_source_of_runs, checked_options, resumable
+from suphx_cli.arguments import (
+    UsageError,
+    add_command,
+    check_source_of_runs,
+    checked_options,
+    given_options,
+    resumable,
+)
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_whole_games
 from suphx_platform.console.table_text import label, value_text
 
@@ -126,7 +132,7 @@ examples:
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``evaluate``."""
-    parser = add_command(
+    add_command(
         commands,
         options,
         _PAGE,
@@ -142,8 +148,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         seating={"choices": get_args(SeatingChoice), "default": "1v3"},
         seed=0,
     )
-    names = {*_SEAT_OPTIONS, *_DEAL_OPTIONS}
-    parser.set_defaults(default_options={name: parser.get_default(name) for name in names})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -252,7 +256,7 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Te
     from suphx.evaluation.measures import SequentialConfig, SideTestConfig, check_budget, check_deals, points_measure
 
     if has_sides:
-        for option in _changed(args, _SEAT_OPTIONS):
+        for option in given_options(args, _SEAT_OPTIONS):
             raise ValueError(f"{option} has no meaning for {name}: leave it out")
         number = _length(args, has_sides=True)
         check_side_deals(number)
@@ -266,7 +270,7 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Te
         check_hanchans(args.hanchans)
         points_measure(_points(args))
     if args.deals is not None:
-        for option in _changed(args, _DEAL_OPTIONS):
+        for option in given_options(args, _DEAL_OPTIONS):
             raise ValueError(f"{option} is for whole games, and --deals plays single deals: use --hanchans")
         if args.deals < MIN_DEALS:
             raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
@@ -286,12 +290,6 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Te
         raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
     check_deals(number, _FRESH_DECKS, "deck")
     return SideTestConfig(difference=args.sequential, **given)
-
-
-def _changed(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    """Return those of these options that do not have their defaults."""
-    changed = [name for name in names if getattr(args, name) != args.default_options[name]]
-    return [f"--{name.replace('_', '-')}" for name in changed]
 
 
 def _points(args: argparse.Namespace) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from suphx_cli.arguments import (
     check_output_folder,
     check_port,
     check_source_of_runs,
+    given_options,
     show_page,
 )
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
@@ -75,7 +76,7 @@ examples:
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``play``."""
-    parser = add_command(
+    add_command(
         commands,
         options,
         _PAGE,
@@ -87,7 +88,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         port={"type": any_port, "default": 0},
         language={"choices": ("en", "de", "ja")},
     )
-    parser.set_defaults(table_options={name: parser.get_default(name) for name in _TABLE_OPTIONS})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -154,9 +154,8 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     title = find_game(game_name).title
     if args.bidding and not has_candidates(game_name):
         raise UsageError(f"--bidding has no meaning for {title}: leave it out, or use --game doudizhu")
-    for name, default in args.table_options.items():
-        if getattr(args, name) != default:
-            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+    for option in given_options(args, _TABLE_OPTIONS):
+        raise UsageError(f"{option} has no meaning for {title}: leave it out")
     if args.seed is not None and args.seed >= _MAX_SEED:
         raise UsageError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
     game: Game = load_game(game_name)

@@ -20,6 +20,7 @@ from suphx_cli.arguments import (
     check_output_folder,
     check_records,
     check_source_of_runs,
+    given_options,
     positive,
     show_page,
 )
@@ -136,9 +137,8 @@ def _game_with_id(args: argparse.Namespace, console: Console) -> tuple[str, dict
 def _numbered_games(args: argparse.Namespace, console: Console, game_name: str) -> tuple[str, dict[str, Any], int]:
     """Return the title of the page, the first games or the wanted one, and the seat at the bottom."""
     title = find_game(game_name).title
-    for name in ("cost", "reward_predictor", *(() if has_candidates(game_name) else ("agent",))):
-        if getattr(args, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+    for option in given_options(args, ("cost", "reward_predictor", *(() if has_candidates(game_name) else ("agent",)))):
+        raise UsageError(f"{option} has no meaning for {title}: leave it out")
     with console.activity("finding the games"):
         game: Game = load_game(game_name)
         first, records = _found(game, args.record, args.game, console)
