@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, cast
 
 import ray
 
@@ -118,16 +118,14 @@ def start_packed(plan: GamePlan, packed: PackedAgents) -> Work:
 
         for index, summary in play(noted(), progress):
             task = begun.pop(index)
-            records = None if plan.records is None else _taken(plan.records_path(task))
+            records = None
+            if plan.records is not None:
+                path = plan.records_path(task)
+                records = path.read_bytes()
+                path.unlink()
             yield index, (summary, records)
 
     return work
-
-
-def _taken(path: Path) -> bytes:
-    content = path.read_bytes()
-    path.unlink()
-    return content
 
 
 class GameActor:
@@ -142,7 +140,11 @@ class GameActor:
         Returns where it runs. ValueError names the node.
         """
         node = ray.util.get_node_ip_address()
-        _compile_once(plan)
+        if is_writable(cache_root()):  # else every process compiles what it needs
+            cache_root().mkdir(parents=True, exist_ok=True)
+            with (cache_root() / _LOCK).open("a") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                plan.compile_kernels(partial(compile_kernels, Console(verbosity="quiet")))
         try:
             work = start_packed(plan, packed)
         except ValueError as error:
@@ -158,16 +160,6 @@ class GameActor:
         return self._player.exchange(tasks, is_last, seconds)
 
 
-def _compile_once(plan: GamePlan) -> None:
-    """Compile what games need; the processes of a node do so one after another, the first for all."""
-    if not is_writable(cache_root()):  # then every process compiles what it needs
-        return
-    cache_root().mkdir(parents=True, exist_ok=True)
-    with (cache_root() / _LOCK).open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        plan.compile_kernels(partial(compile_kernels, Console(verbosity="quiet")))
-
-
 class _RayWorker(Worker):
     """An actor on any node that has what it needs, far from others."""
 
@@ -178,13 +170,11 @@ class _RayWorker(Worker):
 
     def begin(self, start: Start, arguments: tuple[Any, ...]) -> Future[str]:
         """Have it load the agents."""
-        begun: Future[str] = self._actor.begin.remote(*arguments).future()
-        return begun
+        return cast("Future[str]", self._actor.begin.remote(*arguments).future())
 
     def exchange(self, tasks: Sequence[tuple[int, Any]], is_last: bool, seconds: float) -> Future[Exchange]:
         """Return what ``Player.exchange`` does."""
-        exchange: Future[Exchange] = self._actor.exchange.remote(tasks, is_last, seconds).future()
-        return exchange
+        return cast("Future[Exchange]", self._actor.exchange.remote(tasks, is_last, seconds).future())
 
     def dismiss(self) -> None:
         """Have the actor remove its temporary files and end."""
@@ -209,7 +199,11 @@ class RayGameWorkers(WorkerPool):
         """``needs``: of a worker in Ray (None: a CPU); the others as for ``WorkerPool``."""
         super().__init__(number, hang_seconds=hang_seconds, **options)
         self._needs = needs or {"num_cpus": 1}
-        self.waits_for = f"waiting until Ray has started {count_text(number, 'worker')}: {_need(self._needs)}"
+        num_cpus, resources = self._needs.get("num_cpus", 0), self._needs.get("resources", {})
+        kinds = [count_text(num_cpus, "free CPU")] if num_cpus else []
+        kinds += [f"a share of the resource {kind!r}" for kind in resources]
+        need = f"each needs {' and '.join(kinds)} on a node"
+        self.waits_for = f"waiting until Ray has started {count_text(number, 'worker')}: {need}"
 
     def new_worker(self) -> Worker:
         """Return another actor."""
@@ -258,15 +252,6 @@ def ray_game_workers(number: int, *, say: Callable[[str], None]) -> Iterator[Ray
     """
     with ray_session(num_cpus=number + 1), closing(RayGameWorkers(number, say=say)) as workers:
         yield workers
-
-
-def _need(needs: Mapping[str, Any]) -> str:
-    """Return what a worker waits for, as a part of a sentence."""
-    num_cpus = needs.get("num_cpus", 0)
-    kinds = ([count_text(num_cpus, "free CPU")] if num_cpus else []) + [
-        f"a share of the resource {kind!r}" for kind in needs.get("resources", {})
-    ]
-    return f"each needs {' and '.join(kinds)} on a node"
 
 
 _BESIDE_SIMULATORS = {"num_cpus": 0, "resources": {"simulator": BESIDE}}

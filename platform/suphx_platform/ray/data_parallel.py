@@ -29,7 +29,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import copy_linked
 
 if TYPE_CHECKING:  # torch and Ray are for those who train only: recipes have the settings
-    from ray.train import Checkpoint, CheckpointUploadMode, UserCallback
+    from ray.train import CheckpointUploadMode, UserCallback
     from ray.util.queue import Queue
 
     from suphx.training.supervised import HeadTraining
@@ -148,10 +148,14 @@ def _train(
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
 
+    from suphx.training.supervised import STATE_FILE
+
     logging.getLogger("ray.train").setLevel(logging.WARNING)
     num_gpus = config.num_workers if config.use_gpu else 0
     nodes = {config.node_resource: _SHARE_OF_NODE} if config.node_resource else {}
     own = dict.fromkeys(nodes, 1.0)
+    has_state = (folder / STATE_FILE).is_file()  # of a training in one process
+    state_files = {path.name: path.read_bytes() for path in sorted(folder.glob("*.safetensors"))} if has_state else {}
     with (
         ray_session(num_cpus=config.num_workers * config.cpus_per_worker, num_gpus=num_gpus, resources=own),
         _reports(report) as queue,
@@ -160,7 +164,7 @@ def _train(
         place = f"{location.path}/{UNDER_WAY}"
         trainer = TorchTrainer(
             _work,
-            train_loop_config={"job": job, "reports": queue, "start": ray.put(_state_files(folder)), "kept_in": place},
+            train_loop_config={"job": job, "reports": queue, "start": ray.put(state_files), "kept_in": place},
             torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if config.use_gpu else "gloo"),
             scaling_config=ray.train.ScalingConfig(
                 num_workers=config.num_workers, use_gpu=config.use_gpu, resources_per_worker=resources
@@ -183,23 +187,9 @@ def _train(
                 raise error.controller_failure from error
             raise
         assert result.checkpoint is not None  # every worker ends with one
-        _take(result.checkpoint, folder)
-
-
-def _state_files(folder: Path) -> dict[str, bytes]:
-    """Return the state and the nets that a training in one process has left in ``folder``; empty without a state."""
-    from suphx.training.supervised import STATE_FILE
-
-    if not (folder / STATE_FILE).is_file():
-        return {}
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
-
-
-def _take(checkpoint: Checkpoint, folder: Path) -> None:
-    """Put the files of a checkpoint into ``folder``, the metrics last."""
-    fetched = folder.with_name(f".{folder.name}.fetched")
-    shutil.rmtree(fetched, ignore_errors=True)
-    checkpoint.to_directory(str(fetched))
+        fetched = folder.with_name(f".{folder.name}.fetched")
+        shutil.rmtree(fetched, ignore_errors=True)
+        result.checkpoint.to_directory(str(fetched))
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(fetched.iterdir(), key=lambda path: path.name == METRICS_FILE):
         path.replace(folder / path.name)

@@ -37,12 +37,7 @@ from suphx.models.policy import PolicyNet
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import KlColumns
 from suphx.training.learner_config import LearnerConfig
-from suphx.training.learning_step import (
-    Figures,
-    LearningStep,
-    Step,
-    new_actor_critic,
-)
+from suphx.training.learning_step import Figures, LearningStep, Step, new_actor_critic
 from suphx.training.policy_gradient import BatchColumns
 from suphx.training.trainer import DivergedError
 from suphx_platform.ray.process import LearnersLostError
@@ -95,12 +90,12 @@ class PolicyGradientLearner(TorchLearner):
         if one is not finite.
         """
         steps: Sequence[Step] = ray.get(parts[torch.distributed.get_rank()])
-        return [self._make(step) for step in steps]
-
-    def _make(self, step: Step) -> Figures:
-        batches = {head: SampleBatch(batch) for head, batch in self.step.begin(step).items()}
-        self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
-        return self._figures
+        figures = []
+        for step in steps:
+            batches = {head: SampleBatch(batch) for head, batch in self.step.begin(step).items()}
+            self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
+            figures.append(self._figures)
+        return figures
 
     def compute_loss_for_module(
         self, *, module_id: str, config: AlgorithmConfig, batch: dict[str, Any], fwd_out: dict[str, Any]

@@ -56,23 +56,24 @@ def ray_session(
     everywhere = S3_SETTINGS | OWN_GPUS
     environment = {"env_vars": {name: os.environ.get(name, value) for name, value in everywhere.items()}}
     logging.getLogger("ray._private.authentication.authentication_token_setup").setLevel(logging.ERROR)
-    with _kept_signals():
-        if os.environ.get("RAY_ADDRESS"):
-            ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
-        else:
-            check_gpus(num_gpus)
-            for name, value in LOCAL_SETTINGS.items():
-                os.environ.setdefault(name, value)
-            _start(
-                address="local",
-                num_cpus=max(num_cpus, os.cpu_count() or 1),
-                resources=dict(resources or {}),
-                object_store_memory=object_store_bytes or None,
-                include_dashboard=False,
-                runtime_env=environment,
-                logging_level=logging.WARNING,
-                log_to_driver=False,
-            )
+    settings: dict[str, Any] = {"runtime_env": environment, "logging_level": logging.WARNING, "log_to_driver": False}
+    handler = signal.getsignal(signal.SIGTERM)
+    if os.environ.get("RAY_ADDRESS"):
+        ray.init(**settings)
+    else:
+        check_gpus(num_gpus)
+        for name, value in LOCAL_SETTINGS.items():
+            os.environ.setdefault(name, value)
+        _start(
+            address="local",
+            num_cpus=max(num_cpus, os.cpu_count() or 1),
+            resources=dict(resources or {}),
+            object_store_memory=object_store_bytes or None,
+            include_dashboard=False,
+            **settings,
+        )
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)  # Ray takes it over, and its way to end a process is to abort it
     try:
         yield
     finally:
@@ -97,15 +98,6 @@ def _start(**settings: Any) -> None:
                 ) from error
         else:
             return
-
-
-@contextmanager
-def _kept_signals() -> Iterator[None]:
-    """Set back what SIGTERM does: Ray takes it over, and its way to end a process is to abort it."""
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, handler)
 
 
 def check_gpus(wanted: int) -> None:
