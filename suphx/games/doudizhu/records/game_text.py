@@ -117,7 +117,8 @@ class DouDizhuText:
         """Return what a seat sees: the bottom cards, each seat's cards left and last move, and its own hand."""
         t, moves = simulator.tables[table], simulator.moves
         own = int(t["hands"][seat])
-        lines = [f"bottom cards, dealt to the landlord: {_spaced(int(t['bottom']))}   bombs: {int(t['num_bombs'])}"]
+        bottom = " ".join(cards_text(int(t["bottom"])))
+        lines = [f"bottom cards, dealt to the landlord: {bottom}   bombs: {int(t['num_bombs'])}"]
         if t["first_bidder"] != NO_SEAT:
             lines[0] += f"   bid: {int(t['stake'])}"
         for turn in range(1, NUM_SEATS + 1):
@@ -160,10 +161,6 @@ def _cards(moves: Moves, move: int) -> str:
     """Return the cards of a move: what there is most of first, such as a trio before its kicker."""
     text = move_text(moves, move)
     return text if text == PASS_TEXT else "".join(sorted(text, key=text.count, reverse=True))
-
-
-def _spaced(cards: int) -> str:
-    return " ".join(cards_text(cards))
 
 
 def _grouped(cards: int) -> str:
