@@ -47,10 +47,7 @@ GAMES = {
     entry.name: entry
     for entry in (
         GameEntry(
-            name=DEFAULT_GAME,
-            title="riichi",
-            module="suphx.games.riichi.game",
-            names="suphx.games.riichi.names",
+            name=DEFAULT_GAME, title="riichi", module="suphx.games.riichi.game", names="suphx.games.riichi.names"
         ),
         GameEntry(
             name="doudizhu",

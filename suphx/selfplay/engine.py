@@ -20,14 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.observation import (
-    FIRST_OLDER,
-    LATEST,
-    WEAK,
-    Observations,
-    PolicyOutputs,
-    joined_observations,
-)
+from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs, joined_observations
 from suphx.models.device import find_device
 from suphx.models.inference import InferenceConfig, InferenceNet
 from suphx.models.policy import PolicyNet

@@ -138,11 +138,7 @@ def train_on_workers(
 
 
 def _train(
-    job: HeadTraining,
-    folder: Path,
-    config: DataParallelConfig,
-    location: CheckpointLocation,
-    report: Report | None,
+    job: HeadTraining, folder: Path, config: DataParallelConfig, location: CheckpointLocation, report: Report | None
 ) -> None:
     import ray
     import ray.train

@@ -10,10 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-S3_SETTINGS = {
-    "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
-    "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
-}
+S3_SETTINGS = {"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required"}
 """Ray writes to buckets through Amazon's C++ library: without these it sends what many other servers refuse (411)."""
 
 LOCAL_SETTINGS = {"RAY_task_events_report_interval_ms": "0", "RAY_max_direct_call_object_size": "1048576"}

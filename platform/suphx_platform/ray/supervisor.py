@@ -323,12 +323,7 @@ class MissingParts:
     """Consumes: the names of the parts that live. Produces: lines. Waits for: nothing."""
 
     def __init__(
-        self,
-        parts: Collection[str],
-        say: Callable[[str], None],
-        *,
-        remedy: str,
-        needs: Mapping[str, str] | None = None,
+        self, parts: Collection[str], say: Callable[[str], None], *, remedy: str, needs: Mapping[str, str] | None = None
     ) -> None:
         self._needs = needs or {}
         self._parts, self._say, self._remedy = set(parts), say, remedy

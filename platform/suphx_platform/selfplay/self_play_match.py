@@ -290,11 +290,7 @@ def _change(entry: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> d
 
 def _figures(difference: PairedDifference) -> dict[str, Any]:
     interval = difference.interval
-    return {
-        "difference": difference.mean,
-        "interval": [interval.low, interval.high],
-        "is_widened": interval.is_widened,
-    }
+    return {"difference": difference.mean, "interval": [interval.low, interval.high], "is_widened": interval.is_widened}
 
 
 def match_figures(entry: Mapping[str, Any]) -> dict[str, float]:

@@ -65,10 +65,7 @@ def play(player: Player, indices: list[int], tasks: list[GameTask] = TASKS) -> d
 
 @pytest.mark.parametrize(
     ("plan", "tasks"),
-    [
-        *((new_plan(num_tables=number), TASKS[:4]) for number in (1, 2, 5)),
-        (side_plan("rule", "random"), BLOCKS),
-    ],
+    [*((new_plan(num_tables=number), TASKS[:4]) for number in (1, 2, 5)), (side_plan("rule", "random"), BLOCKS)],
 )
 def test_tasks_are_played_as_in_one_process_however_many_side_by_side(plan: GamePlan, tasks: list[GameTask]) -> None:
     expected = dict(plan.play_tasks(plan.load_agents(), iter(enumerate(tasks)), lambda games: None))

@@ -238,10 +238,7 @@ def test_a_wrong_value_that_a_worker_meets_is_raised_here_by_its_first_attempt(t
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
 def test_a_training_that_diverges_ends_at_once_and_names_a_place_that_stays(tmp_path: Path) -> None:
-    diverging = job(
-        SHORT,
-        data=replace(head_data(RIICHI_HEAD), encode=Diverging(tmp_path, RIICHI_HEAD)),
-    )
+    diverging = job(SHORT, data=replace(head_data(RIICHI_HEAD), encode=Diverging(tmp_path, RIICHI_HEAD)))
     with pytest.raises(DivergedError, match=f"at step 1 .* are in the checkpoints in {tmp_path}/stage/workers"):
         train_on_workers(diverging, tmp_path / "stage", TWO, CheckpointLocation(str(tmp_path / "stage")))
     assert len(list(tmp_path.glob("encoder-*"))) == 2

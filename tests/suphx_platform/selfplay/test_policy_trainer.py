@@ -183,11 +183,7 @@ GUARDED = replace(
 
 @pytest.mark.parametrize(
     ("reward", "learner"),
-    [
-        ("round_score", CONFIG.learner),
-        ("global_prediction", CONFIG.learner),
-        ("global_prediction", GUARDED),
-    ],
+    [("round_score", CONFIG.learner), ("global_prediction", CONFIG.learner), ("global_prediction", GUARDED)],
 )
 def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
     unbroken: Run, tmp_path: Path, reward: RewardName, learner: LearnerConfig
