@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing.synchronize import Barrier
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,7 +41,7 @@ _barrier: list[Barrier] = []  # of a worker process, set as it starts
 
 
 def bench_selfplay(
-    case: SelfplayCase, play: Callable[[SelfplayCase, PolicySet], Together], *, say: Callable[[str], None]
+    case: SelfplayCase, play: Callable[[SelfplayCase, PolicySet], dict[str, Any]], *, say: Callable[[str], None]
 ) -> dict[str, object]:
     """Return the JSON object of ``suphx bench selfplay``; ``play``: ``play_here``, or ``play_over_ray``.
 
@@ -56,9 +57,9 @@ def bench_selfplay(
         all_cores = all_cores_rate(case, policy_set)
     say("measuring self-play end to end")
     played = play(case, policy_set)
-    rate, ideal = played.decisions_per_second, alone.ideal(case.num_cores)
+    rate, ideal = played["decisions_per_second"], alone.ideal(case.num_cores)
     return {
-        **asdict(played),
+        **played,
         "hanchans_per_second": rate / alone.decisions_per_hanchan,
         "ideal_decisions_per_second": ideal,
         "ratio": rate / ideal,
@@ -99,7 +100,7 @@ def _play_alone(case: SelfplayCase, policy_set: PolicySet) -> float:
         return num_decisions / (time.monotonic() - started)
 
 
-def play_here(case: SelfplayCase, policy_set: PolicySet) -> Together:
+def play_here(case: SelfplayCase, policy_set: PolicySet) -> dict[str, Any]:
     """Play in this process as a run does; batches are taken from the buffer and dropped."""
     engine, buffer = case.engine(policy_set), ReplayBuffer(ReplayBufferConfig(), (DISCARD_HEAD,))
     with closing(LocalEngine(engine)) as local:
@@ -285,46 +286,28 @@ def _forward_rate(
 COUNTS = ("requests", "observations", "request_bytes", "reply_bytes", "busy_seconds")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
-    """What was measured end to end."""
-
-    decisions_per_second: float
-    observations_per_second: float
-    messages_per_second: dict[str, float]
-    """Requests to engines, and fragments of decisions that simulators hand over."""
-    cpu_seconds: float
-    """Of a decision, over all threads and processes."""
-    cores_used: dict[str, float]
-    """By kind of process: CPU seconds in a second."""
-    waiting_shares: dict[str, float | None]
-    """Share of the time in which simulators, engines, buffer, driver, learner had nothing to do; null: not there."""
-    bytes_per_decision: dict[str, float]
-    memory_peak_bytes: dict[str, int]
-
-
 def together(
     case: SelfplayCase, spent: Mapping[str, float], *, cores_used: dict[str, float], memory_peak_bytes: dict[str, int]
-) -> Together:
-    """Return what comes of sums ``spent`` over the measured time."""
+) -> dict[str, Any]:
+    """Return what comes of sums ``spent`` over the measured time, as docs/measuring.md explains it."""
     num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
     names = ("request", "reply", "trajectory")
     seconds = spent["seconds"]
     if not num_decisions:
         raise ValueError(f"no decision was made in {seconds:.3g} s: measure longer, with --seconds")
-    return Together(
-        decisions_per_second=num_decisions / seconds,
-        observations_per_second=spent["observations"] / seconds,
-        messages_per_second={name: spent[name] / seconds for name in ("requests", "fragments")},
-        cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
-        cores_used=cores_used,
-        waiting_shares={
+    return {
+        "decisions_per_second": num_decisions / seconds,
+        "observations_per_second": spent["observations"] / seconds,
+        "messages_per_second": {name: spent[name] / seconds for name in ("requests", "fragments")},
+        "cpu_seconds": sum(cores_used.values()) * seconds / num_decisions,
+        "cores_used": cores_used,
+        "waiting_shares": {
             "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
             "engines": 1 - spent["busy_seconds"] / (seconds * (case.num_engines or case.num_simulators)),
             "buffer": 1 - spent["buffer_seconds"] / seconds,
             "driver": 1 - spent["driver_seconds"] / seconds if "driver_seconds" in spent else None,
             "learner": None,
         },
-        bytes_per_decision={name: spent[f"{name}_bytes"] / num_decisions for name in names},
-        memory_peak_bytes=memory_peak_bytes,
-    )
+        "bytes_per_decision": {name: spent[f"{name}_bytes"] / num_decisions for name in names},
+        "memory_peak_bytes": memory_peak_bytes,
+    }

@@ -17,7 +17,7 @@ from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.local_backend import SelfPlay
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_platform.bench.selfplay import COUNTS, FIRST_STEPS, SelfplayCase, Together, together
+from suphx_platform.bench.selfplay import COUNTS, FIRST_STEPS, SelfplayCase, together
 from suphx_platform.ray.backend import ray_backend
 from suphx_platform.ray.parts import policy_gradient_parts
 from suphx_platform.ray.process import Health, cpu_seconds, peak_bytes
@@ -25,7 +25,7 @@ from suphx_platform.ray.process import Health, cpu_seconds, peak_bytes
 _NEVER = 1_000_000_000
 
 
-def play_over_ray(case: SelfplayCase, policy_set: PolicySet) -> Together:
+def play_over_ray(case: SelfplayCase, policy_set: PolicySet) -> dict[str, Any]:
     """Let simulators and engines play for the seconds of ``case``, as a run would have them."""
     driver = _Driver(case, policy_set)
     try:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from suphx.json_text import parse_json
 from suphx_platform.storage.storage import Storage
@@ -61,16 +61,6 @@ class Attempt:
         return f"{self.ended or f'started {self.started}, end unknown'}: {self.reason}"
 
 
-class Notes(Protocol):
-    """Where small files of runs are kept; their names begin with the id of the run. Both verbs may raise OSError."""
-
-    def put_note(self, key: str, data: bytes) -> None:
-        """Keep a small file that must not exist."""
-
-    def notes(self, prefix: str) -> Mapping[str, bytes]:
-        """Return the small files whose names begin with ``prefix``."""
-
-
 class MlflowNotes:
     """Small files as artifacts of a run in MLflow, which must have begun."""
 
@@ -99,6 +89,10 @@ class MlflowNotes:
             target = Path(space) / "notes"
             self._store.download(f"runs:/{run.info.run_id}/{folder}", target)
             return {f"{prefix}{path.name}": path.read_bytes() for path in target.iterdir() if path.is_file()}
+
+
+Notes = Storage | MlflowNotes
+"""Where small files of runs are kept; their names begin with the id of the run. Both verbs may raise OSError."""
 
 
 def places(config: StorageConfig | None, runs: Path) -> dict[str, Notes]:
