@@ -133,16 +133,13 @@ def _check_weights(path: Path, tensors: dict[str, Tensor], layout: RowLayout, he
     if fits:
         with torch.device("meta"):
             expected = new_net(header.kind, layout, config).state_dict()
-        fits = {name: _form(tensor) for name, tensor in tensors.items()} == {
-            name: _form(tensor) for name, tensor in expected.items()
-        }
+        fits = tensors.keys() == expected.keys() and all(
+            (tensor.shape, tensor.dtype) == (expected[name].shape, expected[name].dtype)
+            for name, tensor in tensors.items()
+        )
     if not fits:
         raise ValueError(f"{path}: the weights do not fit the net of its own header: train again")
     check_finite(path, tensors)
-
-
-def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
-    return tensor.shape, tensor.dtype
 
 
 def _header(path: Path, raw: Header) -> CheckpointHeader:
@@ -156,7 +153,9 @@ def _header(path: Path, raw: Header) -> CheckpointHeader:
         if fields.get("calibration") is not None:
             fields["calibration"] = Calibration(**fields["calibration"])
         header = CheckpointHeader(kind=kind, **fields)
-        _check_types(header)
+        for name, type_ in (("rules", str | dict), ("step", int), ("metrics", dict), ("extra", dict)):
+            if not isinstance(getattr(header, name), type_):
+                raise TypeError(f"{name} is {getattr(header, name)!r:.40}")
     except (KeyError, TypeError, ValueError) as error:
         reason = shortened(str(error), 200)
         raise ValueError(f"{path} has a damaged header ({reason}): restore it or train again") from error
@@ -171,12 +170,6 @@ def _kind(game: Any, role: Any, decision: Any) -> DecisionKind:
         if (kind.role, kind.name) == (role, decision):
             return kind
     raise ValueError(f"{decision!r:.40} of {role!r:.40} is no decision of {game}")
-
-
-def _check_types(header: CheckpointHeader) -> None:
-    for name, kind in (("rules", str | dict), ("step", int), ("metrics", dict), ("extra", dict)):
-        if not isinstance(getattr(header, name), kind):
-            raise TypeError(f"{name} is {getattr(header, name)!r:.40}")
 
 
 def _check_same(

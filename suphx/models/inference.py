@@ -65,7 +65,8 @@ class PackedNet:
         for stem in self._stems[1:]:
             columns += stem.convolve(rows[:, first:])
         features = torch.zeros(len(rows) * _STEP + 1, columns.shape[2])
-        torch.add(columns, self._stem_bias, out=_columns_of(features))
+        inner = features[1:].view(-1, _STEP, features.shape[1])[:, :NUM_COLUMNS]  # the columns of the rows
+        torch.add(columns, self._stem_bias, out=inner)
         features.relu_()
         room = torch.empty_like(features)
         for block in self._blocks:
@@ -142,11 +143,6 @@ class _Call:
         hidden = nn.functional.linear(columns[1:].view(-1, _STEP * self._channels), self._weights, self._bias)
         logits: Tensor = self._last(self._hidden(hidden.relu_()).relu_())
         return logits
-
-
-def _columns_of(features: Tensor) -> Tensor:
-    """Return a view [n, 34, channels] of the columns of the rows."""
-    return features[1:].view(-1, _STEP, features.shape[1])[:, :NUM_COLUMNS]
 
 
 def _finish(features: Tensor) -> None:
@@ -243,11 +239,18 @@ class InferenceNet:
         self.num_planes = net.num_planes
         self.observation_bytes = net.observation_bytes
         self.is_bf16 = uses_bf16(config.precision, device)
-        self.batch_sizes = config.batch_sizes or _default_batch_sizes(device, config.compilation)
+        is_plain = device.type != "cuda" and resolve_compilation(config.compilation, device) == "none"
+        defaults = _GPU_BATCH_SIZES if device.type == "cuda" else () if is_plain else (_CPU_ROWS,)
+        self.batch_sizes = config.batch_sizes or defaults
         self._net = self._prepare(net)
         self._batches: dict[int, _Batch] = {}
         # Graphs are recorded here, so that a part that is not compiled would stay unseen: it is an error.
-        self._make_batches(compiled(self._net, config.compilation, device, fullgraph=True))
+        forward = compiled(self._net, config.compilation, device, fullgraph=True)
+        pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
+        for size in reversed(self.batch_sizes):  # the largest first: the others fit into its memory
+            rows = torch.zeros(size, self.observation_bytes, dtype=torch.uint8, device=device)
+            with torch.inference_mode():
+                self._batches[size] = _Batch(forward, rows) if pool is None else _RecordedBatch(forward, rows, pool)
 
     @torch.inference_mode()
     def __call__(self, rows: Tensor) -> Tensor:
@@ -287,13 +290,6 @@ class InferenceNet:
                 weight = module.conv.weight
                 weight.data = weight.data.transpose(1, 2).contiguous().transpose(1, 2)
         return folded
-
-    @torch.inference_mode()
-    def _make_batches(self, forward: Forward) -> None:
-        pool = torch.cuda.graph_pool_handle() if self.device.type == "cuda" else None
-        for size in reversed(self.batch_sizes):  # the largest first: the others fit into its memory
-            rows = torch.zeros(size, self.observation_bytes, dtype=torch.uint8, device=self.device)
-            self._batches[size] = _Batch(forward, rows) if pool is None else _RecordedBatch(forward, rows, pool)
 
 
 class _Batch:
@@ -384,12 +380,6 @@ def plan_batches(num_rows: int, sizes: Sequence[int]) -> list[int]:
         num_rows -= fitting
         if num_rows <= 0:
             return plan
-
-
-def _default_batch_sizes(device: torch.device, compilation: Compilation) -> tuple[int, ...]:
-    if device.type == "cuda":
-        return _GPU_BATCH_SIZES
-    return () if resolve_compilation(compilation, device) == "none" else (_CPU_ROWS,)
 
 
 def inference_flops(net: PolicyNet) -> int:

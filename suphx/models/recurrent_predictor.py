@@ -68,12 +68,7 @@ def predictor_weights(state: Mapping[str, F32], mean: float, spread: float) -> P
     )
 
 
-_GRU_NAMES = {
-    "inputs": "weight_ih",
-    "units": "weight_hh",
-    "input_biases": "bias_ih",
-    "unit_biases": "bias_hh",
-}
+_GRU_NAMES = {"inputs": "weight_ih", "units": "weight_hh", "input_biases": "bias_ih", "unit_biases": "bias_hh"}
 
 
 @jit

@@ -134,11 +134,7 @@ def trajectory_loss(
 
 
 def adapt_net(
-    net: PolicyNet,
-    decisions: SeatDecisions,
-    rewards: F32,
-    config: AdaptationConfig,
-    critic: CriticNet | None = None,
+    net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: AdaptationConfig, critic: CriticNet | None = None
 ) -> PolicyNet:
     """Return a copy of ``net`` after one pass of equation 6 over the trajectories.
 

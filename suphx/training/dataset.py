@@ -120,7 +120,8 @@ class _Buffer:
         if self._room is None or end > num_samples(self._room):
             # Behind what is wanted there must be room for the rest of the last chunk. Memory that is never written to
             # costs nothing.
-            room = _room_like(chunk, max(end, wanted) + max(end, wanted) // 4)
+            num_rows, arrays = max(end, wanted) + max(end, wanted) // 4, (chunk.planes, chunk.masks, chunk.labels)
+            room = Samples(*(np.empty((num_rows, *array.shape[1:]), array.dtype) for array in arrays))
             if self._room is not None:
                 _write(room, 0, take(self._room, slice(0, self._num_rows)))
             self._room = room
@@ -132,11 +133,6 @@ class _Buffer:
         """Return views of what is there."""
         assert self._room is not None
         return take(self._room, slice(0, self._num_rows))
-
-
-def _room_like(samples: Samples, num_rows: int) -> Samples:
-    arrays = (samples.planes, samples.masks, samples.labels)
-    return Samples(*(np.empty((num_rows, *array.shape[1:]), array.dtype) for array in arrays))
 
 
 def _write(room: Samples, start: int, samples: Samples) -> None:
@@ -184,7 +180,10 @@ class SampleStream:
         self._chunk_kyokus = config.chunk_kyokus
         self._num_chunks = -(-len(kyokus) // config.chunk_kyokus)
         self._num_workers = config.num_workers
-        self._pool = _start_workers(encode, augment, config.num_workers) if config.num_workers else None
+        self._pool: ProcessPoolExecutor | None = None
+        if config.num_workers:  # spawned, not forked: a fork of a process that has run torch or numba may hang
+            context, work = multiprocessing.get_context("spawn"), (encode, augment)
+            self._pool = ProcessPoolExecutor(config.num_workers, context, initializer=_become_worker, initargs=work)
         self._batches = self._iterate()
 
     def __iter__(self) -> Iterator[Samples]:
@@ -222,20 +221,17 @@ class SampleStream:
         end_chunk, has_room = first_chunk, True
         while end_chunk < self._num_chunks and has_room:
             chunk = next(chunks)
-            self._check_batch_fits(chunk)
+            needed = self._batch_size * sample_bytes(chunk)
+            if needed > self._window_bytes:
+                raise ValueError(
+                    f"batch_size is {self._batch_size}, which needs {needed:,} bytes: lower it, "
+                    f"or raise buffer_bytes to at least {2 * needed:,}"
+                )
             has_room = self._buffer.append(chunk)
             end_chunk += 1
         samples = self._buffer.samples()
         random = np.random.default_rng([self._seed, self.position.epoch, 1 + first_chunk])
         return _Window(samples, random.permutation(num_samples(samples)), end_chunk)
-
-    def _check_batch_fits(self, chunk: Samples) -> None:
-        needed = self._batch_size * sample_bytes(chunk)
-        if needed > self._window_bytes:
-            raise ValueError(
-                f"batch_size is {self._batch_size}, which needs {needed:,} bytes: lower it, "
-                f"or raise buffer_bytes to at least {2 * needed:,}"
-            )
 
     def _cut(self, window: _Window, carry: Samples | None) -> Generator[Samples, None, Samples | None]:
         """Yield the batches of ``window``, the carried rows first; return the rows that it leaves to the next."""
@@ -350,12 +346,6 @@ def _span(kyokus: NDArray[np.int64]) -> str:
 
 
 _work: tuple[Encode, Augment | None] | None = None  # set in worker processes only
-
-
-def _start_workers(encode: Encode, augment: Augment | None, num_workers: int) -> ProcessPoolExecutor:
-    # Spawned, not forked: a fork of a process that has run torch or numba threads may hang.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(num_workers, context, initializer=_become_worker, initargs=(encode, augment))
 
 
 def _become_worker(encode: Encode, augment: Augment | None) -> None:

@@ -94,15 +94,19 @@ class UpdateControl:
         target of the update, by head name.
         """
         figures = mean_figures(parts, found)
-        rows, is_alone = _num_decisions(parts), self.is_critic_alone
+        is_alone = self.is_critic_alone
         num_updates = max(control.num_updates for control in self._controls.values())
         for head, values in figures.items():
             moves_policy = not is_alone and not values.get("stopped_share")
             if "entropy" in values:  # of a policy
-                values |= self._measure(head, values["entropy"], num_updates, moves_policy=moves_policy)
+                entropy, config = values["entropy"], self._config.entropy
+                control = self._controls[head].measured(entropy, num_updates)
+                values |= {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
+                self._controls[head] = control.after(entropy, config) if moves_policy else control
             self._policy_updates[head] += moves_policy
-            if is_alone:
-                self._critic_decisions[head] += rows[head]
+            if is_alone:  # the rows without those that only keep learners in step
+                batches = [step[head] for own in parts for step in own if head in step]
+                self._critic_decisions[head] += sum(len(batch.decisions) for batch in batches if batch.weight)
         self.num_updates += 1
         return figures
 
@@ -121,15 +125,6 @@ class UpdateControl:
         self._policy_updates = dict(values["policy_updates"])
         self._critic_decisions = dict(values["critic_decisions"])
         self.num_updates = values["num_updates"]
-
-    def _measure(self, head: str, entropy: float, num_updates: int, *, moves_policy: bool) -> dict[str, float]:
-        """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update.
-
-        ``num_updates``: those before it by which the target is annealed.
-        """
-        control, config = self._controls[head].measured(entropy, num_updates), self._config.entropy
-        self._controls[head] = control.after(entropy, config) if moves_policy else control
-        return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
 
     def _step_by_learner(self, step: Mapping[str, Decisions]) -> list[Step]:
         """Return each learner's share of a step: whole trajectories, as even as they allow.
@@ -181,15 +176,6 @@ def mean_figures(parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figur
             value = sum(weight * value for weight, value in weighted) / sum(weight for weight, _ in weighted)
         result.setdefault(head, {})[name] = value
     return result
-
-
-def _num_decisions(parts: Sequence[Sequence[Step]]) -> dict[str, int]:
-    """Return the rows of an update by head name, without those that only keep learners in step."""
-    rows: dict[str, int] = {}
-    for batches in (step for own in parts for step in own):
-        for head, batch in batches.items():
-            rows[head] = rows.get(head, 0) + (len(batch.decisions) if batch.weight else 0)
-    return rows
 
 
 KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]

@@ -230,27 +230,20 @@ class EntropyControl:
         own = self.measured(entropy)
         target = own.target_now(config)
         assert target is not None
-        return replace(own._moved(entropy, target, config), num_updates=self.num_updates + 1)
-
-    def _moved(self, entropy: float, target: float, config: EntropyConfig) -> EntropyControl:
         past = entropy if self.recent is None else self.recent
         recent = config.memory * past + (1 - config.memory) * entropy
         summed = self.alpha if self.summed is None else self.summed
         extra = config.gain * (target - recent)
-        if not _is_held(summed + extra, extra, config.max_alpha):
+        is_held = (extra < 0 and summed + extra <= 0) or (extra > 0 and summed + extra >= config.max_alpha)
+        if not is_held:  # alpha is not beyond a bound to which the proportional term pushes it
             summed = next_alpha(summed, recent, target, config)
         alpha = min(max(summed + extra, 0.0), config.max_alpha)
-        return replace(self, alpha=alpha, summed=summed, recent=recent)
+        return replace(own, alpha=alpha, summed=summed, recent=recent, num_updates=self.num_updates + 1)
 
 
 def next_alpha(alpha: float, entropy: float, target: float, config: EntropyConfig) -> float:
     """Return alpha + beta * (target - entropy), kept in 0 … ``max_alpha`` (paper, equation 3)."""
     return min(max(alpha + config.rate * (target - entropy), 0.0), config.max_alpha)
-
-
-def _is_held(alpha: float, extra: float, max_alpha: float) -> bool:
-    """Tell whether ``alpha`` is beyond a bound to which the proportional term ``extra`` pushes it."""
-    return (extra < 0 and alpha <= 0) or (extra > 0 and alpha >= max_alpha)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,12 +143,6 @@ def copied_gradients(net: nn.Module) -> dict[str, Tensor]:
     return {key: p.grad.clone() for key, p in net.named_parameters() if p.grad is not None}
 
 
-def drop_gradients(net: nn.Module) -> None:
-    """Take all gradients from ``net``: optimizers then leave its parameters as they are."""
-    for parameter in net.parameters():
-        parameter.grad = None
-
-
 def gradient_cosine(now: Mapping[str, Tensor], last: Mapping[str, Tensor]) -> Tensor:
     """Return the cosine, 0-d, of two gradients of the same parameters.
 
@@ -291,9 +285,17 @@ class LearningStep:
         DivergedError if a gradient is not finite.
         """
         norms = clip_gradients(self._nets, self._config.max_grad_norm)
-        gradients = {head: copied_gradients(self.actors[head].policy) for head in self._learning_policies()}
+        heads, max_kl, last = [h for h, part in self._step.items() if part.learns_policy], 0.0, self.last_gradients
+        gradients = {head: copied_gradients(self.actors[head].policy) for head in heads}
         pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
-        pending |= self._kl_of_all_learners() | self._cosines(gradients)
+        if self._config.algorithm == "policy_gradient":
+            max_kl = self._config.trust_region.max_kl
+        if max_kl and heads:  # KL(policy that played || policy) over all learners' rows
+            parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
+            pending |= {(head, _ALL_KL): kl for head, kl in zip(heads, self._sum_of_learners(parts), strict=True)}
+        for head, now in gradients.items():
+            if last.get(head):
+                pending[head, "gradient_cosine"] = gradient_cosine(now, last[head])
         self._pending = {}
         values = torch.stack(
             [value.detach().float() for value in pending.values()]
@@ -305,7 +307,13 @@ class LearningStep:
             norm = figures[head][f"{name}_norm"]
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {head} {name} net is {norm}")
-        self._stop_policies(figures)
+        for head, part in self._step.items():
+            own = figures[head]
+            if _ALL_KL in own:
+                own["stopped_share"] = float(own.pop(_ALL_KL) > max_kl)
+            if not part.learns_policy or own.get("stopped_share"):
+                for parameter in self.actors[head].policy.parameters():
+                    parameter.grad = None  # optimizers then leave it as it is
         self.last_gradients |= {h: own for h, own in gradients.items() if not figures[h].get("stopped_share")}
         return figures
 
@@ -366,36 +374,11 @@ class LearningStep:
         state: dict[str, Tensor] = self.optimizers[head, name.split(".")[0]].state[parameter]
         return state
 
-    def _learning_policies(self) -> list[str]:
-        return [head for head, part in self._step.items() if part.learns_policy]
-
-    def _kl_of_all_learners(self) -> dict[tuple[str, str], Tensor]:
-        """Return KL(policy that played || policy) over all learners' rows, for each head that it limits."""
-        heads = self._learning_policies()
-        if not self._config.trust_region.max_kl or not heads or self._config.algorithm == "monte_carlo":
-            return {}
-        parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
-        parts = self._sum_of_learners(parts)
-        return {(head, _ALL_KL): part for head, part in zip(heads, parts, strict=True)}
-
     def _sum_of_learners(self, own: Tensor) -> Tensor:
         """Return the sum of a tensor over all learners, which all call this in the same order."""
         if self._is_distributed:
             torch.distributed.all_reduce(own)
         return own
-
-    def _cosines(self, gradients: Mapping[str, Mapping[str, Tensor]]) -> dict[tuple[str, str], Tensor]:
-        last = self.last_gradients
-        return {(h, "gradient_cosine"): gradient_cosine(now, last[h]) for h, now in gradients.items() if last.get(h)}
-
-    def _stop_policies(self, figures: Figures) -> None:
-        """Take the gradients of policies that must not move; note the share of stopped updates."""
-        for head, part in self._step.items():
-            own = figures[head]
-            if _ALL_KL in own:
-                own["stopped_share"] = float(own.pop(_ALL_KL) > self._config.trust_region.max_kl)
-            if not part.learns_policy or own.get("stopped_share"):
-                drop_gradients(self.actors[head].policy)
 
     def _on_device(self, batch: BatchColumns[np.ndarray]) -> BatchColumns[Tensor]:
         columns = cast(dict[str, np.ndarray], batch)

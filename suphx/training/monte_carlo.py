@@ -193,23 +193,17 @@ class RoundPlayer:
         if config.algorithm == "policy_gradient":
             logits = self._inference[seen.decision](seen.planes, lists)
             return list_actions_at(logits, lists.offsets, rng.random(len(own), np.float32))
-        places = self._best(seen)
+        places: I64 = np.zeros(len(lists), np.int64)
+        asked = np.flatnonzero(np.diff(lists.offsets) > 1)  # nets are not asked where only one move is legal
+        if asked.size:
+            several = lists.take(asked)
+            values = self._inference[seen.decision](seen.planes[asked], several)
+            places[asked] = segment_argmax(values.cpu().numpy(), several.offsets) - several.offsets[:-1]
         if config.epsilon:
             explores = rng.random(len(own)) < config.epsilon
             at_random = (rng.random(len(own)) * np.diff(lists.offsets)).astype(np.int64)
             places[explores] = at_random[explores]
         return places, np.zeros(len(own), np.float32)
-
-    def _best(self, seen: Observations) -> I64:
-        """Return the place of the highest value in each list; nets are not asked where only one move is legal."""
-        candidates = _lists(seen)
-        places: I64 = np.zeros(len(candidates), np.int64)
-        asked = np.flatnonzero(np.diff(candidates.offsets) > 1)
-        if asked.size:
-            lists = candidates.take(asked)
-            values = self._inference[seen.decision](seen.planes[asked], lists)
-            places[asked] = segment_argmax(values.cpu().numpy(), lists.offsets) - lists.offsets[:-1]
-        return places
 
     def _learned(self, seen: Observations, places: I64, log_probs: F32, tables: I64, seats: I64) -> _Made:
         """Return what is learned from: the value of each move that was made, or the choices among several."""
@@ -479,10 +473,7 @@ class LocalRounds(LocalParts):
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
         return BackendState(
-            learner=self._learner.state(),
-            latest=self.newest(),
-            counts=self.counts,
-            next_simulator=self._dealt,
+            learner=self._learner.state(), latest=self.newest(), counts=self.counts, next_simulator=self._dealt
         )
 
     def close(self) -> None:

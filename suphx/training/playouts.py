@@ -282,12 +282,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
     A step is a round. ``progress.step`` counts rounds, ``progress.samples`` decisions.
     """
 
-    def __init__(
-        self,
-        job: PlayoutJob,
-        folder: Path,
-        **hooks: Unpack[Hooks],
-    ) -> None:
+    def __init__(self, job: PlayoutJob, folder: Path, **hooks: Unpack[Hooks]) -> None:
         """Deal the first games, or go on from the state in ``folder``; ValueError if it belongs to another training.
 
         ``report`` gets a point of the curves every ``report_every`` rounds.

@@ -73,19 +73,14 @@ def generalised_advantages(
         errors = torch.where(is_last, rewards, following) - values
         traces = ratios.clamp_max(max_ratio) if max_ratio else ratios
         return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
-    steps = _steps(is_joint, is_last)
+    is_first_row = torch.cat([torch.ones_like(is_last[:1]), is_last[:-1]])
+    steps = (~is_joint | is_first_row).long().cumsum(0) - 1  # the number of the step that each row belongs to
     sizes = _sums(steps, torch.ones_like(values)).clamp_min(1)
     step_values, step_ratios = _sums(steps, values) / sizes, _sums(steps, ratios.log()).exp()
     ends = _sums(steps, is_last.to(values.dtype)) > 0
     paid = _sums(steps, rewards * is_last)
     advantages = generalised_advantages(step_values, paid, ends, step_ratios, decay, max_ratio=max_ratio)
     return (step_values + advantages)[steps] - values
-
-
-def _steps(is_joint: Tensor, is_last: Tensor) -> Tensor:
-    """Return int64 [n]: the number of the step that each row belongs to, from 0 on."""
-    is_first_row = torch.cat([torch.ones_like(is_last[:1]), is_last[:-1]])
-    return (~is_joint | is_first_row).long().cumsum(0) - 1
 
 
 def _sums(steps: Tensor, column: Tensor) -> Tensor:
@@ -267,11 +262,7 @@ def value_loss(logits: Tensor, decisions: LossColumns[Tensor], unit: float) -> t
 
 
 def _advantages(
-    logits: Tensor,
-    values: Tensor,
-    rewards: Tensor,
-    decisions: LossColumns[Tensor],
-    config: PolicyGradientConfig,
+    logits: Tensor, values: Tensor, rewards: Tensor, decisions: LossColumns[Tensor], config: PolicyGradientConfig
 ) -> Tensor:
     """Return the advantages [n]: ``rewards`` minus the critic's ``values``, or generalised ones."""
     if config.gae_lambda == 1:
@@ -282,13 +273,7 @@ def _advantages(
     ratios = ratios if config.max_trace_ratio else torch.ones_like(ratios)
     is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
     return generalised_advantages(
-        values,
-        rewards,
-        decisions["is_last"],
-        ratios,
-        config.gae_lambda,
-        is_joint,
-        max_ratio=config.max_trace_ratio,
+        values, rewards, decisions["is_last"], ratios, config.gae_lambda, is_joint, max_ratio=config.max_trace_ratio
     )
 
 

@@ -57,8 +57,26 @@ class GlobalReward:
         """Return float32 [n, 4]: what the deal changed for each seat, in points of a game."""
         changes = np.zeros((len(ends.tables), 4), np.float32)
         if len(changes):
-            lines, starts = encode_game_progress(_after(ends)), encode_game_progress(_before(ends))
-            finals = self._finals(ends)
+            before = GameProgress(
+                round_scores=np.zeros_like(ends.scores_before),
+                scores=ends.scores_before,
+                kyoku=ends.kyoku,
+                honba=ends.honba,
+                kyotaku=ends.kyotaku,
+                is_over=np.zeros(len(ends.kyoku), np.bool_),
+            )
+            after = GameProgress(
+                round_scores=ends.next_scores - ends.scores_before,
+                scores=ends.next_scores,
+                kyoku=ends.next_kyoku,
+                honba=ends.next_honba,
+                kyotaku=ends.next_kyotaku,
+                is_over=ends.placements[:, 0] > 0,
+            )
+            lines, starts = encode_game_progress(after), encode_game_progress(before)
+            finals = np.full(ends.placements.shape, np.nan, np.float32)  # what seats are paid where that counts
+            if self._prediction.last_kyoku == "paid":
+                finals = np.array([np.nan, *self._prediction.points], np.float32)[ends.placements]
             _fill_changes(
                 self._prediction.weights, ends.tables, ends.numbers == 0, starts, lines, finals, self._units,
                 self._expected, changes,
@@ -72,35 +90,6 @@ class GlobalReward:
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state``."""
         self._units, self._expected = state["units"].copy(), state["expected"].copy()
-
-    def _finals(self, ends: KyokuEnds) -> F32:
-        """Return what seats are paid where that counts, nan elsewhere."""
-        if self._prediction.last_kyoku == "predicted":
-            return np.full(ends.placements.shape, np.nan, np.float32)
-        by_place = np.array([np.nan, *self._prediction.points], np.float32)
-        return by_place[ends.placements]
-
-
-def _before(ends: KyokuEnds) -> GameProgress:
-    return GameProgress(
-        round_scores=np.zeros_like(ends.scores_before),
-        scores=ends.scores_before,
-        kyoku=ends.kyoku,
-        honba=ends.honba,
-        kyotaku=ends.kyotaku,
-        is_over=np.zeros(len(ends.kyoku), np.bool_),
-    )
-
-
-def _after(ends: KyokuEnds) -> GameProgress:
-    return GameProgress(
-        round_scores=ends.next_scores - ends.scores_before,
-        scores=ends.next_scores,
-        kyoku=ends.next_kyoku,
-        honba=ends.next_honba,
-        kyotaku=ends.next_kyotaku,
-        is_over=ends.placements[:, 0] > 0,
-    )
 
 
 @jit

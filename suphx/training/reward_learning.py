@@ -190,12 +190,7 @@ class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingPro
     went.
     """
 
-    def __init__(
-        self,
-        learning: RewardLearning,
-        folder: Path,
-        **hooks: Unpack[Hooks],
-    ) -> None:
+    def __init__(self, learning: RewardLearning, folder: Path, **hooks: Unpack[Hooks]) -> None:
         """Make a net, or load the state in ``folder``; ValueError if that belongs to another training.
 
         ``report`` gets the entry of each validation: after an epoch, and when time is up.

@@ -43,14 +43,7 @@ from suphx.training.config import StreamConfig, SupervisedConfig
 from suphx.training.dataset import Encode, SampleStream, StreamPosition, first_samples, num_samples
 from suphx.training.feed import Batch, BatchFeed
 from suphx.training.head_data import HeadData, exchange_suits
-from suphx.training.optimizer import (
-    LossWatch,
-    StepLoss,
-    net_logits,
-    new_optimizer,
-    predict,
-    set_learning_rate,
-)
+from suphx.training.optimizer import LossWatch, StepLoss, net_logits, new_optimizer, predict, set_learning_rate
 from suphx.training.trainer import DivergedError, Hooks, Now, Trainer, TrainingProgress
 from suphx.training.training_state import load_training_state, save_training_state
 from suphx.training.worker_group import ONE_WORKER, WorkerGroup

@@ -223,13 +223,7 @@ class Trainer(ABC, Generic[P, R]):
     """What ``reached`` counts."""
 
     def __init__(
-        self,
-        progress: P,
-        folder: Path,
-        *,
-        save_seconds: float,
-        threads: int = 0,
-        **hooks: Unpack[Hooks],
+        self, progress: P, folder: Path, *, save_seconds: float, threads: int = 0, **hooks: Unpack[Hooks]
     ) -> None:
         """``progress``: of a training that begins; ``folder`` is created; ``threads`` of torch, 0: as many as it has.
 

@@ -89,7 +89,13 @@ def read_state(path: Path, run: dict[str, Any], kind: type[P]) -> tuple[dict[str
         raise ValueError(f"{path} is not a training state of format {FORMAT_VERSION}: delete it to start over")
     if not isinstance(header.get("run"), dict) or not isinstance(header.get("progress"), dict):
         raise ValueError(f"{path} has a damaged header: delete it to start over")
-    _check_same_run(path, header["run"], run)
+    then = header["run"]
+    names = sorted(then.keys() | run.keys())
+    if differences := [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]:
+        raise ValueError(
+            f"{path} belongs to another training ({'; '.join(differences)}): "
+            "restore these settings to continue it, or delete the file to start over"
+        )
     with damage(path):
         positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
         progress = kind(**header["progress"] | {"positions": positions})
@@ -133,13 +139,3 @@ def restore_tensors(tensors: Mapping[str, Tensor], net: nn.Module, optimizer: Op
 def below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors whose names begin with ``prefix``, by the rest of their names."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
-    names = sorted(then.keys() | now.keys())
-    differences = [f"{n} was {then.get(n)}, now {now.get(n)}" for n in names if then.get(n) != now.get(n)]
-    if differences:
-        raise ValueError(
-            f"{path} belongs to another training ({'; '.join(differences)}): "
-            "restore these settings to continue it, or delete the file to start over"
-        )

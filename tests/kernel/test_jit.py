@@ -23,10 +23,7 @@ from tests.repository import REPOSITORY
 
 
 def test_kernels_of_a_module_are_in_its_own_folder() -> None:
-    for kernel, name in (
-        (shanten, "suphx.games.riichi.shanten"),
-        (set_plane, "suphx.games.mahjong.planes"),
-    ):
+    for kernel, name in ((shanten, "suphx.games.riichi.shanten"), (set_plane, "suphx.games.mahjong.planes")):
         path = Path(kernel._cache.cache_path)  # type: ignore[union-attr]  # numba is untyped
         assert path == cache_folder(name, Path(inspect.getfile(inspect.unwrap(kernel))))
         assert path.parent == cache_root() / "kernels"

@@ -7,14 +7,7 @@ import pytest
 import torch
 from psutil import Process
 
-from suphx.models.device import (
-    _has_compiler,
-    _trim,
-    find_device,
-    give_back_memory,
-    resolve_compilation,
-    torch_threads,
-)
+from suphx.models.device import _has_compiler, _trim, find_device, give_back_memory, resolve_compilation, torch_threads
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 

@@ -24,8 +24,7 @@ def three_blocks(target: F32, at: int, source: F32, start: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("add", "num_floats"),
-    [(add_block, 32), (one_block, 32), (add_three_blocks, 96), (three_blocks, 96)],
+    ("add", "num_floats"), [(add_block, 32), (one_block, 32), (add_three_blocks, 96), (three_blocks, 96)]
 )
 def test_a_block_is_added_and_nothing_else(add: Callable[[F32, int, F32, int], None], num_floats: int) -> None:
     target, source = np.arange(200, dtype=np.float32), np.arange(1000, 1200, dtype=np.float32)

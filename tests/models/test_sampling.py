@@ -3,12 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from suphx.models.sampling import (
-    _actions_of_tensors,
-    actions_at,
-    list_actions_at,
-    masked_logits,
-)
+from suphx.models.sampling import _actions_of_tensors, actions_at, list_actions_at, masked_logits
 
 NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
 

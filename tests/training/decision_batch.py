@@ -88,12 +88,7 @@ BATCHES: tuple[Mapping[int, Decisions], ...] = (
 
 
 def loss_columns(
-    *,
-    masks: Tensor,
-    actions: Tensor,
-    log_probs: Tensor,
-    rewards: Tensor,
-    is_last: Tensor | None = None,
+    *, masks: Tensor, actions: Tensor, log_probs: Tensor, rewards: Tensor, is_last: Tensor | None = None
 ) -> LossColumns[Tensor]:
     """Return n decisions; by default each decision is a trajectory."""
     n = len(actions)

@@ -73,9 +73,7 @@ def test_the_ratio_of_a_step_is_truncated_and_not_those_of_its_rows(max_ratio: f
     columns = (values, rewards, is_last, ratios)
     own_values, own_rewards, own_ends, own_ratios = (torch.from_numpy(column) for column in columns)
     advantages = generalised_advantages(
-        *(own_values, own_rewards, own_ends, own_ratios, 0.8),
-        is_joint=torch.from_numpy(is_joint),
-        max_ratio=max_ratio,
+        *(own_values, own_rewards, own_ends, own_ratios, 0.8), is_joint=torch.from_numpy(is_joint), max_ratio=max_ratio
     ).numpy()
     expected_advantages = twin.joint_advantages(
         *(values, rewards, is_last.tolist(), ratios, 0.8, is_joint.tolist(), max_ratio)

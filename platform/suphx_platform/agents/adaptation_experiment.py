@@ -288,9 +288,6 @@ def _reward(experiment: AdaptationExperiment) -> DealReward:
         return points_won
     predictor, header = load_reward_predictor(Path(experiment.reward_predictor))
     prediction = Prediction(
-        weights=weights_of(predictor),
-        points=header.points,
-        exchange_rate=_EXCHANGE_RATE,
-        last_kyoku="paid",
+        weights=weights_of(predictor), points=header.points, exchange_rate=_EXCHANGE_RATE, last_kyoku="paid"
     )
     return PredictedChange(prediction)
