@@ -14,6 +14,7 @@ from suphx.games.dazhong.tables import DazhongTables
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.tournament.kind import load_entrant
+from suphx_platform.tracking.pyfunc_form import columns_of
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
@@ -47,6 +48,8 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     assert cli.main(["evaluate", "--candidate", str(folder / "reinforcement"), *match]) == 0
     assert "over 8 hands" in capsys.readouterr().err
     assert cli.main(["evaluate", "--game", "dazhong", "--candidate", str(folder / "supervised"), *match]) == 0
+    with pytest.raises(ValueError, match="no form as a model of MLflow"):
+        columns_of(folder / "reinforcement")
     agent, tables = load_entrant("dazhong", str(folder / "reinforcement")), DazhongTables(4, Rules())
     tables.begin(np.arange(4), range(4))
     while (waiting := tables.waiting()).size:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suphx.games.registry import candidate_game, game_of_files, has_candidates
+from suphx.games.registry import candidate_game, find_game, find_learning, game_of_files, has_candidates
 from suphx_platform.tracking.mlflow_client import QUIET
 
 if TYPE_CHECKING:
@@ -131,8 +131,10 @@ class PyfuncColumns:
 
 
 def columns_of(nets: Path) -> PyfuncColumns:
-    """Return the form for the nets in a folder; ValueError if the first of them is damaged."""
+    """Return the form for the nets in a folder; ValueError if the first of them is damaged, or if its game has none."""
     name = game_of_files(path.name for path in nets.glob("*.safetensors"))
+    if name is not None and not has_candidates(name) and "archive" not in find_learning(name).options:
+        raise ValueError(f"nets of {find_game(name).title} have no form as a model of MLflow: use them in their folder")
     if name is None or not has_candidates(name):
         example, outputs = json.dumps(RIICHI_EXAMPLE), ("action", "probabilities")
         return PyfuncColumns(model_type="five nets", input=EVENTS, outputs=outputs, example=example)
