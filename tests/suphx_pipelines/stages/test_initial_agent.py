@@ -14,12 +14,14 @@ from suphx_pipelines.pipeline import PipelineResult, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.review import games_of_run
 from suphx_pipelines.runs.provenance import digest_file
+from suphx_pipelines.stages import initial_agent
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.recipe import small_laptop
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.runs.small_run import context_of
 
 pytestmark = pytest.mark.usefixtures("short_games")
 
@@ -96,11 +98,11 @@ def test_weak_nets_are_copied_where_there_are_some(runs: Path, tmp_path: Path) -
     other = load_policy_set(save_random(tmp_path / "other", 2), "mini")
     save_policy_set(nets, other, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
     assert weak_address(nets) == f"{nets}:weak"
-    settings = {"reinforcement__max_updates": "0", "evaluation__hanchans": "8"}
-    whole = run_small(str(nets), runs, **settings).run.folder / "initial_agent"
+    tracker, whole, weak = TrackingStore(runs).start("run", key="run"), tmp_path / "whole", tmp_path / "weak"
+    for agent, folder in ((str(nets), whole), (f"{nets}:weak", weak)):
+        initial_agent.run(context_of(small_recipe(agent), tracker, folder))
     names = (*checkpoint_names(), *checkpoint_names(is_weak=True))
     assert [digest_file(whole / name) for name in names] == [digest_file(nets / name) for name in names]
-    weak = run_small(f"{nets}:weak", runs, **settings).run.folder / "initial_agent"
     assert {path.name for path in weak.glob("*.safetensors")} == set(checkpoint_names())
     assert digest_file(weak / "pong.safetensors") == digest_file(nets / "pong-weak.safetensors")
 

@@ -20,7 +20,6 @@ from suphx_pipelines.tournament.history import read_games
 from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.tracking.mlflow_store import EXPERIMENT
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
@@ -116,17 +115,66 @@ def check_game_pages(folder: Path) -> None:
         assert decision["candidate"] in (folder / "report" / f"{page}.html").read_text()
 
 
+def check_first_night(runs: Path, result: dict[str, Any]) -> None:
+    """What a tournament leaves is in the report and in MLflow."""
+    page = Path(result["report"]).read_text()
+    for text in (
+        *("a-1/reinforcement (candidate)", "New champion: a-1/reinforcement is the first that played."),
+        *("<figcaption>Ratings", "<svg viewBox=", '<a href="game.html">Watch one game of the strongest'),
+    ):
+        assert text in page
+    game = (Path(result["report"]).parent / "game.html").read_text()
+    assert game.startswith("<!DOCTYPE html>")
+    assert "a-1/reinforcement" in game
+    store = TrackingStore(runs)
+    tracked = {run.info.run_name: run for run in store.client.search_runs([store.experiment_id()])}
+    assert set(tracked) == {result["run_id"], "pool", "leaderboard", "decision", "promotion", "sample_game", "report"}
+    kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
+    assert sorted(kept) == ["game.html", "leaderboard.csv", "leaderboard.svg", "pairings.svg", "report.html"]
+    ratings = tracked["leaderboard"].data.metrics
+    assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
+    (model,) = store.client.search_logged_models([store.experiment_id()])
+    nets = (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/data/nets/*.safetensors")
+    assert {path.stem for path in nets} == {"discard", "riichi", "chow", "pong", "kong"}
+    assert model.source_run_id == tracked["promotion"].info.run_id, "no run of MLflow has trained these nets"
+    shown = tracked[str(result["run_id"])].data
+    assert shown.tags["mlflow.note.content"].startswith("**New champion: a-1/reinforcement is the first that played.**")
+    assert shown.metrics["promotion/promoted"] == 1
+    address = AgentSource(store).fetch(CHAMPION, runs / "fetched")
+    original = runs / "a-1" / "reinforcement" / "discard.safetensors"
+    assert (Path(address) / "discard.safetensors").read_bytes() == original.read_bytes()
+
+
+def check_promoted_version(runs: Path, run_id: object) -> None:
+    """A promoted version has its evidence, and links the run that trained it."""
+    store = TrackingStore(runs)
+    version, trained = store.client.get_model_version("suphx", "2"), store.find("b-1")
+    assert trained is not None
+    assert version.run_id == trained.info.run_id
+    for text in ("Against models:/suphx@champion (version 1): −", "over 24 new hanchans",
+                 f"by the tournament `{run_id}` (night 2)", "`b-1`, stage `reinforcement`"):  # fmt: skip
+        assert text in (version.description or "")
+    assert version.tags["opponent"] == CHAMPION
+    assert float(version.tags["difference"]) < 0
+    assert version.tags["hanchans"] == "24"
+    assert 96 <= int(version.tags["decision_hanchans"]) <= 320
+
+
 def test_three_nights(runs: Path) -> None:
     """The first candidate becomes the champion, a clearly better one takes its place, a worse one does not."""
     save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
     first = play(runs, night(1))
+    check_first_night(runs, first)
     assert (first["champion"], first["promoted"]) == ("models:/suphx/1", True)
     assert set(first["agents"]) == {"ukeire", "tsumogiri", "random", "a-1/reinforcement"}
     assert all(row["interval"][0] <= row["rating"] <= row["interval"][1] for row in first["agents"].values())
     assert {row["hanchans"] for row in first["agents"].values()} == {20}
 
     save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    with TrackingStore(runs).start("b-1", key="b-1"):
+        pass
     second = play(runs, night(2))
+    check_promoted_version(runs, second["run_id"])
     assert (second["champion"], second["promoted"]) == ("models:/suphx/2", True)
     assert second["reason"].startswith(f"new champion: b-1/reinforcement beat {CHAMPION}: −")
     assert set(second["agents"]) == {CHAMPION, "ukeire", "tsumogiri", "random", "b-1/reinforcement"}
@@ -160,63 +208,6 @@ def test_three_nights(runs: Path) -> None:
     run_id, _, name = candidate.tags["report"].removeprefix("runs:/").partition("/")
     report = TrackingStore(runs).client.download_artifacts(run_id, name, str(runs.parent))
     assert Path(report).read_bytes() == (Path(third["report"]).parent / "mlflow" / name).read_bytes()
-
-
-def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> None:
-    save_random(runs / "a-1" / "reinforcement")
-    result = play(runs)
-    page = Path(result["report"]).read_text()
-    assert "a-1/reinforcement (candidate)" in page
-    assert "New champion: a-1/reinforcement is the first that played." in page
-    assert "<figcaption>Ratings" in page
-    assert "<svg viewBox=" in page
-    store = TrackingStore(runs)
-    experiment = store.client.get_experiment_by_name(EXPERIMENT)
-    assert experiment is not None
-    tracked = {run.info.run_name: run for run in store.client.search_runs([experiment.experiment_id])}
-    assert set(tracked) == {result["run_id"], "pool", "leaderboard", "decision", "promotion", "sample_game", "report"}
-    kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
-    assert sorted(kept) == ["game.html", "leaderboard.csv", "leaderboard.svg", "pairings.svg", "report.html"]
-    assert '<a href="game.html">Watch one game of the strongest nets' in page
-    game = (Path(result["report"]).parent / "game.html").read_text()
-    assert game.startswith("<!DOCTYPE html>")
-    assert "a-1/reinforcement" in game
-    ratings = tracked["leaderboard"].data.metrics
-    assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
-    (model,) = store.client.search_logged_models([experiment.experiment_id])
-    nets = {
-        path.stem for path in (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/data/nets/*.safetensors")
-    }
-    assert nets == {"discard", "riichi", "chow", "pong", "kong"}
-    assert model.source_run_id == tracked["promotion"].info.run_id, "no run of MLflow has trained these nets"
-    shown = tracked[str(result["run_id"])].data
-    assert shown.tags["mlflow.note.content"].startswith("**New champion: a-1/reinforcement is the first that played.**")
-    assert shown.metrics["promotion/promoted"] == 1
-    address = AgentSource(store).fetch(CHAMPION, runs / "fetched")
-    original = runs / "a-1" / "reinforcement" / "discard.safetensors"
-    assert (Path(address) / "discard.safetensors").read_bytes() == original.read_bytes()
-
-
-def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(runs: Path) -> None:
-    store = TrackingStore(runs)
-    results = []
-    for number, (name, save) in enumerate((("a-1", save_random), ("b-1", save_keeper)), 1):
-        with store.start(name, key=name):
-            save_at(save(runs / name / "reinforcement"), number * 1000)
-        results.append(play(runs, night(number)))
-    result = results[-1]
-    version = store.client.get_model_version("suphx", "2")
-    trained = store.find("b-1")
-    assert trained is not None
-    assert version.run_id == trained.info.run_id
-    run_id = result["run_id"]
-    for text in ("Against models:/suphx@champion (version 1): −", "over 24 new hanchans",
-                 f"by the tournament `{run_id}` (night 2)", "`b-1`, stage `reinforcement`"):  # fmt: skip
-        assert text in (version.description or "")
-    assert version.tags["opponent"] == CHAMPION
-    assert float(version.tags["difference"]) < 0
-    assert version.tags["hanchans"] == "24"
-    assert 96 <= int(version.tags["decision_hanchans"]) <= 320
 
 
 def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
@@ -337,35 +328,21 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, m
     assert results(runs) == results(undisturbed)
 
 
-def test_a_tournament_killed_after_the_alias_moved_says_the_same_again(runs: Path) -> None:
-    save_random(runs / "a-1" / "reinforcement")
-    result = play(runs)
-    folder = runs / str(result["run_id"]) / "promotion"
-    for file in ("done.json", "promotion.json"):
-        (folder / file).unlink()
-    again = play(runs)
-    assert (
-        (again["champion"], again["promoted"]) == (result["champion"], result["promoted"]) == ("models:/suphx/1", True)
-    )
-    assert len(TrackingStore(runs).client.search_model_versions("name = 'suphx'")) == 1
-
-
-def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_path: Path) -> None:
+def test_another_machine_has_the_night_and_earlier_games_from_the_storage(runs: Path, tmp_path: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     recipe = replace(SMALL, storage=StorageConfig(address=str(tmp_path / "storage")))
     here = play(runs, recipe)
+    promotion = runs / str(here["run_id"]) / "promotion"
+    for file in ("done.json", "promotion.json"):  # as after a kill when the alias had moved
+        (promotion / file).unlink()
+    assert play(runs, recipe) == here
+    assert len(TrackingStore(runs).client.search_model_versions("name = 'suphx'")) == 1
     other = tmp_path / "other"
     shutil.copytree(runs, other, ignore=shutil.ignore_patterns("a-1", "nightly-*", "artifacts"))
     there = play(other, recipe)
     assert {**there, "report": "", "tracking_uri": ""} == {**here, "report": "", "tracking_uri": ""}
     assert Path(there["report"]).is_relative_to(other)
-
-
-def test_the_games_of_earlier_nights_come_from_the_storage_where_the_runs_are_gone(runs: Path, tmp_path: Path) -> None:
-    save_random(runs / "a-1" / "reinforcement")
-    recipe = replace(SMALL, storage=StorageConfig(address=str(tmp_path / "storage")))
-    first = play(runs, recipe)
-    shutil.rmtree(runs / str(first["run_id"]))
+    shutil.rmtree(runs / str(here["run_id"]))
     second = play(runs, night(2, recipe))
     table = read_json(runs / str(second["run_id"]) / "leaderboard" / "table.json")
     assert (table["walls"], table["earlier_hanchans"]) == (5, 20)
