@@ -79,11 +79,6 @@ class Night:
         """Return the digest of the anchor: its name itself where it does not play tonight."""
         return next((entrant.digest for entrant in self.pool.entrants if entrant.name == self.anchor), self.anchor)
 
-    @property
-    def all_games(self) -> list[RatedGame]:
-        """Return the games of all nights."""
-        return [*self.earlier.games, *self.games]
-
     def note(self, played: PlayedLineup) -> None:
         """Take the games of a lineup; lineups come in any order."""
         self.games += played.games
@@ -203,16 +198,13 @@ class Kind:
 
     # leaderboard
 
-    def num_deals(self, recipe: Any) -> int:
-        """Return the deals of a night."""
-        return self._number(recipe.leaderboard) // self.texts.units_per_deal
-
-    def check_size(self, recipe: Any, num_agents: int) -> None:
-        """Raise ValueError if that is too few for so many agents."""
+    def num_deals(self, recipe: Any, num_agents: int) -> int:
+        """Return the deals of a night; ValueError if they are too few for so many agents."""
         units = self._number(recipe.leaderboard)
         least = self.texts.units_per_deal * self._scoring.deals_per_lineup * num_agents
         if units < least:
             raise ValueError(f"leaderboard.{self._units} is {units} for {num_agents} agents: use at least {least}")
+        return units // self.texts.units_per_deal
 
     def deals_of(self, seed: int) -> range:
         """Return all deals of a seed."""

@@ -24,7 +24,7 @@ def run(context: Context) -> dict[str, float]:
     """Play tonight's games, go on where a killed stage stopped, and rate the agents by the games of all nights."""
     recipe, folder, kind = context.recipe, context.upstream[POOL], kind_of(context.recipe)
     code, pool = kind.code(recipe), read_pool(folder)
-    kind.check_size(recipe, len(pool.entrants))
+    num_deals = kind.num_deals(recipe, len(pool.entrants))
     night = Night(
         pool=pool,
         earlier=history.read_history(folder / history.HISTORY_NAME, code),
@@ -32,7 +32,6 @@ def run(context: Context) -> dict[str, float]:
         name=recipe.night,
         run_id=context.folder.parent.name,
     )
-    num_deals = kind.num_deals(recipe)
     live = LivePage(context, "leaderboard", links_decision=True)
 
     def page_of(table: dict[str, Any]) -> tuple[str, Sections]:
@@ -67,7 +66,7 @@ def run(context: Context) -> dict[str, float]:
 
 def table_of(kind: Kind, night: Night) -> dict[str, Any]:
     """Return the table of a night, the strongest agent first; agents without a game are left out."""
-    games, pool = night.all_games, night.pool
+    games, pool = [*night.earlier.games, *night.games], night.pool
     champion = None if pool.champion is None else pool.entrants[pool.champion]
     ratings = rate_agents(games, anchor=night.anchor_digest)
     rated = [(entrant, ratings[entrant.digest]) for entrant in pool.entrants if entrant.digest in ratings]
