@@ -152,9 +152,9 @@ def heat_chart(counts: Sequence[Sequence[int]], names: Sequence[str], label: str
         for column, share in enumerate(count / total for count in line):
             if share >= _FEWEST:
                 text = f"record {names[row]}, net {names[column]}: {share:.1%}"
-                place = {"x": _LEFT + column * _CELL, "y": _TOP + row * _CELL, "width": _CELL, "height": _CELL}
+                box = {"x": _LEFT + column * _CELL, "y": _TOP + row * _CELL, "width": _CELL, "height": _CELL}
                 hint, opacity = svg.hint(text) if share >= _HINT_FROM else "", f"{math.sqrt(share):.2f}"
-                parts.append(svg.element("rect", hint, **place, class_="cell", fill_opacity=opacity))
+                parts.append(svg.element("rect", hint, **box, class_="cell", fill_opacity=opacity))
     for number, name in enumerate(names):
         middle = (number + 0.5) * _CELL
         parts.append(svg.words(_LEFT - 3, _TOP + middle + 2.5, name, "end", "small"))
