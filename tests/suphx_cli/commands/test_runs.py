@@ -36,6 +36,13 @@ def runs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def store(runs: Path, _empty_store: Path) -> TrackingStore:
+    """The MLflow store of the folder; its tables are there."""
+    shutil.copy(_empty_store, runs / "mlflow.db")
+    return TrackingStore(runs)
+
+
 def answer(runs: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert cli.main(["runs", *arguments, "--runs", str(runs), "--json"]) == 0, capsys.readouterr().err
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -120,9 +127,8 @@ def test_two_runs_are_compared_side_by_side(runs: Path, capsys: pytest.CaptureFi
 
 
 def test_figures_in_mlflow_are_deleted_with_the_run(
-    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, store: TrackingStore
 ) -> None:
-    store = TrackingStore(runs)
     for name in ("laptop-1", "laptop-2"):
         with closing(store), store.start(name, key=name) as run, run.start("report", key=f"{name}/report/1"):
             pass
@@ -141,7 +147,9 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
     assert TrackingStore(runs).names() == ["laptop-2"]
 
 
-def test_what_mlflow_has_refused_is_sent_again(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_mlflow_has_refused_is_sent_again(
+    runs: Path, capsys: pytest.CaptureFixture[str], store: TrackingStore
+) -> None:
     def refuse(_: object) -> None:
         raise ValueError("status 500")
 
@@ -149,7 +157,6 @@ def test_what_mlflow_has_refused_is_sent_again(runs: Path, capsys: pytest.Captur
         outbox.put({"do": "metrics", "key": "laptop-1", "metrics": [["loss", 2.0, 7, 1]]})
     assert cli.main(["runs", "send", "laptop-1", "--runs", str(runs)]) == 1
     assert "has not taken 1 of 1 message of laptop-1, which are kept" in " ".join(capsys.readouterr().err.split())
-    store = TrackingStore(runs)
     store.begin("laptop-1", key="laptop-1", tags={}, params={})
     assert answer(runs, capsys, "send", "laptop-1") == {"run_id": "laptop-1", "sent": 1}
     assert store.newest_metrics("laptop-1") == {"loss": 2.0}
@@ -157,9 +164,8 @@ def test_what_mlflow_has_refused_is_sent_again(runs: Path, capsys: pytest.Captur
 
 
 def test_figures_stay_when_a_copy_elsewhere_is_deleted_and_go_with_a_run_that_is_named_by_a_link(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], store: TrackingStore
 ) -> None:
-    store = TrackingStore(runs)
     with closing(store), store.start("laptop-1", key="laptop-1"):
         pass
     copy = tmp_path / "backup" / "laptop-1"
