@@ -43,7 +43,8 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
         told = "" if is_unclear(address) else f" {without_credentials(address)}"
         problems.append(f"MLflow{told} cannot be read from here ({first_line(error)})")
     try:
-        checkpoint = last_checkpoint(job)
+        if config is not None:
+            checkpoint = Storage(config).newest_path(run_id)
     except OSError as error:
         address = setting(dict(job or {}), "storage.address")
         problems.append(f"the storage {address} cannot be read from here ({first_line(error)})")
@@ -93,14 +94,6 @@ def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attem
         f"the folder {run_id}/{ATTEMPTS} of storage.address, and among the artifacts of the run in MLflow: set "
         "MLFLOW_TRACKING_URI, or the keys of the storage"
     )
-
-
-def last_checkpoint(job: Mapping[str, Any] | None) -> str | None:
-    """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
-    config = _storage_config(job)
-    if job is None or config is None:
-        return None
-    return Storage(config).newest_path(results_id(job))
 
 
 def _storage_config(job: Mapping[str, Any] | None) -> StorageConfig | None:
