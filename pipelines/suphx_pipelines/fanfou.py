@@ -160,7 +160,8 @@ def fanfou_stages(recipe: FanfouRecipe) -> list[Stage[FanfouRecipe]]:
 def _play_group(context: StageContext[FanfouRecipe], *, group: int) -> dict[str, float]:
     """Play all parts of a group and write their figures; the orders that a killed attempt has played are kept."""
     config, kept = context.recipe.fanfou, KeptResults(context.folder / GAMES_FOLDER)
-    parts, agents, metrics = config.parts(group), group_agents(group, config.mc), {}
+    parts, agents = config.parts(group), group_agents(group, config.mc)
+    metrics = dict[str, float]()
     num_orders, found = len(group_orders(group, config.mc)), dict[str, dict[str, Any]]()
     with context.console.activity("compiling kernels"):
         play_order(group, 0, 1, mc=config.mc)
