@@ -23,27 +23,30 @@ def api(cluster: Cluster) -> ClusterApi:
 
 
 def put_group(cluster: Cluster, names: list[str]) -> None:
-    """Store a RayCluster with these worker groups."""
-    old = cluster.objects.get(("rayclusters", "run-1"), {"metadata": {"name": "run-1"}})
+    """Store a RayJob with these worker groups."""
+    old = cluster.objects.get(("rayjobs", "run-1"), {"metadata": {"name": "run-1"}})
     metadata = {key: value for key, value in old["metadata"].items() if key != "resourceVersion"}
-    cluster.put("rayclusters", {"metadata": metadata, "spec": {"workerGroupSpecs": [{"groupName": n} for n in names]}})
+    spec = {"workerGroupSpecs": [{"groupName": name} for name in names]}
+    cluster.put("rayjobs", {"metadata": metadata, "spec": {"rayClusterSpec": spec}})
 
 
 def with_learner(one: dict[str, Any]) -> dict[str, Any]:
     """Return the patch that appends a group: a merge patch replaces the whole list."""
-    return {"spec": {"workerGroupSpecs": [*one["spec"]["workerGroupSpecs"], {"groupName": "learner"}]}}
+    groups = [*one["spec"]["rayClusterSpec"]["workerGroupSpecs"], {"groupName": "learner"}]
+    return {"spec": {"rayClusterSpec": {"workerGroupSpecs": groups}}}
 
 
 def groups(cluster: Cluster) -> list[str]:
-    return [one["groupName"] for one in cluster.found("rayclusters", "run-1")["spec"]["workerGroupSpecs"]]
+    spec = cluster.found("rayjobs", "run-1")["spec"]["rayClusterSpec"]
+    return [one["groupName"] for one in spec["workerGroupSpecs"]]
 
 
 def test_a_change_keeps_what_another_client_added_to_the_same_list_meanwhile(cluster: Cluster, api: ClusterApi) -> None:
     put_group(cluster, ["simulator"])
     cluster.before_patch.append(lambda _: put_group(cluster, ["simulator", "evaluator"]))
-    changed = api.change("rayclusters", "run-1", with_learner)
+    changed = api.change("rayjobs", "run-1", with_learner)
     assert groups(cluster) == ["simulator", "evaluator", "learner"]
-    assert changed == cluster.found("rayclusters", "run-1")
+    assert changed == cluster.found("rayjobs", "run-1")
     assert [method for method, _ in cluster.requests] == ["GET", "PATCH", "GET", "PATCH"]
 
 
