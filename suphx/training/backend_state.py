@@ -89,20 +89,13 @@ def first_state(carried: LearnerState, start: Weights) -> BackendState:
     tensors, values = carried
     own = {name: tensor for name, tensor in tensors.items() if not name.startswith("gradient.")}
     for head, weights in start.items():
-        own |= _with_policy(tensors, head, weights)
+        for name, weight in weights.items():
+            own[f"net.{head}.policy.{name}"] = torch.from_numpy(np.array(weight))
+            for slot, value in tensors.items():
+                if slot.startswith(f"optimizer.{head}.policy.{name}/") and value.ndim == weight.ndim > 1:
+                    own[slot] = value[:, : weight.shape[1]].clone()
     first = PolicyVersion(0, start)
     return BackendState(learner=(own, new_stage(values)), latest=first, older=[first])
-
-
-def _with_policy(tensors: Mapping[str, Tensor], head: str, weights: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
-    """Return the tensors of a head's policy and of its optimizer that change."""
-    found: dict[str, Tensor] = {}
-    for name, weight in weights.items():
-        found[f"net.{head}.policy.{name}"] = torch.from_numpy(np.array(weight))
-        for slot, value in tensors.items():
-            if slot.startswith(f"optimizer.{head}.policy.{name}/") and value.ndim == weight.ndim > 1:
-                found[slot] = value[:, : weight.shape[1]].clone()
-    return found
 
 
 def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -187,14 +187,22 @@ class BranchLearner:
         ``open_deals`` int64 [k]: numbers of all deals of which later branches can be, besides those that begin later.
         Raises DivergedError if a loss or a gradient is not finite; the net is then as before that step.
         """
-        if self._config.permute_points:
+        config = self._config
+        if config.permute_points:
             branches = branches.permuted(generator)
         start_logits = self._measure(branches, sums)
         for part in np.array_split(generator.permutation(len(branches)), self._num_batches(branches)):
             if part.size:
                 rows = np.sort(part)
-                loss = self._step(branches.take(rows), start_logits[torch.from_numpy(rows)], rate_share)
-                sums.add_step(loss, len(rows))
+                own = branches.take(rows)
+                logits = self.net(torch.from_numpy(own.planes).to(self._device))
+                loss = self._loss(logits, start_logits[torch.from_numpy(rows)], own).loss
+                rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
+                for group in self.optimizer.param_groups:
+                    group["lr"] = config.learning_rate * rising * rate_share
+                value = make_step(self.net, self.optimizer, loss, config.max_grad_norm, f"step {self.steps + 1}")
+                self.steps += 1
+                sums.add_step(value, len(rows))
         self._deals = np.intersect1d(np.concatenate([self._deals, branches.deals]), open_deals)
 
     def _num_batches(self, branches: Branches) -> int:
@@ -220,17 +228,6 @@ class BranchLearner:
             logits, start_logits, masks, choices.long(), points.float(),
             unit=self._config.reward_unit, kl_coeff=self._config.kl_coeff,
         )  # fmt: skip
-
-    def _step(self, branches: Branches, start_logits: Tensor, rate_share: float) -> float:
-        """Return the loss before the step."""
-        config = self._config
-        loss = self._loss(self.net(torch.from_numpy(branches.planes).to(self._device)), start_logits, branches)
-        rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
-        for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * rising * rate_share
-        value = make_step(self.net, self.optimizer, loss.loss, config.max_grad_norm, f"step {self.steps + 1}")
-        self.steps += 1
-        return value
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of all tensors that ``restore`` needs."""

@@ -153,7 +153,8 @@ def run_experiment(
     code are not tried again, and ``skip`` is told their number. ValueError for an agent that is none of nets.
     """
     agent = load_net_agent(experiment.agent)
-    kept = None if results is None else KeptResults(results / _digest({**_identity(experiment), "code": _code()}))
+    code = closure_digest(Path(adapter.__file__).resolve(), [PROJECT_ROOT])[:_KEY_DIGITS]  # plays hands and adapts nets
+    kept = None if results is None else KeptResults(results / _digest({**_identity(experiment), "code": code}))
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
     firsts = range(0, experiment.num_hands, _HANDS_AT_A_TIME)
     slices = [slice(first, min(first + _HANDS_AT_A_TIME, experiment.num_hands)) for first in firsts]
@@ -161,7 +162,14 @@ def run_experiment(
 
     def try_missing(missing: list[int]) -> Generator[tuple[int, dict[str, object]], None, None]:
         tasks = [(starts[part], seats[part], seeds[part]) for part in (slices[index] for index in missing)]
-        critic = _critic(experiment, agent, lambda share: progress(0, f"critic: {share:.0%}"))
+        critic = None
+        if experiment.config.baseline == "critic":
+            seed, reward = experiment.seed % MAX_SEED, _reward(experiment)
+            with torch_threads(1):
+                critic = train_rollout_critic(
+                    agent, experiment.config, seed=seed, reward=reward,
+                    progress=lambda share: progress(0, f"critic: {share:.0%}"),
+                )  # fmt: skip
         for position, part in _try_all(experiment, agent, critic, tasks):
             parts[missing[position]] = part
             wins, points = _outcomes(_in_units(experiment, TrialResults.join(list(parts.values()))))
@@ -183,11 +191,6 @@ def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
     files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     return values | {"sha256": digests}
-
-
-def _code() -> str:
-    """Return a digest of the sources that play hands and adapt nets."""
-    return closure_digest(Path(adapter.__file__).resolve(), [PROJECT_ROOT])[:_KEY_DIGITS]
 
 
 def experiment_key(experiment: AdaptationExperiment) -> str:
@@ -271,16 +274,6 @@ def _hands_work(experiment: AdaptationExperiment, agent: NetAgent, critic: Criti
                 yield index, try_hands(adapter, *task, num_tests=experiment.num_tests)
 
     return work
-
-
-def _critic(experiment: AdaptationExperiment, agent: NetAgent, progress: Callable[[float], None]) -> CriticNet | None:
-    """Return the critic of the experiment, which has learned, if its baseline is one."""
-    if experiment.config.baseline != "critic":
-        return None
-    with torch_threads(1):
-        return train_rollout_critic(
-            agent, experiment.config, seed=experiment.seed % MAX_SEED, reward=_reward(experiment), progress=progress
-        )
 
 
 def _reward(experiment: AdaptationExperiment) -> DealReward:
