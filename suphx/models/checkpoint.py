@@ -49,7 +49,6 @@ class LayoutVersion:
     """What a net sees."""
 
     name: str
-    """Of the layout."""
     version: int
     """Of the layout: goes up whenever a plane or column changes its meaning or place."""
     num_planes: int
@@ -75,7 +74,6 @@ class CheckpointHeader:
     """Rules that the training games followed: their name, or ``Game.rules_values``."""
     net: AnyNetConfig
     step: int
-    """Optimizer steps so far."""
     metrics: dict[str, float | None] = field(default_factory=dict)
     """Figures on validation samples."""
     calibration: Calibration | None = None

@@ -41,7 +41,6 @@ class PredictorWeights(NamedTuple):
     mean: float
     """Of the points that are predicted."""
     spread: float
-    """Their standard deviation."""
 
     @property
     def num_units(self) -> int:

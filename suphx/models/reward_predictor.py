@@ -79,11 +79,9 @@ class RewardHeader:
     rules_version: str
     """Rules that the training games followed."""
     step: int
-    """Optimizer steps so far."""
     game_progress_version: int = GAME_PROGRESS_VERSION
     """Of the lines that it reads (features/game_progress.py)."""
     metrics: dict[str, float] = field(default_factory=dict)
-    """Figures on validation games."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Anything that JSON can hold."""
 

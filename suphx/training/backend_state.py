@@ -36,7 +36,6 @@ class BackendTrainer(Trainer[P, R]):
     """Makes a backend that begins, or goes on from a state."""
     _backend: Backend | None = None
     _state: BackendState | None = None
-    """With which the backend goes on."""
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:

@@ -44,9 +44,7 @@ class ActorCritic(nn.Module):
     """
 
     bf16 = False
-    """Whether to compute in bfloat16."""
     is_frozen = False
-    """Whether the policy gets no gradient."""
 
     def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
         """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss.
@@ -161,7 +159,6 @@ class HeadBatch:
     decisions: Decisions
     """At least one."""
     alpha: float
-    """Entropy coefficient."""
     weight: float
     """Its rows as a share of the rows of all learners; 0 if its row only keeps the learners in step."""
     learns_policy: bool = True

@@ -52,7 +52,6 @@ class _Pending:
     entry: dict[str, Any]
     """Of the curve, without the figures of the match."""
     weights: Weights
-    """Those that play."""
     figures: Future[Figures]
     sums: dict[str, float]
     """Of the progress, that are in the entry."""

@@ -103,13 +103,11 @@ class BranchSums:
     count: int = 0
     """Decisions that were learned from."""
     loss: float = 0.0
-    """The sum of their losses."""
     measured: int = 0
     """Decisions that the net was measured with; the other sums are over these."""
     gain: float = 0.0
     divergence: float = 0.0
     deals: int = 0
-    """Their deals."""
     deal_gain_square: float = 0.0
     """The sum over deals of g * g, with g the gains of all decisions of a deal together."""
     deal_gain_count: float = 0.0

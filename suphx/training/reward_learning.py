@@ -168,7 +168,6 @@ class RewardLearning:
 
     histories: GameHistories
     train: I64
-    """Indices of games."""
     validation: I64
     points: Points
     net: RewardPredictorConfig

@@ -101,11 +101,9 @@ class TrainingProgress:
     loss_sum: float = 0.0
     """Of the training loss over the samples since the last validation."""
     loss_samples: int = 0
-    """Those samples."""
     staleness_sum: float = 0.0
     """Of the rounds of self-play since the last validation (Deep Monte-Carlo)."""
     staleness_rounds: int = 0
-    """Those rounds."""
     weak_step: int = 0
     """Step of the weights that were kept as the weak ones; 0 before."""
     best_step: int = 0
@@ -191,7 +189,6 @@ class Now:
     saves: bool
     """The last save is long ago."""
     stops: bool
-    """The training is asked to stop."""
 
 
 Keep = Callable[[int], None]

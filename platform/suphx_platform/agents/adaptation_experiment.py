@@ -253,19 +253,15 @@ def _try_all(
 ) -> Iterator[tuple[int, TrialResults]]:
     """Yield the number of each task and its results, whatever ends first."""
     if experiment.workers == 1 or len(tasks) <= 1:
-        yield from _hands_work(experiment, agent, critic)(iter(enumerate(tasks)), lambda amount: None)
+        yield from start_hands(experiment, critic, agent)(iter(enumerate(tasks)), lambda amount: None)
         return
     with closing(ProcessPool(experiment.workers)) as pool:
         yield from pool.run(tasks, start_hands, (experiment, critic), describe=lambda task: f"{len(task[0])} hands")
 
 
-def start_hands(experiment: AdaptationExperiment, critic: CriticNet | None) -> Work:
-    """Load the agent of an experiment; return what tries hands in a worker."""
-    return _hands_work(experiment, load_net_agent(experiment.agent), critic)
-
-
-def _hands_work(experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None) -> Work:
-    """Return what tries hands."""
+def start_hands(experiment: AdaptationExperiment, critic: CriticNet | None, loaded: NetAgent | None = None) -> Work:
+    """Return what tries hands in a worker, with the agent of the experiment, which may be ``loaded`` already."""
+    agent = loaded or load_net_agent(experiment.agent)
 
     def work(tasks: Iterator[tuple[int, _Task]], progress: Progress) -> Iterator[tuple[int, TrialResults]]:
         with torch_threads(1):
