@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +40,8 @@ def mark_compiled(group: str) -> None:
     mark = _mark(group)
     mark.parent.mkdir(parents=True, exist_ok=True)
     partial = mark.with_name(f".{mark.name}.{os.getpid()}")
-    partial.write_text(json.dumps([folder.name for folder in _kernel_folders() if folder.is_dir()]))
+    folders = (cache_folder(module, path) for module, path in kernel_modules())
+    partial.write_text(json.dumps([folder.name for folder in folders if folder.is_dir()]))
     partial.replace(mark)
 
 
@@ -55,12 +56,6 @@ def _is_compiled(mark: Path) -> bool:
         return False
     kernels = mark.parent.parent
     return (kernels.parent / "tables").is_dir() and all((kernels / name).is_dir() for name in names)
-
-
-def _kernel_folders() -> Iterator[Path]:
-    """Yield the cache folder of each module with kernels."""
-    for module, path in kernel_modules():
-        yield cache_folder(module, path)
 
 
 @cache
