@@ -179,29 +179,27 @@ def test_the_most_confident_of_several_kans_is_made(yes: list[float], action: in
     assert decide_all(deal.tables, Nets({KONG_HEAD: yes})) == [action]
 
 
-def test_a_wanted_kan_goes_before_riichi_and_discard() -> None:
-    deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z")
-    nets = Nets({KONG_HEAD: [0.6], RIICHI_HEAD: [1.0]})
-    assert decide_all(deal.tables, nets) == [codes.ANKAN]
-    assert nets.asked == [(KONG_HEAD, 1)]
+KAN_TENPAI = "1111m456789p12s7z"
 
 
-def test_riichi_is_asked_after_an_unwanted_kan_and_goes_before_the_discard() -> None:
-    deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z")
-    nets = Nets({KONG_HEAD: [0.5], RIICHI_HEAD: [0.6]})
-    assert decide_all(deal.tables, nets) == [codes.RIICHI]
-    assert nets.asked[:2] == [(KONG_HEAD, 1), (RIICHI_HEAD, 1)]
+@pytest.mark.parametrize(
+    ("hand", "draw", "yes", "action", "asked"),
+    [
+        (KAN_TENPAI, "7z", {KONG_HEAD: [0.6], RIICHI_HEAD: [1.0]}, codes.ANKAN, [KONG_HEAD]),
+        (KAN_TENPAI, "7z", {KONG_HEAD: [0.5], RIICHI_HEAD: [0.6]}, codes.RIICHI, [KONG_HEAD, RIICHI_HEAD]),
+        (FAR, "5z", {}, kind("5p"), [DISCARD_HEAD]),
+    ],
+)
+def test_a_wanted_kan_goes_before_riichi_and_riichi_before_the_discard(
+    hand: str, draw: str, yes: dict[int, list[float]], action: int, asked: list[int]
+) -> None:
+    nets = Nets(yes, discard="5p")
+    assert decide_all(Deal([hand, "", "", ""], draws=draw).tables, nets) == [action]
+    assert nets.asked == [(head, 1) for head in asked]
 
 
-def test_the_discard_net_chooses_among_the_legal_kinds() -> None:
-    deal = Deal([FAR, "", "", ""], draws="5z")
-    nets = Nets(discard="5p")
-    assert decide_all(deal.tables, nets) == [kind("5p")]
-    assert nets.asked == [(DISCARD_HEAD, 1)]
-    assert decide_all(deal.tables, Nets(discard="5z")) == [codes.TSUMOGIRI]
-
-
-def test_the_discard_of_a_riichi_is_asked_from_the_discard_net() -> None:
+def test_the_discard_net_is_asked_for_the_drawn_tile_and_for_the_discard_of_a_riichi() -> None:
+    assert decide_all(Deal([FAR, "", "", ""], draws="5z").tables, Nets(discard="5z")) == [codes.TSUMOGIRI]
     deal = Deal([TENPAI, "", "", ""], draws="7z")
     deal.act(0, codes.RIICHI)
     nets = Nets(discard="1p")
@@ -228,12 +226,6 @@ def test_plain_tiles_go_before_red_ones_and_the_drawn_tile_before_its_equal(
 
 
 # --- claims
-
-
-def test_nothing_is_claimed_unless_a_net_says_yes_with_more_than_one_half() -> None:
-    deal = claim("33m258p19s12346z1p", "3m")
-    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.5]})) == [codes.PASS]
-    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.51]})) == [codes.PON]
 
 
 @pytest.mark.parametrize(
