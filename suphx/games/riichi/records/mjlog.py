@@ -136,8 +136,8 @@ class _GameReader:
             case "INIT":
                 self._read_init(attributes)
             case "N":
-                meld = xml.decode_meld(xml.number_in(attributes, "m", 0, 0xFFFF))
-                self._playing.call(xml.seat_in(attributes, "who"), meld)
+                call, seat = self._playing.call, xml.seat_in(attributes, "who")
+                call(seat, xml.decode_meld(xml.number_in(attributes, "m", 0, 0xFFFF)))
             case "DORA":
                 self._playing.reveal(xml.number_in(attributes, "hai", 0, 135))
             case "REACH":  # step 1 stands before the discard, step 2 where the stick is paid
