@@ -98,27 +98,33 @@ def warn_without_sandbox() -> None:
 def sandbox() -> tuple[str, ...]:
     """Return the words before a command that put it into bubblewrap; none where that does not work or is off."""
     program = shutil.which("bwrap")
-    return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
+    if program is None or os.environ.get(SWITCH) == "0" or not _is_allowed(program):
+        return ()
+    return _bubblewrap(program)
 
 
 @cache
+def _is_allowed(program: str) -> bool:
+    """Tell whether bubblewrap may create namespaces here."""
+    words = [*_bubblewrap(program), "/bin/true"]
+    try:
+        return subprocess.run(words, capture_output=True, timeout=_PROBE_SECONDS, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
 def _bubblewrap(program: str) -> tuple[str, ...]:
-    """Return the words, or none where ``program`` may not create namespaces."""
+    """Return the words for the folders that are there now: those of sockets come and go, and a missing one ends it."""
     hidden = [folder for name in _CREDENTIALS if (folder := Path.home() / name).is_dir()]
     sockets = [folder for name in _SOCKETS for folder in Path("/").glob(name)]
     hidden += [folder for folder in sockets if folder.is_dir() and not folder.is_symlink()]  # /var/run is a link
-    words = (
+    return (
         *(program, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
         *(word for folder in hidden for word in ("--tmpfs", str(folder))),
         *("--ro-bind-try", _NIX_SYSTEM, _NIX_SYSTEM),
         *("--size", str(_SCRATCH_SIZE), "--tmpfs", _SCRATCH, "--setenv", "TMPDIR", _SCRATCH),
         *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--die-with-parent", "--"),
     )
-    try:
-        works = subprocess.run([*words, "/bin/true"], capture_output=True, timeout=_PROBE_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return words if works.returncode == 0 else ()
 
 
 CONNECT_SECONDS = 10.0

@@ -226,7 +226,6 @@ def test_bubblewrap_hides_network_files_sockets_and_processes(
     secret.write_text("planted")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv(channel.SWITCH)
-    channel._bubblewrap.cache_clear()
     if not channel.sandbox():
         pytest.skip("bubblewrap is not installed, or may not create namespaces")
     code = """
