@@ -509,10 +509,7 @@ def compared(calls: Mapping[str, Call], seconds: float) -> dict[str, dict[str, f
     for warm_up in calls.values():
         warm_up()
     rates = compare_rates(calls, seconds=seconds)
-    return {
-        "per_second": rates,
-        "ratios": {name: rates[OURS] / rate for name, rate in rates.items() if name != OURS},
-    }
+    return {"per_second": rates, "ratios": {name: rates[OURS] / rate for name, rate in rates.items() if name != OURS}}
 
 
 PEERS = {

@@ -21,14 +21,7 @@ from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.match import MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.measures import PLACEMENT, SequentialConfig
-from suphx.evaluation.sequential_test import (
-    FIRST_LOOK,
-    LOOK_EVERY,
-    Decision,
-    SequentialTest,
-    WallScale,
-    WallSums,
-)
+from suphx.evaluation.sequential_test import FIRST_LOOK, LOOK_EVERY, Decision, SequentialTest, WallScale, WallSums
 from suphx.kernel.record import I64
 from suphx.usable_cores import usable_cores
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -164,11 +157,7 @@ def simulate(
             result = simulate_matches(test, measured.with_gain(effect * difference), matches=matches, rng=rng)
             tested = {"difference": difference, "error": error, "true_difference": -effect * difference}
             rows.append(tested | asdict(result))
-    return {
-        "difference": -measured.gain,
-        "standard_deviation_of_walls": measured.standard_deviation,
-        "rows": rows,
-    }
+    return {"difference": -measured.gain, "standard_deviation_of_walls": measured.standard_deviation, "rows": rows}
 
 
 def main() -> None:

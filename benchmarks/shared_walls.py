@@ -33,17 +33,7 @@ from suphx.games.riichi.bots import is_yakuhai
 from suphx.games.riichi.ending import end_kyoku
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import (
-    GAME_END,
-    KYOKU_END,
-    PASS,
-    PON,
-    RIICHI,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    shuffle_wall,
-)
+from suphx.games.riichi.table import GAME_END, KYOKU_END, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI, shuffle_wall
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.random_number import mix

@@ -39,11 +39,7 @@ from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Verdict
 
 GROUP_FILE = "group.json"
-_PARTS = {
-    "own": "own walls",
-    "common": "common walls",
-    "payments": "common walls and payments",
-}
+_PARTS = {"own": "own walls", "common": "common walls", "payments": "common walls and payments"}
 _DIFFERENCES = ("win_difference", "deal_in_difference", "fan_difference")
 PAPER: Mapping[str, Mapping[str, Any]] = {
     "group_1": {"hands": 12_000, "wins": {"fanfou_ba": 5105, "fanfou_op": 6276}, "difference": 0.0976},

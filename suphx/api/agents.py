@@ -141,11 +141,7 @@ def play_match(
             ) from error
     given = _GivenAgents({agent.name: agent for agent in made}, load)
     setup = MatchSetup(
-        names[0],
-        names[1],
-        seed=seed,
-        rules=rules or tenhou(),
-        options={"has_draw_lanes": has_draw_lanes},
+        names[0], names[1], seed=seed, rules=rules or tenhou(), options={"has_draw_lanes": has_draw_lanes}
     )
     folder = None if records is None else Path(records)
     if folder is not None:

@@ -23,15 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.game_runner import (
-    ONE_PROCESS,
-    Forfeit,
-    Forfeits,
-    GamePlan,
-    GameRunner,
-    GameTask,
-    LoadAgent,
-)
+from suphx.evaluation.game_runner import ONE_PROCESS, Forfeit, Forfeits, GamePlan, GameRunner, GameTask, LoadAgent
 from suphx.evaluation.match_config import (
     MIN_CLUSTERS,
     PHOENIX_POINTS,
@@ -136,12 +128,7 @@ class PlayedDeals:
 
 
 def play_deals(
-    setup: MatchSetup,
-    num_deals: int,
-    *,
-    seating: str = "",
-    deals_per_task: int = 0,
-    runner: GameRunner = ONE_PROCESS,
+    setup: MatchSetup, num_deals: int, *, seating: str = "", deals_per_task: int = 0, runner: GameRunner = ONE_PROCESS
 ) -> Generator[PlayedDeals, None, None]:
     """Yield the deals of each task, first those that were kept, then whatever ends first.
 

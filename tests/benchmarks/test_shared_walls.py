@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.shared_walls import (
-    HABITS,
-    OrdinalWallSimulator,
-    compare_schemes,
-    load_measured_agent,
-    measure_pair,
-)
+from benchmarks.shared_walls import HABITS, OrdinalWallSimulator, compare_schemes, load_measured_agent, measure_pair
 from suphx.games.riichi.bots import is_yakuhai
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import tenhou

@@ -36,11 +36,7 @@ TIMES = 10
 MONITOR_WORKS = "Starting autoscaler metrics server"
 """What the autoscaler logs when it has found the head and the API server."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.ray,
-    pytest.mark.skipif(bool(missing()), reason=missing() or "-"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
 
 
 @pytest.fixture

@@ -138,8 +138,7 @@ def test_the_planes_behind_those_of_the_encoder_show_what_the_decision_is_about(
 
 
 @pytest.mark.parametrize(
-    ("settings", "lowest"),
-    [({}, -10.0), ({"points_per_reward": 1_000.0}, -100.0), ({"reward": "placement"}, -2.0)],
+    ("settings", "lowest"), [({}, -10.0), ({"points_per_reward": 1_000.0}, -100.0), ({"reward": "placement"}, -2.0)]
 )
 def test_an_illegal_action_never_pays(settings: dict[str, Any], lowest: float) -> None:
     """By default it costs all points of a table, or more than fourth place."""

@@ -27,13 +27,7 @@ def refuse(address: str) -> Any:
 
 def play(candidate: str, opponent: str, runner: GameRunner, told: list[SequentialOutcome]) -> SequentialReport:
     setup = MatchSetup(
-        candidate,
-        opponent,
-        seed=0,
-        game="doudizhu",
-        rules=Rules(),
-        first_deal=FIRST,
-        first_fresh_deal=FIRST_FRESH,
+        candidate, opponent, seed=0, game="doudizhu", rules=Rules(), first_deal=FIRST, first_fresh_deal=FIRST_FRESH
     )
     config = SideTestConfig(difference=0.2, error=0.05)
     return play_sequential_match(setup, config, max_deals=400, fresh_deals=30, runner=runner, tell=told.append)

@@ -8,12 +8,7 @@ import pytest
 from benchmarks.sequential import MeasuredWalls, simulate_match, simulate_matches
 from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import MatchWatch
-from suphx.evaluation.sequential_test import (
-    FIRST_LOOK,
-    LOOK_EVERY,
-    Decision,
-    SequentialState,
-)
+from suphx.evaluation.sequential_test import FIRST_LOOK, LOOK_EVERY, Decision, SequentialState
 from suphx.kernel.record import I64
 from tests.evaluation.simulated_walls import MEASURED_WALLS, NORMAL_WALLS
 

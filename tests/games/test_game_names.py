@@ -16,9 +16,7 @@ MOVES = {
     "suphx/evaluation/review.py",
 }
 """Here riichi is a move, or the decision about it."""
-LEFT = {
-    "platform/suphx_platform/tracking/server_users.py": "the model of the usual game has the name of the agent",
-}
+LEFT = {"platform/suphx_platform/tracking/server_users.py": "the model of the usual game has the name of the agent"}
 """What remains, with its reason. This list only becomes shorter."""
 
 

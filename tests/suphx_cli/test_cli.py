@@ -324,10 +324,7 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
         (f"review noise.mjlog --agent {NETS}", "none of 1 records can be used; the first: noise.mjlog"),
         ("run laptop --records noise.mjlog --dry-run", "none of 1 records can be used; the first: noise.mjlog"),
         ("records statistics noise.mjlog --player Anna", "none of 1 records can be used; the first: noise.mjlog"),
-        (
-            "run laptop --runs noise.mjlog",
-            "into the folder noise.mjlog (a file is in its place)",
-        ),
+        ("run laptop --runs noise.mjlog", "into the folder noise.mjlog (a file is in its place)"),
         ("tournament nightly --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
         ("tournament nightly --set pool.newest_from=nowhere", "pool.newest_from is nowhere, which is no folder"),
         ("evaluate --candidate models:/suphx@champion --opponent random", "runs"),

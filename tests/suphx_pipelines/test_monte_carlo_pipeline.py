@@ -156,8 +156,7 @@ def test_the_verdict_is_about_the_last_opponent(
 
 
 @pytest.mark.parametrize(
-    ("share", "error", "bounds"),
-    [(1.0, 0.0, (0.982, 1.0)), (0.0, 0.0, (0.0, 0.018)), (0.5, 0.1, (0.304, 0.696))],
+    ("share", "error", "bounds"), [(1.0, 0.0, (0.982, 1.0)), (0.0, 0.0, (0.0, 0.018)), (0.5, 0.1, (0.304, 0.696))]
 )
 def test_an_evaluation_has_an_interval_also_if_all_games_were_won(
     share: float, error: float, bounds: tuple[float, float]

@@ -23,14 +23,7 @@ from suphx.evaluation.match_config import (
     chosen_seatings,
 )
 from suphx.games.registry import GAMES, agent_names, find_decisions, find_game, game_of_agents
-from suphx_cli.arguments import (
-    UsageError,
-    add_command,
-    check_source_of_runs,
-    checked_options,
-    given_options,
-    resumable,
-)
+from suphx_cli.arguments import UsageError, add_command, check_source_of_runs, checked_options, given_options, resumable
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_whole_games
 from suphx_platform.console.table_text import label, value_text
 

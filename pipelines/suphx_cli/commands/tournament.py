@@ -67,11 +67,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_pipelines.tournament.tournament import run_tournament
     with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):
         result = run_tournament(
-            recipe,
-            runs=args.runs,
-            console=console,
-            on_code_change=args.on_code_change,
-            max_wait_hours=args.wait_hours,
+            recipe, runs=args.runs, console=console, on_code_change=args.on_code_change, max_wait_hours=args.wait_hours
         )
     from suphx_pipelines.runs.run_commands import with_places
 

@@ -28,12 +28,7 @@ class Row:
 
 
 def interval_chart(
-    rows: Sequence[Row],
-    label: str,
-    *,
-    axis_title: str,
-    zero: float | None = None,
-    sides: tuple[str, str] = ("", ""),
+    rows: Sequence[Row], label: str, *, axis_title: str, zero: float | None = None, sides: tuple[str, str] = ("", "")
 ) -> str:
     """Return the chart, the first row on top; empty text without rows.
 

@@ -326,11 +326,7 @@ def play_app(tables: PlayTables, language: str | None = None) -> Starlette:
         finally:
             await tables.close()
 
-    routes = [
-        Route("/", show_page),
-        Route("/game/{table}", show_finished),
-        WebSocketRoute("/play", connect),
-    ]
+    routes = [Route("/", show_page), Route("/game/{table}", show_finished), WebSocketRoute("/play", connect)]
     return Starlette(routes=routes, lifespan=lifespan)
 
 

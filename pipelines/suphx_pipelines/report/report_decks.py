@@ -70,12 +70,7 @@ def sections(recipe: MonteCarloRecipe, match: Figures, learned: Figures) -> repo
     charts = [_chart(points, opponent, match["sides"], config.evaluate_decks) for opponent in config.opponents]
     charts.append(curve_figure(f"Loss: {kind}", [loss], x_title="minutes", least=least))
     return report_page.sections(
-        "decks",
-        match=match,
-        points=points,
-        charts=charts,
-        opponent=recipe.match.opponents[-1],
-        game_page=PAGE_FILE,
+        "decks", match=match, points=points, charts=charts, opponent=recipe.match.opponents[-1], game_page=PAGE_FILE
     )
 
 

@@ -109,12 +109,7 @@ def _play_sample_game(context: StageContext[MonteCarloRecipe]) -> dict[str, floa
 
 
 def deck_page(
-    game: CandidateGame,
-    rules: Any,
-    agents: tuple[tuple[str, Agent], tuple[str, Agent]],
-    *,
-    seed: int,
-    title: str,
+    game: CandidateGame, rules: Any, agents: tuple[tuple[str, Agent], tuple[str, Agent]], *, seed: int, title: str
 ) -> str:
     """Return the viewer's page of both games on the deck ``seed``; ``agents``: name and player of each."""
     (name, first), (other, second) = agents

@@ -252,10 +252,7 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
     path = folder / REWARD_PREDICTOR_FILE if folder else Path(own.predictor)
     predictor, header = load_reward_predictor(path, rules_version=find_learning(config.game).rules_version)
     return Prediction(
-        weights=weights_of(predictor),
-        points=header.points,
-        exchange_rate=own.exchange_rate,
-        last_kyoku=own.last_kyoku,
+        weights=weights_of(predictor), points=header.points, exchange_rate=own.exchange_rate, last_kyoku=own.last_kyoku
     )
 
 

@@ -48,13 +48,7 @@ def run(context: Context) -> dict[str, float]:
 
 
 def _promotion(
-    context: Context,
-    pool: Pool,
-    candidate: Entrant,
-    decision: Decision,
-    evidence: Evidence,
-    *,
-    is_promoted: bool,
+    context: Context, pool: Pool, candidate: Entrant, decision: Decision, evidence: Evidence, *, is_promoted: bool
 ) -> Promotion:
     """Return the claim; ``is_promoted`` is false also for a candidate that has won while something else was faster."""
     night, tournament = context.recipe.night, context.folder.parent.name

@@ -30,14 +30,7 @@ from suphx.games.riichi.rules import tenhou
 from suphx.kernel.record import I64
 from suphx.models.device import find_device, resolve_compilation, torch_threads, uses_bf16
 from suphx.models.inference import InferenceConfig, InferenceNet, inference_flops, training_flops
-from suphx.models.net_config import (
-    Compilation,
-    DeviceName,
-    NetConfig,
-    Normalization,
-    Precision,
-    Size,
-)
+from suphx.models.net_config import Compilation, DeviceName, NetConfig, Normalization, Precision, Size
 from suphx.models.policy import PolicyNet, num_weights
 from suphx.models.sampling import actions_at
 from suphx.selfplay.agents.agent import load_agent

@@ -81,13 +81,7 @@ class _Driver:
             engine=case.engine_config,
             buffer=ReplayBufferConfig(capacity_bytes=2**29),
         )
-        play = SelfPlay(
-            start=policy_set,
-            weak=policy_set,
-            encoder=case.encoder,
-            rules_version="",
-            seed=case.seed,
-        )
+        play = SelfPlay(start=policy_set, weak=policy_set, encoder=case.encoder, rules_version="", seed=case.seed)
         parts = replace(
             policy_gradient_parts(config, play), new_learner=cast("Any", DroppingLearner), publish_every=_NEVER
         )

@@ -78,11 +78,7 @@ class ClusterApi:
     """One namespace of one cluster, configured by the user's kubeconfig or by the pod's service account."""
 
     def __init__(
-        self,
-        *,
-        context: str | None = None,
-        namespace: str | None = None,
-        outage_seconds: float = 0.0,
+        self, *, context: str | None = None, namespace: str | None = None, outage_seconds: float = 0.0
     ) -> None:
         """Configure the client without a request; ClusterError if no cluster is configured.
 

@@ -245,10 +245,7 @@ def s3_file_system(config: StorageConfig) -> Any:
 
 def s3_environment(config: StorageConfig) -> Mapping[str, str]:
     """Return the variables from which Amazon's C++ library, below pyarrow, reads when it sends checksums."""
-    return {
-        "AWS_REQUEST_CHECKSUM_CALCULATION": config.checksums,
-        "AWS_RESPONSE_CHECKSUM_VALIDATION": config.checksums,
-    }
+    return {"AWS_REQUEST_CHECKSUM_CALCULATION": config.checksums, "AWS_RESPONSE_CHECKSUM_VALIDATION": config.checksums}
 
 
 def _refuse_redirect(endpoint_url: str, response: Any, **_: object) -> None:

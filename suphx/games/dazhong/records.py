@@ -26,17 +26,7 @@ import numpy as np
 from suphx.atomic_file import write_atomically
 from suphx.file_tree import files_below
 from suphx.games.dazhong.engine import start, step
-from suphx.games.dazhong.table import (
-    ENDED,
-    MOVES,
-    NUM_KINDS,
-    NUM_SEATS,
-    NUM_TILES,
-    SEAT_NAMES,
-    TABLE,
-    Rules,
-    move_text,
-)
+from suphx.games.dazhong.table import ENDED, MOVES, NUM_KINDS, NUM_SEATS, NUM_TILES, SEAT_NAMES, TABLE, Rules, move_text
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import kind_name
 from suphx.json_text import parse_json

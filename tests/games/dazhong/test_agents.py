@@ -134,8 +134,7 @@ def test_a_tile_of_an_own_pung_that_was_not_drawn_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hand", "move"),
-    [("555m12p4689s124s2p", "kong 5m"), ("55m112p4689s124s3p", "pung"), ("5m1124p4689s1249s", "pass")],
+    ("hand", "move"), [("555m12p4689s124s2p", "kong 5m"), ("55m112p4689s124s3p", "pung"), ("5m1124p4689s1249s", "pass")]
 )
 def test_kongs_and_pungs_of_discards(hand: str, move: str) -> None:
     assert moves_of(("robot", *LISTS), hand, claimed="5m", is_next=False) == {move}

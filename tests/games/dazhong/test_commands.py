@@ -67,8 +67,7 @@ def test_a_person_plays_in_the_terminal(
 ) -> None:
     typed = cycle(["win", "pass", *(f"{rank}{suit}" for suit in "mps" for rank in range(1, 10))])
     monkeypatch.setattr(
-        "suphx_platform.console.console.typed_line",
-        lambda prompt: "q" if prompt.startswith("Enter") else next(typed),
+        "suphx_platform.console.console.typed_line", lambda prompt: "q" if prompt.startswith("Enter") else next(typed)
     )
     monkeypatch.chdir(tmp_path)
     words = ("play", "--game", "dazhong", "--agent", "random", "--seat", "2", "--name", "Anna", "--seed", "5", "--json")

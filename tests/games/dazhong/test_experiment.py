@@ -3,13 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.dazhong.experiment import (
-    PAPER_RULES,
-    group_orders,
-    play_group,
-    play_scripted,
-    play_until_decided,
-)
+from suphx.games.dazhong.experiment import PAPER_RULES, group_orders, play_group, play_scripted, play_until_decided
 from suphx.games.dazhong.table import Rules
 
 SEATS = ("fanfou_op", "robot", "fanfou_mc", "fanfou_ba")

@@ -51,10 +51,7 @@ def values_of(rules: Rules) -> bytes:
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [
-        (tenhou(), riichienv.GameRule.default_tenhou()),
-        (mahjong_soul(), riichienv.GameRule.default_mjsoul()),
-    ],
+    [(tenhou(), riichienv.GameRule.default_tenhou()), (mahjong_soul(), riichienv.GameRule.default_mjsoul())],
     ids=["tenhou", "mahjong soul"],
 )
 def test_presets_are_those_of_riichienv(ours: Rules, theirs: Any) -> None:

@@ -417,10 +417,7 @@ def test_the_game_ends_or_goes_on_to_this_deal_and_honba(
     ("scores", "places"),
     [
         ((20_000, 31_000, 9000, 40_000), [3, 2, 4, 1]),
-        (
-            (20_000, 30_000, 20_000, 30_000),
-            [3, 1, 4, 2],
-        ),  # a tie: nearer to the first dealer
+        ((20_000, 30_000, 20_000, 30_000), [3, 1, 4, 2]),  # a tie: nearer to the first dealer
     ],
 )
 def test_places_follow_points(scores: Sequence[int], places: list[int]) -> None:

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from suphx.games.riichi.records.mjlog import write_mjlog
-from suphx.games.riichi.records.quarantine import (
-    CHIPS,
-    DAMAGED,
-    NO_END,
-    THREE_PLAYERS,
-)
+from suphx.games.riichi.records.quarantine import CHIPS, DAMAGED, NO_END, THREE_PLAYERS
 from suphx_cli import cli
 from tests.games.riichi.builders.games import NAMES, random_game
 
@@ -126,11 +121,7 @@ def test_convert_writes_one_file_in_the_format_of_its_name(
     ],
 )
 def test_a_list_that_would_replace_records_or_cannot_be_written_is_refused_before_the_work(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    listed: str,
-    message: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], listed: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("file").touch()

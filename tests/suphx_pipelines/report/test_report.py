@@ -57,12 +57,7 @@ def net_metrics(head: str) -> dict[str, Any]:
         for step in range(0, 2001, 100)
     ]
     history.append({"step": 2050, "train_loss": 0.9})
-    fit: dict[str, Any] = {
-        "temperature": 1.2345,
-        "loss": 0.98,
-        "ece": 0.0123,
-        "calibration": [[0.55, 0.5432, 77]],
-    }
+    fit: dict[str, Any] = {"temperature": 1.2345, "loss": 0.98, "ece": 0.0123, "calibration": [[0.55, 0.5432, 77]]}
     if size == 2:
         shares = {"yes": 0.31, "yes_probable": 0.2211, "yes_matched": 0.309, "accuracy_matched": 0.84}
         fit |= {"yes_threshold": 0.412, **shares}

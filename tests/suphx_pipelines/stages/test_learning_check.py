@@ -10,12 +10,7 @@ from suphx_pipelines.stages.supervised import training_end, training_warnings
 
 def metrics(**changes: Any) -> dict[str, Any]:
     test = {"samples": 5000, "loss": 0.31, "prior_loss": 0.66, "ece": 0.04} | changes.pop("test", {})
-    return {
-        "train_samples": 80_000,
-        "history": [{"step": 700}],
-        "test": test,
-        "calibrated": {"ece": 0.02},
-    } | changes
+    return {"train_samples": 80_000, "history": [{"step": 700}], "test": test, "calibrated": {"ece": 0.02}} | changes
 
 
 @pytest.mark.parametrize(

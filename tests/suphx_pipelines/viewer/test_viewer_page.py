@@ -22,15 +22,7 @@ from suphx.games.riichi.tile import NUM_FACES, face_name
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx_pipelines.play.server import SHARED_SCRIPTS, play_page
 from suphx_pipelines.viewer import viewer_page as module
-from suphx_pipelines.viewer.viewer_page import (
-    LANGUAGES,
-    PLAY,
-    VIEWER,
-    VIEWS,
-    page_file,
-    shared_script,
-    viewer_page,
-)
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, PLAY, VIEWER, VIEWS, page_file, shared_script, viewer_page
 from tests.browser import Browser, needs_chromium
 from tests.games.riichi.builders.games import random_game
 

@@ -18,11 +18,7 @@ from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.run_manifest import (
-    RunNeeds,
-    run_id_of,
-    run_objects,
-)
+from suphx_platform.cluster.run_manifest import RunNeeds, run_id_of, run_objects
 from tests.helm.operator_rules import broken_rules
 from tests.suphx_platform.cluster.fake_api_server import Cluster
 from tests.suphx_platform.cluster.fake_operator import RECIPE, Command

@@ -149,11 +149,7 @@ def test_what_is_left_of_earlier_nights_is_deleted_before_a_night_begins(
 
 
 def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
-    cluster: Cluster,
-    nightly: list[str],
-    operator: Operator,
-    suphx: Command,
-    tmp_path: Path,
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command, tmp_path: Path
 ) -> None:
     run = suphx("launch", "doudizhu_tournament")[1]["run_id"]
     job = cluster.objects["rayjobs", run]

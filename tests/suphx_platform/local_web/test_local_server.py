@@ -102,8 +102,7 @@ def test_a_websocket_of_the_page_is_connected(server: LocalServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "token"),
-    [(None, None), ("http://evil.example", None), ("null", None), ("own", ""), ("own", "wrong")],
+    ("origin", "token"), [(None, None), ("http://evil.example", None), ("null", None), ("own", ""), ("own", "wrong")]
 )
 def test_other_websockets_are_refused(server: LocalServer, origin: str | None, token: str | None) -> None:
     own = Origin(f"http://127.0.0.1:{server.port}" if origin == "own" else origin) if origin else None

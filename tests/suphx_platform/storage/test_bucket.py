@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from suphx_platform.storage.bucket import (
-    CONNECT_SECONDS,
-    READ_SECONDS,
-    BucketStore,
-    s3_client,
-    s3_file_system,
-)
+from suphx_platform.storage.bucket import CONNECT_SECONDS, READ_SECONDS, BucketStore, s3_client, s3_file_system
 from suphx_platform.storage.objects import ExpiredKeysError
 from suphx_platform.storage.storage_config import StorageConfig
 

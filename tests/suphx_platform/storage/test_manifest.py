@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suphx_platform.storage.manifest import (
-    CheckpointVersion,
-    ManifestError,
-    read_manifest,
-    write_manifest,
-)
+from suphx_platform.storage.manifest import CheckpointVersion, ManifestError, read_manifest, write_manifest
 
 PATH = "run/000000000007.001"
 DIGEST = "0f" * 32

@@ -15,11 +15,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_ui import (
-    artifact_pages,
-    page_address,
-    serve_ui,
-)
+from suphx_platform.tracking.tracking_ui import artifact_pages, page_address, serve_ui
 from tests.free_port import free_port
 
 

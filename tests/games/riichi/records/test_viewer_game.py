@@ -217,12 +217,7 @@ def test_rare_situations_show_every_draw_and_their_yaku(records: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rules", "has_riichi", "shown"),
-    [
-        (Rules(), True, 2),
-        (Rules(), False, 0),
-        (Rules(kan_ura_dora=False), True, 1),
-        (Rules(ura_dora=False), True, 0),
-    ],
+    [(Rules(), True, 2), (Rules(), False, 0), (Rules(kan_ura_dora=False), True, 1), (Rules(ura_dora=False), True, 0)],
 )
 def test_ura_indicators_are_shown_if_they_count(rules: Rules, has_riichi: bool, shown: int) -> None:
     tables = np.zeros(1, TABLE)
