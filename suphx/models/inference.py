@@ -247,9 +247,9 @@ class InferenceNet:
         # Graphs are recorded here, so that a part that is not compiled would stay unseen: it is an error.
         forward = compiled(self._net, config.compilation, device, fullgraph=True)
         pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
-        for size in reversed(self.batch_sizes):  # the largest first: the others fit into its memory
-            rows = torch.zeros(size, self.observation_bytes, dtype=torch.uint8, device=device)
-            with torch.inference_mode():
+        with torch.inference_mode():
+            for size in reversed(self.batch_sizes):  # the largest first: the others fit into its memory
+                rows = torch.zeros(size, self.observation_bytes, dtype=torch.uint8, device=device)
                 self._batches[size] = _Batch(forward, rows) if pool is None else _RecordedBatch(forward, rows, pool)
 
     @torch.inference_mode()

@@ -320,7 +320,6 @@ class LearningStep:
         divergences = {}
         for head, (rows, masks) in parts.items():
             actor = self.actors[head]
-            assert isinstance(actor, ActorCritic)
             seen = self._moved(actor.policy.seen(rows))
             own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.start))
             divergences[head] = kl_divergence(own, start, self._moved(masks))

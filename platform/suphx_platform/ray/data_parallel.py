@@ -186,10 +186,10 @@ def _train(
         fetched = folder.with_name(f".{folder.name}.fetched")
         shutil.rmtree(fetched, ignore_errors=True)
         result.checkpoint.to_directory(str(fetched))
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted(fetched.iterdir(), key=lambda path: path.name == METRICS_FILE):
-        path.replace(folder / path.name)
-    fetched.rmdir()
+        folder.mkdir(parents=True, exist_ok=True)  # still here: the end of the block raises what ``report`` raised
+        for path in sorted(fetched.iterdir(), key=lambda path: path.name == METRICS_FILE):
+            path.replace(folder / path.name)
+        fetched.rmdir()
 
 
 def _work(config: dict[str, Any]) -> None:
