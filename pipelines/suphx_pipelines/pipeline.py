@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.games.registry import find_game, find_learning
+from suphx.games.registry import find_game, find_learning, load_game
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.fanfou import fanfou_stages, fanfou_verdict
 from suphx_pipelines.json_file import read_json
@@ -84,6 +84,9 @@ def _check_options(recipe: Recipe) -> None:
     ):
         if is_wanted and option not in learning.options:
             raise ValueError(f"{key} needs {option!r}, which {find_game(recipe.game_name).title} does not offer")
+    if play.is_wanted and play.evaluation_deals and not load_game(recipe.game_name).scoring.has_deals:
+        title = find_game(recipe.game_name).title
+        raise ValueError(f"reinforcement.evaluation_deals has no meaning for {title}, where a game is one deal: use 0")
 
 
 def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:

@@ -61,6 +61,7 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     [
         ("playouts.num_decisions", "100", "playouts needs 'playouts', which Dazhong mahjong does not offer"),
         ("reinforcement.reward", '"global_prediction"', "reinforcement.reward needs 'game rewards'"),
+        ("reinforcement.evaluation_deals", "100", "reinforcement.evaluation_deals has no meaning for Dazhong mahjong"),
         ("oracle.max_updates", "1", "oracle needs 'hidden'"),
         ("encoder", '"mini"', "'mini' is no encoder: use dazhong"),
     ],

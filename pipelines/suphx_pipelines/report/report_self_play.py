@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx.games.registry import agent_names
+from suphx.games.registry import GAMES, agent_names
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of
 from suphx_pipelines.charts.plot import Figure
@@ -57,7 +57,8 @@ def strength(result: Result) -> str:
         opponents = ", ".join(short_names(list(against))) or "no opponent"
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
-    others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *agent_names())]
+    scripted = {name for game in GAMES for name in agent_names(game)}
+    others = [each[-1] for name, each in against.items() if name in {START + _SAMPLED, *scripted}]
     told = ""
     for match in others:
         how = f" Against {match['opponent']},"

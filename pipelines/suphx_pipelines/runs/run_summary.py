@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suphx.credentials import without_credentials
 from suphx.games.learning import MANIFEST_FILE
-from suphx.games.registry import agent_names
+from suphx.games.registry import GAMES, agent_names
 from suphx.printable_text import encodable
 from suphx.usable_cores import usable_cores
 from suphx_pipelines.json_file import InvalidValueError, read_json, typed, write_json
@@ -54,7 +54,8 @@ _SHOWN_FIGURES = (
     "evaluation/start_difference*", "evaluation/win_rate", "learning/games", "learning/loss", "ablation/summary/*",
     "agent_comparison/*", "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*",
     "*/updates", "*/hanchans", "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*",
-    "*/start_sampled_difference*", "*/weak_difference*", *(f"*/{name}_difference*" for name in agent_names()),
+    "*/start_sampled_difference*", "*/weak_difference*",
+    *(f"*/{name}_difference*" for game in GAMES for name in agent_names(game)),
     "match/*_share*", "match/*_points*", "decision/difference*", "decision/share*", "decision/points*",
     "decision/is_won", "promotion/promoted", "leaderboard/rating/*",
 )  # fmt: skip
