@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.registry import GAMES, find_decisions
+from suphx.games.registry import GAMES, find_decisions, load_game
 from suphx.json_text import parse_json
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.comparison_charts import PLACES
@@ -111,7 +111,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     verdict = find_verdict(context.recipe, stage_metrics(context.upstream))
     commands = agent_commands(context.folder.parent, context.recipe.storage.address)
     about = Run.of(context.folder.parent, context.recipe, verdict, commands)
-    write_atomically(path, [render(about, results).encode()])
+    games = load_game(context.recipe.game_name).scoring.games
+    write_atomically(path, [render(about, results, games).encode()])
     for name, content in pictures(verdict, results).items():
         write_atomically(context.folder / name, [content])
     return {"bytes": path.stat().st_size}
@@ -143,8 +144,8 @@ def read_results(folders: Mapping[str, Path]) -> Results:
     )
 
 
-def render(run: Run, results: Results) -> str:
-    """Return the whole report as HTML."""
+def render(run: Run, results: Results, games: str = "hanchans") -> str:
+    """Return the whole report as HTML; ``games``: what people call the games."""
     shown = sections(
         "run",
         results=results,
@@ -154,7 +155,10 @@ def render(run: Run, results: Results) -> str:
         titles=AGENT_TITLES,
         places=list(PLACES),
         game_page=PAGE_FILE,
+        has_place_points=games == "hanchans",
     )
+    words = {"hanchans": games, "Hanchans": games.capitalize()}
+    shown = [(heading, re.sub("[Hh]anchans", lambda found: words[found[0]], body)) for heading, body in shown]
     told = run.summary.warnings if run.summary else ()
     return run.page(explained(shown), warnings=_warnings(results, told), figures=main_figures(results))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
-from suphx.games.registry import GAMES, agent_names
+from suphx.games.registry import GAMES, agent_names, load_game
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_name
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe, relation
@@ -37,15 +37,17 @@ def digits_that_tell(bounds: Sequence[float | None], least: int = 2, equal: floa
     return digits
 
 
-def difference_text(difference: float, low: float, high: float, hanchans: int) -> str:
+def difference_text(difference: float, low: float, high: float, hanchans: int, games: str = "hanchans") -> str:
     """Return the difference in average placement of a match with its 95 % interval (``low``, ``high``).
+
+    ``games``: what people call the games.
 
     >>> difference_text(-0.183, -0.23, -0.14, 2000)
     'placement difference -0.18 (95 % interval -0.23 to -0.14; negative is better), 2,000 hanchans'
     """
     bounds = bounds_text(low, high)
     signed = f"placement difference {difference:+.2f} (95 % interval {bounds}; negative is better)"
-    return f"{signed}, {hanchans:,} hanchans"
+    return f"{signed}, {hanchans:,} {games}"
 
 
 def bounds_text(low: float, high: float) -> str:
@@ -124,7 +126,7 @@ def _of_stage(recipe: Recipe, metrics: Metrics, stage: str) -> Verdict:
     if is_both and stage == "reinforcement":
         title = f"After the playouts alone, {figures.get('before_hanchans', 0):,.0f} hanchans"
         before = _other_match(title, "before", figures)
-    return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
+    return _against_start(recipe, name, figures, [*before, *_supervised(recipe, metrics)])
 
 
 def stage_metrics(folders: Mapping[str, Path]) -> dict[str, Mapping[str, float]]:
@@ -133,11 +135,11 @@ def stage_metrics(folders: Mapping[str, Path]) -> dict[str, Mapping[str, float]]
 
 
 def _compared(
-    figures: Mapping[str, float], name: str, hanchans: int, *, better: str, equal: str, worse: str
+    recipe: Recipe, figures: Mapping[str, float], name: str, hanchans: int, *, better: str, equal: str, worse: str
 ) -> Verdict:
     """Return the verdict on a match; ``better``, ``equal``, ``worse``: what each outcome means, without a full stop."""
     difference, low, high = _difference(figures, name)
-    signed = difference_text(difference, low, high, hanchans)
+    signed = difference_text(difference, low, high, hanchans, load_game(recipe.game_name).scoring.games)
     outcome: Outcome = "undecided"
     if hanchans < (least := SEATS * MIN_CLUSTERS):
         sentence = f"Too few games to decide who is stronger: {signed}; play at least {least}."
@@ -165,6 +167,7 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
     is_teacher = has_own_games and recipe.records.player == name
     opponent = f"their teacher {name}" if is_teacher else f"the opponent {name}"
     return _compared(
+        recipe,
         figures,
         "paired",
         int(figures.get("hanchans", recipe.evaluation.hanchans)),
@@ -180,11 +183,12 @@ def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
     return _other_match(title, "paired", metrics.get("evaluation", {}))
 
 
-def _against_start(name: str, figures: Mapping[str, float], earlier: Sequence[str]) -> Verdict:
+def _against_start(recipe: Recipe, name: str, figures: Mapping[str, float], earlier: Sequence[str]) -> Verdict:
     """Return the verdict on the nets of a stage; ``earlier``: sentences on the nets before it."""
     unit = next((unit for unit in ("update", "decision") if f"{unit}s" in figures), "")
     amount = count_text(figures[f"{unit}s"], unit) if unit else "its updates"
     verdict = _compared(
+        recipe,
         figures,
         "start",
         int(figures["start_hanchans"]),

@@ -15,7 +15,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.evaluation.statistics import PairedDifference
-from suphx.games.registry import agent_names, find_learning
+from suphx.games.registry import agent_names, find_learning, load_game
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import find_nets
@@ -104,8 +104,9 @@ def play_hanchans(
 
     ``name``: of the match, in the line that says how it ended.
     """
-    has_archive = "archive" in find_learning(context.recipe.game_name).options
-    with context.console.progress("hanchans", hanchans, name="match") as progress:
+    game = load_game(context.recipe.game_name)
+    has_archive = "archive" in find_learning(game.name).options
+    with context.console.progress(game.scoring.games, hanchans, name="match") as progress:
         runner = GameRunner(
             workers=workers,
             kept=KeptResults(context.folder / GAMES_FOLDER),
@@ -117,8 +118,9 @@ def play_hanchans(
     if has_archive:
         index_records(context.folder / RECORDS_FOLDER)
     difference, interval = match.difference, match.difference.interval
-    shown = difference_text(difference.mean, interval.low, interval.high, match.hanchans)
-    context.console.say(f"{name}: {shown}{few_games_note(match.hanchans)}{widened_note(interval.is_widened)}")
+    shown = difference_text(difference.mean, interval.low, interval.high, match.hanchans, match.games)
+    note = few_games_note(match.hanchans, match.games) + widened_note(interval.is_widened)
+    context.console.say(f"{name}: {shown}{note}")
     return match
 
 

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx.games.registry import find_learning, game_modules
+from suphx.games.registry import find_learning, game_modules, load_game
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
@@ -35,10 +35,6 @@ from suphx_pipelines.stages.training import PERCENT, training
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text
 from suphx_platform.selfplay.self_play_match import match_figures
-
-if TYPE_CHECKING:
-    pass
-
 
 STAGE_NAME = "reinforcement"
 _OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
@@ -156,7 +152,7 @@ def play_and_learn(
         carried=None if carried is None else load_learner_state(carried / STATE_FILE),
         opponent=opponent,
     )
-    state, shown = context.folder / STATE_FILE, "first games"
+    state, shown, games = context.folder / STATE_FILE, "first games", load_game(config.game).scoring.games
     with training(context, context.folder.name, "setting up", unit="update", state=state) as watch:
         watch.note = ""
         metrics = run_metrics(config, lambda: {**context.storage_figures(), **context.tracker.figures()})
@@ -166,7 +162,7 @@ def play_and_learn(
             step = first_update + int(point["updates"])
             context.tracker.log_metrics({**point, **context.storage_figures()}, step=step)
             if "seconds" in point:
-                shown = progress_note(point, config.heads[0])
+                shown = progress_note(point, config.heads[0], games)
 
         def show(time_share: float, seconds_left: float | None, note: str) -> None:
             watch.bar.estimate(PERCENT * time_share, seconds_left, note or shown)
@@ -258,10 +254,11 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
 
 def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: Console) -> None:
     """Print the results of the matches after the last update."""
+    games = load_game(config.game).scoring.games
     if metrics["hanchans"] == 0:
         console.say(
-            f"no hanchan was finished: all {config.simulator.num_tables} tables are still playing their first one "
-            "(reinforcement.max_updates is small)"
+            f"no {games.removesuffix('s')} was finished: all {config.simulator.num_tables} tables are still playing "
+            "their first one (reinforcement.max_updates is small)"
         )
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"] and match["is_final"]:
@@ -270,13 +267,13 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
                 f"after {count_text(match['updates'], 'update')} against {opponent}: "
-                + difference_text(match["difference"], low, high, match["hanchans"])
-                + few_games_note(match["hanchans"])
+                + difference_text(match["difference"], low, high, match["hanchans"], games)
+                + few_games_note(match["hanchans"], games)
                 + widened_note(match["is_widened"])
             )
 
 
-def progress_note(point: Mapping[str, float], head: str) -> str:
+def progress_note(point: Mapping[str, float], head: str, games: str = "hanchans") -> str:
     """Return what the progress line shows of a point of the curves, for the learning ``head``."""
     learned = ""
     if f"{head}_entropy" in point:
@@ -288,8 +285,8 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
         if f"{head}_explained_variance" in point:
             learned += f"critic explains {point[f'{head}_explained_variance']:.0%}, "
     return (
-        f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
-        f"{point['hanchans_per_second']:.1f} hanchans/s, staleness {point['staleness']:.1f}, "
+        f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} {games}, {learned}"
+        f"{point['hanchans_per_second']:.1f} {games}/s, staleness {point['staleness']:.1f}, "
         f"simulator waits {point['simulator_waiting_share']:.0%}, "
         f"learning {point['learning_share']:.0%}"
     )

@@ -45,7 +45,6 @@ AGENT_HELP = (
 """The sentence about these names in the help of each command that takes one."""
 _MJAI = re.compile(r"mjai(?P<network>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
-_SOME_NAMES = f"use {', '.join(agent_names())} or a folder of nets; `suphx agents` lists all names"
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
@@ -119,6 +118,8 @@ def check_agent(address: str, game: str = DEFAULT_GAME) -> None:
     Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
     Agents in buckets and registries are not looked up here.
     """
+    if game != DEFAULT_GAME and follows_whole_games(address):
+        raise ValueError(f"{address!r} plays {DEFAULT_GAME} only: use {', '.join(agent_names(game))} or nets")
     if is_program(address):
         if isinstance(split_program(address)[0], CommandLine):
             warn_without_sandbox()
@@ -152,7 +153,7 @@ def check_nets(address: str, game: str = DEFAULT_GAME) -> None:
 
     folder = Path(split_address(address)[0])
     if not folder.is_dir():
-        raise ValueError(_missing(address, folder))
+        raise ValueError(_missing(address, folder, game))
     # with one of them missing, load_agent names it
     if has_nets(folder, game=game) or has_nets(folder, is_weak=True, game=game):
         for path in sorted(folder.glob("*.safetensors")):
@@ -179,15 +180,16 @@ def check_net_agent(address: str) -> None:
     check_nets(address)
 
 
-def _missing(address: str, folder: Path) -> str:
+def _missing(address: str, folder: Path, game: str) -> str:
     """Return the message for a folder that does not exist, which may have been meant as another kind of agent."""
     location, colon, word = address.rpartition(":")
     if colon and Path(location).is_dir():
         hint = did_you_mean(word, WORDS) or f"use {', '.join(WORDS)}"
         return f"{address!r} is no agent: {word!r} is no option of nets: {hint}".rstrip()
     if len(folder.parts) < 2:
-        near = [*agent_names(), *(each.name for each in Path().iterdir() if each.is_dir())]
-        return f"{address!r} is no agent: {did_you_mean(address, near) or _SOME_NAMES}".rstrip()
+        near = [*agent_names(game), *(each.name for each in Path().iterdir() if each.is_dir())]
+        forms = f"use {', '.join(agent_names(game))} or a folder of nets; `suphx agents` lists all names"
+        return f"{address!r} is no agent: {did_you_mean(address, near) or forms}".rstrip()
     missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
     parent = missing.parent
     names = [each.name for each in parent.iterdir() if each.is_dir()] if parent.is_dir() else []

@@ -59,9 +59,15 @@ class HandSamples:
 
     def write(self, games: Iterable[HandRecord], folder: Path) -> HandStore:
         """Store hands; ValueError for one with a move that is not legal, and without any."""
-        tables = np.array([positions(record)[-1] for record in games], TABLE)
-        if not len(tables):
+        ends = []
+        for number, record in enumerate(games, 1):
+            try:
+                ends.append(positions(record)[-1])
+            except ValueError as error:
+                raise ValueError(f"hand {number} of the records, seed {record.seed}: {error}: leave it out") from error
+        if not ends:
             raise ValueError("there are no hands to learn from: give at least one")
+        tables = np.array(ends, TABLE)
         folder.mkdir(parents=True, exist_ok=True)
         np.save(folder / _STORE_FILE, tables.view(np.uint8))
         manifest = {"games": len(tables), "sha256": hashlib.sha256(tables.tobytes()).hexdigest()}
