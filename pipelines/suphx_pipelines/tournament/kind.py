@@ -122,6 +122,12 @@ class Kind:
     def _number(self, config: Any, prefix: str = "") -> int:
         return int(getattr(config, f"{prefix}{'decks' if self.has_sides else 'hanchans'}"))
 
+    @property
+    def can_promote(self) -> bool:
+        """Tell whether nets of the game have a form in the model registry (tracking/pyfunc_form.py)."""
+        learning = self._game.learning
+        return has_candidates(self.game) or (learning is not None and "archive" in learning.options)
+
     def rules(self, recipe: Any) -> Any:
         """Return the rules by which games are played."""
         return getattr(recipe, "rules", None) or self._game.new_rules({})
@@ -203,7 +209,8 @@ class Kind:
         units = self._number(recipe.leaderboard)
         least = self.texts.units_per_deal * self._scoring.deals_per_lineup * num_agents
         if units < least:
-            raise ValueError(f"leaderboard.{self._units} is {units} for {num_agents} agents: use at least {least}")
+            key = "decks" if self.has_sides else "hanchans"
+            raise ValueError(f"leaderboard.{key} is {units} for {num_agents} agents: use at least {least}")
         return units // self.texts.units_per_deal
 
     def deals_of(self, seed: int) -> range:

@@ -75,7 +75,9 @@ def _wanted(context: Context, kind: Kind, source: AgentSource, version: str | No
     for name in recipe.pool.agents:
         if name != recipe.registry.address:
             yield name, name, False
-    if recipe.pool.newest:
+    if recipe.pool.newest and not kind.can_promote:
+        context.console.say(f"nets of {kind.game} cannot be promoted yet: name those to be rated in pool.agents")
+    elif recipe.pool.newest:
         for found in source.newest(newest_from(context), kind.game):
             yield found.name, found.address, True
 
