@@ -68,7 +68,7 @@ def test_planes_have_as_many_columns_as_the_layout_says(head: int) -> None:
     rows = torch.randint(256, (3, net.observation_bytes), dtype=torch.uint8)
     planes = [unpack_observations(part, count, num_columns=9) for part, count in ((rows[:, :8], 7), (rows[:, 8:], 2))]
     assert planes[0].shape == (3, 7, 9)
-    assert net(rows).shape == (3, 9 if head == DISCARD_HEAD else 2)
+    assert net(rows).shape == (3, DECISIONS[head].num_outputs)
     torch.testing.assert_close(net(rows), net(*planes))
     torch.testing.assert_close(fold_batch_norm(net)(rows), net(rows), rtol=1e-4, atol=1e-4)
     assert drop_oracle_planes(net).num_columns == 9
