@@ -28,7 +28,7 @@ Run all stages of a recipe. Finished stages are not repeated: the same command r
 
 RECIPE
 --set
---records DIR    riichi: game records to learn from (default: games that the agent `records.player` plays)
+--records DIR    game records to learn from, not of doudizhu (default: games that the agent `records.player` plays)
 --runs
 --run-id RUN_ID  name of the run (default: derived from its settings); an existing run must have the same settings
 --on-code-change

@@ -23,7 +23,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.registry import DEFAULT_GAME, agent_names, find_learning
+from suphx.games.registry import DEFAULT_GAME, agent_names, find_learning, load_game
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
@@ -238,14 +238,14 @@ def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float, b
     """Return what tells how many hanchans of a match are over, and then how many of its paired deals."""
     played = 0.0
     opponent = order.opponent if order.policy == "argmax" else f"sampled {order.opponent}"
-    about = f"after {count_text(updates, 'update')} ({opponent})"
+    about, games = f"after {count_text(updates, 'update')} ({opponent})", load_game(order.game).scoring.games
 
     def add(hanchans: float, is_kept: bool) -> None:
         nonlocal played
         played += hanchans
         of_deals = played - order.num_hanchans
         if of_deals <= 0 or not order.num_deals:
-            text = f"match {about}: {played:,.0f} of {order.num_hanchans:,} hanchans"
+            text = f"match {about}: {played:,.0f} of {order.num_hanchans:,} {games}"
         else:
             deals = order.num_deals * of_deals / hanchans_of(order.num_deals)
             text = f"paired deals {about}: {deals:,.0f} of about {order.num_deals:,} deals"
