@@ -177,6 +177,8 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     file = next(path for path in files if not path.exists())
     seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
     address = game.agents[-1] if args.agent is None else args.agent
+    if not has_candidates(game_name):
+        check_agent(address, game_name)
     who = {"seat": args.seat - 1, "name": args.name, "records": file}
 
     def show(line: str) -> None:

@@ -155,7 +155,7 @@ def render(run: Run, results: Results, games: str = "hanchans") -> str:
         titles=AGENT_TITLES,
         places=list(PLACES),
         game_page=PAGE_FILE,
-        has_place_points=games == "hanchans",
+        is_riichi=games == "hanchans",
     )
     words = {"hanchans": games, "Hanchans": games.capitalize()}
     shown = [(heading, re.sub("[Hh]anchans", lambda found: words[found[0]], body)) for heading, body in shown]
