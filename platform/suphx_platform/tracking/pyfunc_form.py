@@ -80,6 +80,8 @@ def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> Non
 def take_nets(folder: Path) -> None:
     """Leave only the nets of a model in ``folder``, as if they had been stored without MLflow's files."""
     nets = folder / _NETS_FOLDER
+    if not nets.is_dir():  # registered by hand, as a folder of nets
+        return
     kept = folder.with_name(f".{folder.name}.nets")
     shutil.rmtree(kept, ignore_errors=True)
     nets.rename(kept)
