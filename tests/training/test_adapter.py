@@ -117,7 +117,7 @@ def test_adapting_goes_on_from_given_nets() -> None:
     tables, seats = starts(2), np.array([0, 1])
     # Seeds whose rollouts differ in their rewards: otherwise nothing is learned.
     first = adapter.adapt(tables, seats, np.array([5, 6])).nets
-    second = adapter.with_rollouts(32).adapt(tables, seats, np.array([25, 26]), first).nets
+    second = adapter.with_rollouts(64).adapt(tables, seats, np.array([25, 26]), first).nets
     for before, after in zip(first, second, strict=True):
         assert any(not torch.equal(value, after.state_dict()[name]) for name, value in before.state_dict().items())
 
@@ -142,7 +142,7 @@ def test_without_a_step_both_sides_get_the_same(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_hands_are_tried_alike_alone_and_together() -> None:
-    config = AdaptationConfig(num_rollouts=16, learning_rate=0.3)
+    config = AdaptationConfig(num_rollouts=64, learning_rate=0.3)
     whole = trial(config)
     assert whole.changed_shares.max() > 0.1
     assert (whole.base_points != whole.adapted_points).any()
