@@ -120,7 +120,7 @@ RECIPE            name of a recipe (`suphx recipes` lists them), or a TOML file
                   its result, or redo the stage
 --wait-hours H    if MLflow or the storage does not answer at the start, try again for this long, as the chart's runs
                   do (default: 0, an error)
---dry-run         check the recipe and all options, and start nothing
+--dry-run         check the recipe, its keys and the options, and start nothing
 """
 _SHARED_SETTINGS: dict[str, Any] = {
     "set": {"action": "append", "default": [], "dest": "overrides"},

@@ -36,6 +36,8 @@ class GameEntry:
     """Where ``AGENTS`` and ``DECISIONS`` are, a module without kernels; None: ``GAME`` has them only."""
     has_sides: bool = False
     """Two sides play against each other (``SideScoring``); else each of four seats plays for itself."""
+    has_mjai: bool = False
+    """Programs that speak mjai play it, and nets that adapt to each deal (``adapt:``)."""
     record_mark: str | None = None
     """A regular expression that is found at the beginning of its files of records, and of no other game's."""
 
@@ -47,7 +49,11 @@ GAMES = {
     entry.name: entry
     for entry in (
         GameEntry(
-            name=DEFAULT_GAME, title="riichi", module="suphx.games.riichi.game", names="suphx.games.riichi.names"
+            name=DEFAULT_GAME,
+            title="riichi",
+            module="suphx.games.riichi.game",
+            names="suphx.games.riichi.names",
+            has_mjai=True,
         ),
         GameEntry(
             name="doudizhu",

@@ -45,7 +45,7 @@ MISTAKES = [
     ("runs show laptop-1", 1, "runs: no such folder of runs"),
     ("tournament nightly --set pool.newest=many", 1, "'many': Input should be a valid integer"),
     ("tournament laptop", 1, "laptop is a recipe of another command"),
-    ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+    ('tournament nightly --set pool.agents=["ukiere"]', 1, "pool.agents: 'ukiere' is no agent: did you mean 'ukeire'?"),
     ("evaluate --candidate ukiere --opponent random", 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
     ("evaluate --candidate random --opponent none/supervised", 1, "there is no 'none' in ."),
     ("evaluate --candidate random --opponent ukeire --hanchans 9", 2, "9 hanchans: use a multiple of 4"),

@@ -107,7 +107,7 @@ def test_a_stopped_run_continues(
 
 def test_what_has_no_meaning_is_refused(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
-        (["run", "doudizhu", "--records", str(tmp_path)], "--records has no meaning for doudizhu"),
+        (["run", "doudizhu", "--records", str(tmp_path)], "--records has no meaning for the recipe doudizhu"),
         (["run", "doudizhu", "--set", 'game="chess"'], "game"),
         (["run", "doudizhu", "--set", 'match.opponents=["expert"]'], "opponents is ['expert']: name one or more of"),
         (["tournament", "doudizhu"], "is a recipe of another command"),

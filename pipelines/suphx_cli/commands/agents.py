@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.games.registry import GAMES
 from suphx_cli.arguments import add_command
-from suphx_platform.agents.agent_forms import AGENT_FORMS
+from suphx_platform.agents.agent_forms import agent_rows
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
@@ -18,7 +18,8 @@ _SHOWN = 10
 _PAGE = """
 agents: list the names of agents, and the nets in your runs
 
-List all forms of a name that AGENT can have, and the nets in the folder of runs, newest first.
+List all forms of a name that AGENT can have, the scripted agents of each game, and the nets in the folder of runs,
+newest first.
 
 --runs
 
@@ -42,8 +43,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     found.sort(key=lambda each: (each.saved, each.name), reverse=True)
     nets = [each.address for each in found]
     if console.is_json:
-        return {"agents": [{"name": name, "about": about} for name, about in AGENT_FORMS], "nets": nets}
-    for line in wrapped_table(("agent", "what plays"), AGENT_FORMS):
+        return {"agents": [{"name": name, "about": about} for name, about in agent_rows()], "nets": nets}
+    for line in wrapped_table(("agent", "what plays"), agent_rows()):
         console.line(line)
     console.line("")
     if not nets:

@@ -72,8 +72,8 @@ evaluate: play a match between two agents and report who is stronger
 Play a match of one candidate against three copies of another agent, the opponent. Every wall is played four times, with
 the candidate at each seat once, so that the luck of the draw counts less. In a game of two sides, such as doudizhu,
 every deck is played twice, with the sides swapped. The same command continues a match that was stopped. {AGENT_HELP}
-For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, an address s3://… or models:/…, or an external
-program as program:COMMAND LINE (docs/doudizhu.md).
+`suphx agents` also lists the scripted agents of other games. For doudizhu: random, rule, a folder of nets such as
+runs/RUN/learning, an address s3://… or models:/…, or an external program as program:COMMAND LINE (docs/doudizhu.md).
 
 --candidate AGENT       the agent to measure; it plays at one seat
 --opponent AGENT        the agent to compare with; it plays at the three other seats
@@ -83,7 +83,8 @@ program as program:COMMAND LINE (docs/doudizhu.md).
                         games
 | --deals N             compare about N single deals (at least 20) instead of whole games: each is played with the
                         candidate and with the opponent in each seat. The result is in points per kyoku and shows a
-                        small difference much earlier. Not for adapt: and mjai: agents
+                        small difference much earlier. Not for adapt: and mjai: agents; games of one deal, such as
+                        dazhong, refuse it
 | --decks N             number of decks of a game of two sides, at least 2; each is played twice (default: {_DECKS});
                         with --sequential the most decks (default: {_SEQUENTIAL_DECKS:,})
 --sequential DIFFERENCE  stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 in
@@ -99,13 +100,14 @@ program as program:COMMAND LINE (docs/doudizhu.md).
                         new walls
 --seed S                seed of the walls or decks (default: 0; doudizhu: at most 65,536)
 --no-draw-lanes         draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its
-                        own positions of the wall, so that fewer games are needed
+                        own positions of the wall, so that fewer games are needed; games without these positions, such
+                        as dazhong, refuse this option
 --keep-games FOLDER     write records of all games to this folder, which must be new or empty or of the same match
                         before it was stopped, for suphx view (and, of riichi, suphx records); not with --deals, and in
                         DouDizhu not with --sequential
 --workers
 --ray                   play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the
-                        --workers takes one of its CPUs. Riichi only
+                        --workers takes one of its CPUs. Not in a game of two sides
 --runs
 
 examples:

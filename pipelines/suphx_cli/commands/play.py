@@ -44,9 +44,9 @@ play: play against agents, in the browser or the terminal
 
 Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its page in the browser, and
 serves it until Ctrl-C. Each browser window has its own table. The records of finished games are saved, and unfinished
-games resume at the next start with the same agent, seat and length. {AGENT_HELP} A game of two sides, such as doudizhu,
-is played in the terminal, deal after deal, against random, rule, a folder of nets such as runs/RUN/learning, or an
-address s3://… or models:/….
+games resume at the next start with the same agent, seat and length. {AGENT_HELP} Other games, such as doudizhu and
+dazhong, are played in the terminal, deal after deal, against a scripted agent of the game, a folder of nets such as
+runs/RUN/learning, or an address s3://… or models:/….
 
 --agent AGENT  agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)
 --game         the game (default: that of the nets in the agent's folder or of the model with its name, else riichi)
@@ -55,7 +55,7 @@ address s3://… or models:/….
 --bidding      doudizhu: bid before each deal; the highest bidder is the landlord, and the bid is the stake
 --name NAME    your name (default: Player)
 --seed S       seed of the walls, to play the same walls again (default: random)
---out DIR      folder of the game records (default: {_RECORDS}; for doudizhu {_RECORDS}/doudizhu)
+--out DIR      folder of the game records (default: {_RECORDS}; of another game {_RECORDS}/GAME)
 --new          riichi: begin a new game even if one of these settings is not finished
 --terminal     play one game in the terminal, without a browser
 --port N       riichi: port on 127.0.0.1; 0 is any free port (default: 0)

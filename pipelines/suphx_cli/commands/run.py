@@ -28,7 +28,8 @@ Run all stages of a recipe. Finished stages are not repeated: the same command r
 
 RECIPE
 --set
---records DIR    game records to learn from, not of doudizhu (default: games that the agent `records.player` plays)
+--records DIR    game records to learn from; recipes of doudizhu and the recipe fanfou refuse them (default: games that
+                 the agent `records.player` plays)
 --runs
 --run-id RUN_ID  name of the run (default: derived from its settings); an existing run must have the same settings
 --on-code-change
@@ -106,13 +107,16 @@ def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:
     if records is None:
         return
     if not isinstance(recipe, Recipe):
-        raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
-    from suphx.games.registry import find_learning
+        raise ValueError(f"--records has no meaning for the recipe {recipe.name}: leave it out")
+    from suphx.games.registry import find_learning, load_game
     from suphx_cli.commands.riichi_records import check_games
 
     check_records(records)
-    if "archive" in find_learning(recipe.game_name).options:
+    game = load_game(recipe.game_name)
+    if "archive" in find_learning(game.name).options:
         check_games([records])
+    elif next(iter(game.read_records(records)), None) is None:
+        raise ValueError(f"{records} has no records of {game.title}: check --records")
 
 
 def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

@@ -52,9 +52,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if isinstance(recipe, TournamentRecipe):
         game = recipe.game or DEFAULT_GAME
         scripted = agent_names(game)
-        for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
-            if agent not in scripted:
-                check_agent(agent, game)
+        for key, agents in (("pool.agents", recipe.pool.agents), ("decision.opponent", [recipe.decision.opponent])):
+            for agent in agents:
+                try:
+                    if agent and agent not in scripted:
+                        check_agent(agent, game)
+                except ValueError as error:
+                    raise ValueError(f"{key}: {error}") from error
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}
     check_output_folder(args.runs, "--runs")

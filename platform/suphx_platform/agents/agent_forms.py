@@ -11,7 +11,7 @@ import re
 import shlex
 from pathlib import Path
 
-from suphx.games.registry import DEFAULT_GAME, agent_names
+from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, find_game
 from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
@@ -43,6 +43,17 @@ AGENT_HELP = (
     "lists them."
 )
 """The sentence about these names in the help of each command that takes one."""
+
+
+def agent_rows() -> list[tuple[str, str]]:
+    """Return ``AGENT_FORMS``, and a row for each other scripted agent of any game, the strongest of a game first."""
+    rows = dict(AGENT_FORMS)
+    for name, entry in GAMES.items():
+        for agent in reversed(agent_names(name)):
+            rows.setdefault(agent, f"scripted, of {entry.title} (--game {name})")
+    return list(rows.items())
+
+
 _MJAI = re.compile(r"mjai(?P<network>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
@@ -118,7 +129,7 @@ def check_agent(address: str, game: str = DEFAULT_GAME) -> None:
     Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
     Agents in buckets and registries are not looked up here.
     """
-    if game != DEFAULT_GAME and follows_whole_games(address):
+    if follows_whole_games(address) and not find_game(game).has_mjai:
         raise ValueError(f"{address!r} plays {DEFAULT_GAME} only: use {', '.join(agent_names(game))} or nets")
     if is_program(address):
         if isinstance(split_program(address)[0], CommandLine):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx.games.registry import GAMES, agent_names
 from suphx_cli import cli
 from suphx_pipelines.stages.evaluation import check_opponent
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
@@ -30,7 +31,9 @@ def test_scripts_get_the_forms_of_names_and_the_nets_of_all_games(
     own = save_nets(runs / "doudizhu-1" / "learning", seed=1)
     assert cli.main(["agents", "--runs", str(runs), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [(each["name"], each["about"]) for each in found["agents"]] == list(AGENT_FORMS)
+    rows = [(each["name"], each["about"]) for each in found["agents"]]
+    assert rows[: len(AGENT_FORMS)] == list(AGENT_FORMS)
+    assert {name for name, _ in rows} >= {name for game in GAMES for name in agent_names(game)}
     assert found["nets"] == [str(own), f"{runs}/laptop-1/supervised", f"{runs}/laptop-2/supervised"]
 
 

@@ -58,14 +58,16 @@ _KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
         TournamentRecipe(name="any"),
     ),
     (
-        "## Recipe of another game\n\n"
-        "Keys of the recipes for DouDizhu, which have the key `game` ([DouDizhu](doudizhu.md)).\n",
+        "## Recipe of DouDizhu\n\n"
+        'Keys of the recipes with `game = "doudizhu"` ([DouDizhu](doudizhu.md)). Recipes with `game = "dazhong"` '
+        "([Dazhong](dazhong.md#nets)) have the keys of [riichi](#the-top).\n",
         "DouDizhu: ",
         MonteCarloRecipe(name="any"),
     ),
     (
-        "## Recipe of a tournament of another game\n\n"
-        "Keys of the recipes for `suphx tournament` with the key `game` ([DouDizhu](doudizhu.md#tournaments)).\n",
+        "## Recipe of a tournament of DouDizhu\n\n"
+        'Keys of the recipes for `suphx tournament` with `game = "doudizhu"` ([DouDizhu](doudizhu.md#tournaments)). '
+        'Those with `game = "dazhong"` have the keys of [the other tournaments](#recipe-of-a-tournament).\n',
         "DouDizhu tournament: ",
         SideTournamentRecipe(name="any"),
     ),
