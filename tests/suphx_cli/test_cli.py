@@ -323,6 +323,7 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
         ("view noise.mjlog --no-browser", "noise.mjlog"),
         (f"review noise.mjlog --agent {NETS}", "none of 1 records can be used; the first: noise.mjlog"),
         ("run laptop --records noise.mjlog --dry-run", "none of 1 records can be used; the first: noise.mjlog"),
+        ("run dazhong --records records --dry-run", "records has no records of Dazhong mahjong: check --records"),
         ("records statistics noise.mjlog --player Anna", "none of 1 records can be used; the first: noise.mjlog"),
         ("run laptop --runs noise.mjlog", "into the folder noise.mjlog (a file is in its place)"),
         ("tournament nightly --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
