@@ -194,7 +194,7 @@ class CandidateLayout:
     history: tuple[int, int]
     """Lines of the history of moves, the oldest first, and columns of a line."""
     candidate: int
-    """Columns of a candidate, which are not in the row (``Learning.candidate_features``)."""
+    """Columns of a candidate, which are not in the row (``CandidateLearning.candidate_features``)."""
 
     @property
     def num_planes(self) -> int:
@@ -239,9 +239,6 @@ class Learning(Protocol):
 
     def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:
         """Return the bytes of a row of a kind's decisions; ``has_hidden``: of the option ``hidden``."""
-
-    def candidate_features(self, encoder: str, rules: Any = None) -> U8 | None:
-        """Return what a net sees of each move that ``rules`` know, uint8 [moves, columns]; None without candidates."""
 
     def decide(
         self, tables: Any, indices: I64, encoder: str, forward: Forward, keep_probabilities: Mapping[int, float]
@@ -306,6 +303,9 @@ class CandidateLearning(Learning, Protocol):
     hidden: HiddenPlanes | None = None
     rules_version: str = ""
     samples: RecordedSamples | None = None
+
+    def candidate_features(self, encoder: str, rules: Any = None) -> U8:
+        """Return what a net sees of each move that ``rules`` know, uint8 [moves, columns]."""
 
     def observe(self, tables: Any, indices: I64, encoder: str) -> Seen:
         """Return what the actors of the tables ``indices`` of ``Tables.state`` see."""

@@ -152,9 +152,7 @@ class RoundPlayer:
     def __init__(self, config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList) -> None:
         """``nets``, one for each kind, play; whoever has them may change their weights between two rounds."""
         self._config, self._game, self._rules, self._nets = config, game, rules, nets
-        features = game.learning.candidate_features(game.learning.encoders[0], rules)
-        assert features is not None
-        self._features = features
+        self._features = features = game.learning.candidate_features(game.learning.encoders[0], rules)
         self._teacher = game.scripted_agent(config.imitates) if config.imitates else None
         device = next(nets.parameters()).device
         self._inference = [

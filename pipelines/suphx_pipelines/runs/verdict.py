@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
-from suphx.games.registry import GAMES, agent_names, load_game
+from suphx.games.registry import agent_names, load_game
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_name
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe, relation
@@ -196,7 +196,7 @@ def _against_start(recipe: Recipe, name: str, figures: Mapping[str, float], earl
         equal=f"{name} left the nets about as strong as their start after {amount}",
         worse=f"{name} made the nets weaker than their start after {amount}",
     )
-    titles = {name: f"Against the scripted agent {name}" for game in GAMES for name in agent_names(game)}
+    titles = {name: f"Against the scripted agent {name}" for name in agent_names(recipe.game_name)}
     titles["start_sampled"] = "With sampled actions on both sides"
     others = [sentence for name, title in titles.items() for sentence in _other_match(title, name, figures)]
     return replace(verdict, sentence=" ".join([verdict.sentence, *others, *earlier]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from suphx.games.dazhong.experiment import PAPER_RULES, group_orders, play_scripted
 from suphx.games.dazhong.game import GAME
+from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.bench.riichi import compare_rates
 
 KERNELS = ("engine",)
@@ -24,24 +25,15 @@ def bench_simulator(
     names = group_orders(1)[0]
     agents, seeds = [GAME.scripted_agent(name) for name in names], range(seed, seed + _HANDS_A_CALL)
 
-    def play_at_tables() -> int:
-        tables, left = GAME.open_tables(_NUM_TABLES, PAPER_RULES), list(seeds[_NUM_TABLES:])
-        tables.begin(np.arange(_NUM_TABLES), seeds[:_NUM_TABLES])
-        while (waiting := tables.waiting()).size:
-            actors = tables.actors(waiting)
-            for seat, agent in enumerate(agents):
-                own = waiting[actors == seat]
-                tables.advance(own, agent.act(tables.state, own))
-            ended = tables.take_ended()
-            for index in ended.tolist():
-                tables.take_game(index, "", names)
-            tables.begin(ended[: len(left)], left[: len(ended)])
-            del left[: len(ended)]
-        return len(seeds)
+    seating = np.tile(np.arange(len(names)), (len(seeds), 1))
+
+    def play_match() -> int:
+        games = play_games(agents, seating, seeds, PAPER_RULES, game=GAME.name, num_tables=_NUM_TABLES)
+        return sum(1 for _ in games)
 
     calls = {
         "hands": lambda: len(play_scripted(names, seeds, PAPER_RULES, num_threads=num_threads).seeds),
-        "match_hands": play_at_tables,
+        "match_hands": play_match,
     }
     say(f"playing {_HANDS_A_CALL:,} hands at a time (compiles kernels at first use)")
     for call in calls.values():

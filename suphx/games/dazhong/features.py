@@ -7,10 +7,11 @@ are empty. Nothing that is hidden from the seat has any influence.
 from __future__ import annotations
 
 from suphx.games.dazhong import table as code
+from suphx.games.dazhong.hands import count_all_pairs, improving_kinds
 from suphx.games.dazhong.names import DECISIONS
 from suphx.games.dazhong.table import NO_KIND, NUM_ACTIONS, NUM_KINDS, NUM_SEATS, OWN_TURN, START, Table
 from suphx.games.mahjong.planes import NUM_COLUMNS, count_masks, layout, set_bit, set_counts, set_plane
-from suphx.games.mahjong.shanten import Suits, improving_of_suit, merge_rows, rows_shanten, suit_rows
+from suphx.games.mahjong.shanten import Suits, rows_shanten, suit_rows
 from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, add_meld
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, U8
@@ -136,7 +137,7 @@ def encode(t: Table, suits: Suits, row: U8) -> None:
         if t.wall_left >= WALL_BORDERS[i]:
             set_plane(row, _AT.wall + i)
     for i in range(3):
-        if num_melds == 0 and _count_pairs(hand) >= 4 + i:
+        if num_melds == 0 and count_all_pairs(hand) >= 4 + i:
             set_plane(row, _AT.pairs + i)
     if t.phase == OWN_TURN:
         now = _fill_discards(suits, hand, num_melds, counts, row)
@@ -151,33 +152,7 @@ def encode(t: Table, suits: Suits, row: U8) -> None:
 def hand_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
     """Return the shanten of the concealed tiles beside ``num_melds`` melds, seven pairs included."""
     now = rows_shanten(suits, suit_rows(suits, hand), num_melds)
-    return min(now, 6 - _count_pairs(hand)) if num_melds == 0 else now
-
-
-@jit
-def _count_pairs(hand: I8) -> int:
-    pairs = 0
-    for kind in range(NUM_KINDS):
-        pairs += hand[kind] >> 1
-    return pairs
-
-
-@jit
-def _count_improving(suits: Suits, hand: I8, num_melds: int, now: int, unseen: I8) -> int:
-    """Return how many unseen tiles lower the shanten ``now`` of a hand that has discarded."""
-    rows = suit_rows(suits, hand)
-    kinds = 0
-    if rows_shanten(suits, rows, num_melds) == now:
-        m, p, s, _ = rows
-        kinds |= improving_of_suit(suits, hand, 0, merge_rows(suits, p, s), num_melds, now)
-        kinds |= improving_of_suit(suits, hand, 1, merge_rows(suits, m, s), num_melds, now)
-        kinds |= improving_of_suit(suits, hand, 2, merge_rows(suits, m, p), num_melds, now)
-    is_pairs = num_melds == 0 and 6 - _count_pairs(hand) == now
-    total = 0
-    for kind in range(NUM_KINDS):
-        if kinds >> kind & 1 or (is_pairs and hand[kind] & 1):
-            total += unseen[kind]
-    return total
+    return min(now, 6 - count_all_pairs(hand)) if num_melds == 0 else now
 
 
 @jit
@@ -194,7 +169,10 @@ def _fill_discards(suits: Suits, hand: I8, num_melds: int, unseen: I8, row: U8) 
                 best = min(best, after)
             elif after == best:
                 set_bit(row, _AT.keeps, kind)
-                count = _count_improving(suits, hand, num_melds, after, unseen)
+                kinds, count = improving_kinds(suits, hand, num_melds, after), 0
+                for other in range(NUM_KINDS):
+                    if kinds >> other & 1:
+                        count += unseen[other]
                 for i in range(len(UKEIRE_BORDERS)):
                     if count >= UKEIRE_BORDERS[i]:
                         set_bit(row, _AT.ukeire + i, kind)

@@ -105,9 +105,6 @@ class DazhongLearning:
             raise ValueError("Dazhong mahjong does not offer hidden")
         return self.layout(encoder, kind).observation_bytes
 
-    def candidate_features(self, encoder: str, rules: Rules | None = None) -> None:
-        """Return nothing: no kind has candidates."""
-
     def decide(
         self,
         tables: Records,

@@ -51,9 +51,6 @@ class RiichiLearning:
         """Return the bytes of a row of a kind's decisions."""
         return stored_observation_bytes(find_encoder(encoder), kind, has_oracle=has_hidden)
 
-    def candidate_features(self, encoder: str, rules: Rules | None = None) -> None:
-        """Return nothing: no kind has candidates."""
-
     def decide(
         self,
         tables: Records,

@@ -23,6 +23,7 @@ from suphx.games.mahjong.planes import NUM_COLUMNS
 from suphx.games.registry import (
     DEFAULT_GAME,
     agent_names,
+    candidate_game,
     decision_names,
     find_decisions,
     find_learning,
@@ -132,7 +133,7 @@ class NetAgent:
         self._selections: dict[int, ActionSelection] = dict.fromkeys(range(len(kinds)), action_selection)
         self._selections |= dict.fromkeys(sampled, "sampled")
         self._device = torch.device(device)
-        features = self._learning.candidate_features(encoder, rules)
+        features = candidate_game(game).learning.candidate_features(encoder, rules) if has_candidates(game) else None
         self._num_moves = None if features is None else len(features)
         self.depends_on_batches = features is not None
         self._candidate_nets = {
