@@ -33,7 +33,7 @@ from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, draw_starts
-from suphx.training.adaptation import BATCH_ROLLOUTS, train_rollout_critic
+from suphx.training.adaptation import BATCH_ROLLOUTS
 from suphx.training.adapter import Adapter
 from suphx.training.config import AdaptationConfig
 from suphx_cli.commands.adapt import add_config, config_of
@@ -126,8 +126,7 @@ def measure(
 ) -> dict[str, float]:
     """Adapt to ``num_hands`` hands in each round; ``seconds``: of self-play alone in each round, at least."""
     agent = CountingAgent(loaded)
-    critic = train_rollout_critic(agent, config, seed=seed) if config.baseline == "critic" else None
-    adapter = Adapter(agent, config, critic=critic)
+    adapter = Adapter(agent, config)
     numbers = np.arange(num_hands)
     hands = (draw_starts(agent, num_hands, seed=seed), numbers % 4, seed + numbers)
     decisions = adapter.roll_out(*hands).decisions

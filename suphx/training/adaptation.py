@@ -7,96 +7,29 @@ of equation 6 on them changes the copy. This module has the pure functions; adap
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.optim import Adam, AdamW
+from torch.optim import Adam
 
 from suphx.experience.observation import F32
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
-from suphx.games.riichi.simulator import MAX_SEED
-from suphx.models.device import first_weights
-from suphx.models.policy import CriticNet, PolicyNet
+from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
+from suphx.selfplay.rollouts.deal_play import SeatDecisions
 from suphx.training.config import ROLLOUTS_PER_DEAL, AdaptationConfig
-from suphx.training.policy_gradient import divergences_of, generalised_advantages, policy_loss
-from suphx.training.reward import DealReward, points_won
+from suphx.training.policy_gradient import divergences_of, policy_loss
 from suphx.training.trainer import DivergedError
 
 REWARD_UNIT = 5000.0
-"""The critic's values are rewards divided by it."""
+"""Advantages are rewards divided by it."""
 BATCH_ROLLOUTS = 256
 """Trajectories of a step of Adam; of all in one step, those whose gradient is computed at a time."""
 MAX_RATIO = 2.0
 """Importance ratios of trajectories above it count as this much."""
-_CRITIC_BATCH = 512
-_CRITIC_LEARNING_RATE = 1e-3
-_CRITIC_ROWS = 4096  # that it judges at a time
-
-
-def train_rollout_critic(
-    agent: NetAgent,
-    config: AdaptationConfig,
-    *,
-    seed: int,
-    reward: DealReward = points_won,
-    progress: Callable[[float], None] = lambda share: None,
-) -> CriticNet:
-    """Return a critic of ``agent``, on the CPU, that has learned from ``critic_deals`` deals of its games.
-
-    A seat of each deal samples its discards as in rollouts, so the critic expects what rollouts bring on average. It
-    learns with AdamW by the squared error, in one pass: the discards of a deal share its reward, and in a second pass
-    it would learn the deals by heart. ``progress`` is told the share that is done, 0 to 1. The same ``seed`` (0 to
-    ``MAX_SEED`` - 1) gives the same critic, as long as the number of torch's threads is the same.
-    """
-    draw = np.random.default_rng([seed, config.critic_deals])
-    deals = draw_starts(agent, config.critic_deals, seed=int(draw.integers(MAX_SEED)))
-    progress(0.3)
-    deals["has_draw_lanes"] = True
-    before, seats = deals.copy(), draw.integers(4, size=len(deals))
-    keys = draw.integers(MAX_SEED, size=len(deals))
-    decisions = play_deals(deals, seats, agent, keys=keys, temperature=config.temperature)
-    progress(0.6)
-    rewards = reward(before, deals)[np.arange(len(deals)), seats]
-    targets = rewards[decisions.deals] / np.float32(REWARD_UNIT)
-    with first_weights(seed % MAX_SEED):
-        num_planes = find_encoder(agent.encoder).layout(DISCARD_HEAD).num_planes
-        critic = CriticNet(DECISIONS[DISCARD_HEAD], num_planes, agent.discard_net.config)
-    order = draw.permutation(len(decisions))
-    optimizer = AdamW(critic.parameters(), lr=_CRITIC_LEARNING_RATE)
-    for first in range(0, len(order), _CRITIC_BATCH):
-        optimizer.param_groups[0]["lr"] = _CRITIC_LEARNING_RATE * (1 - first / len(order))  # falls to 0
-        part = order[first : first + _CRITIC_BATCH]
-        errors = critic(torch.from_numpy(decisions.planes[part])) - torch.from_numpy(targets[part])
-        optimizer.zero_grad()
-        torch.autograd.backward(errors.square().mean())
-        optimizer.step()
-    progress(1.0)
-    return critic.eval().requires_grad_(False)
-
-
-def critic_advantages(critic: CriticNet, decisions: SeatDecisions, rewards: F32, decay: float) -> F32:
-    """Return the advantages, float32 [n], of ``decisions`` whose rows of a trajectory are one after another.
-
-    ``rewards`` [k] of the trajectories, in points; the advantages are in units of ``REWARD_UNIT``. ``decay``: lambda of
-    generalised advantage estimation; 1 = reward minus value. All ratios are 1: the rollouts are the policy's own.
-    """
-    if not len(decisions):
-        return np.zeros(0, np.float32)
-    parts = np.array_split(decisions.planes, -(-len(decisions) // _CRITIC_ROWS))
-    values = torch.cat([critic(torch.from_numpy(rows)) for rows in parts])
-    is_last = torch.ones(len(values), dtype=torch.bool)
-    is_last[:-1] = torch.from_numpy(decisions.deals[1:] != decisions.deals[:-1])
-    own = torch.from_numpy(rewards[decisions.deals] / np.float32(REWARD_UNIT))
-    advantages: Tensor = generalised_advantages(values, own, is_last, torch.ones_like(values), decay)
-    return np.asarray(advantages.numpy(), np.float32)
 
 
 def rollout_advantages(rewards: F32) -> F32:
@@ -133,28 +66,18 @@ def trajectory_loss(
     return loss * len(actions) / num_trajectories
 
 
-def adapt_net(
-    net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: AdaptationConfig, critic: CriticNet | None = None
-) -> PolicyNet:
+def adapt_net(net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: AdaptationConfig) -> PolicyNet:
     """Return a copy of ``net`` after one pass of equation 6 over the trajectories.
 
     ``net``: without BatchNorm (``fold_batch_norm``), as a copy must act as it learns. ``decisions``: of the seat that
-    adapts, ``rewards`` [k] in points: what it got in each of the k trajectories, those of one deal side by side.
-    ``critic``: needed for the baseline "critic". ValueError without it and for a net with BatchNorm, DivergedError if a
-    weight is no longer a finite number.
+    adapts, in the order of the trajectories; ``rewards`` [k] in points: what it got in each of the k trajectories,
+    those of one deal side by side. ValueError for a net with BatchNorm, DivergedError if a weight is no longer a finite number.
     """
     if net.config.normalization != "none":
         raise ValueError("the net to adapt has BatchNorm: fold it first (fold_batch_norm)")
-    is_ordered = not (np.diff(decisions.deals) < 0).any()
-    ordered = decisions if is_ordered else decisions.take(np.argsort(decisions.deals, kind="stable"))
-    if config.baseline == "deal":
-        advantages = np.asarray(rollout_advantages(rewards)[ordered.deals] / np.float32(REWARD_UNIT), np.float32)
-    elif critic is None:
-        raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
-    else:
-        advantages = critic_advantages(critic, ordered, rewards, config.gae_lambda)
+    advantages = np.asarray(rollout_advantages(rewards)[decisions.deals] / np.float32(REWARD_UNIT), np.float32)
     adapted = copy.deepcopy(net).requires_grad_(True)
-    batches = _batches(ordered, advantages, len(rewards), next(net.parameters()).device)
+    batches = _batches(decisions, advantages, len(rewards), next(net.parameters()).device)
     if batches and config.kl_target:
         _step_to_distance(adapted, batches, config)
     elif batches:

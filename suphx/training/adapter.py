@@ -18,7 +18,7 @@ from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_ou
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.device import give_back_memory
-from suphx.models.policy import CriticNet, PolicyNet
+from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
@@ -61,18 +61,11 @@ class Adapter:
         config: AdaptationConfig,
         *,
         reward: DealReward = points_won,
-        critic: CriticNet | None = None,
         num_tables: int = DEFAULT_TABLES,
     ) -> None:
-        """``critic``: for the baseline "critic"; ``num_tables``: rollouts that are under way at a time.
-
-        ValueError if the baseline is "critic" and there is none.
-        """
-        if config.baseline == "critic" and critic is None:
-            raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
+        """``num_tables``: rollouts that are under way at a time."""
         self.agent = agent
         self.config = config
-        self.critic = critic
         self._reward = reward
         self._num_tables = num_tables
 
@@ -85,7 +78,7 @@ class Adapter:
         share = min(1.0, num_rollouts / self.config.num_rollouts)
         steps = {name: getattr(self.config, name) * share for name in ("kl_target", "learning_rate")}
         config = replace(self.config, num_rollouts=num_rollouts, **steps)
-        return Adapter(self.agent, config, reward=self._reward, critic=self.critic, num_tables=self._num_tables)
+        return Adapter(self.agent, config, reward=self._reward, num_tables=self._num_tables)
 
     def adapt(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Adapted:
         """Return a net for each of ``tables`` (n,), from what ``seats`` [n] see of them.
@@ -138,7 +131,7 @@ class Adapter:
         for number, rewards in enumerate(rollouts.rewards):
             net = nets[number] if nets else self.agent.discard_net
             own = rollouts.decisions.of_deals(number * size, (number + 1) * size)
-            adapted.append(adapt_net(net, own, rewards, self.config, self.critic))
+            adapted.append(adapt_net(net, own, rewards, self.config))
         return adapted
 
     def rewards(self, before: Records, after: Records, seats: I64) -> F32:

@@ -363,8 +363,6 @@ def check_imitates(name: str, agents: Sequence[str]) -> None:
         raise ValueError(f"imitates is {name!r}: use {' or '.join(agents)}, or nothing")
 
 
-RolloutBaseline = Literal["deal", "critic"]
-
 ROLLOUTS_PER_DEAL = 8
 """Rollouts with the same hidden tiles, which differ in our seat's discards only."""
 
@@ -375,14 +373,6 @@ class AdaptationConfig:
 
     num_rollouts: Annotated[int, Range(1, 1_000_000)] = 1024
     """K of the paper (which has 100,000): trajectories that are played for a hand, a multiple of ROLLOUTS_PER_DEAL."""
-    baseline: RolloutBaseline = "deal"
-    """What is taken off a trajectory's reward: the mean of the others of its deal, which removes the luck of the deal,
-    or what a critic expects at each discard (adaptation.py)."""
-    gae_lambda: Share = 1.0
-    """With a critic: lambda of the advantages (generalised advantage estimation). 1 = the reward of the trajectory, as
-    in equation 6; below 1 a discard is judged mostly by what the critic expects a few discards later."""
-    critic_deals: Annotated[int, Range(1, 10_000_000)] = 12_000
-    """Deals from which the critic learns, before the first hand."""
     temperature: Annotated[float, Range(0, 100, "right")] = 1.0
     """The rollouts sample our discards from the logits divided by this. Below 1 they are closer to what is played."""
     kl_target: Weight = 0.0
@@ -395,5 +385,3 @@ class AdaptationConfig:
         check_ranges(self)
         if self.num_rollouts % ROLLOUTS_PER_DEAL:
             raise ValueError(f"num_rollouts is {self.num_rollouts}: use a multiple of {ROLLOUTS_PER_DEAL}")
-        if self.gae_lambda < 1 and self.baseline != "critic":
-            raise ValueError(f"gae_lambda is {self.gae_lambda}, which needs a critic: set baseline to 'critic'")

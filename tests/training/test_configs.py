@@ -38,7 +38,6 @@ from tests.repository import REPOSITORY
         (PlayoutConfig, {"heads": ("discard",), "branches": BranchConfig(discard_share=0)}, "discard_share is 0, but"),
         (MonteCarloConfig, {"imitates": "rule", "algorithm": "policy_gradient"}, "leave algorithm out"),
         (AdaptationConfig, {"num_rollouts": 1023}, "use a multiple of 8"),
-        (AdaptationConfig, {"gae_lambda": 0.8}, "needs a critic"),
         (EntropyConfig, {"alpha": 0.9}, "at most max_alpha"),
         (PolicyGradientConfig, {"reject_ratio": 1.0}, "reject_ratio is 1.0: use a ratio above 1"),
         (LearnerConfig, {"oracle_critic": True, "gradient": PolicyGradientConfig(use_critic=False)}, "no critic"),

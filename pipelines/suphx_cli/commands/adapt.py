@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from suphx.training.config import AdaptationConfig, RolloutBaseline
+from suphx.training.config import AdaptationConfig
 from suphx_cli.arguments import UsageError, add_command, check_output_folder, checked_options, positive
 from suphx_platform.agents.agent_forms import check_net_agent
 
@@ -60,15 +60,6 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         group.add_argument(option, dest=field, help=f"{text} (default: {defaults[field]})", **options)
 
     add("--rollouts", "num_rollouts", "trajectories per hand, a multiple of 8", type=positive, metavar="K")
-    add("--baseline", "baseline", "what is subtracted from a reward", choices=get_args(RolloutBaseline))
-    add(
-        "--gae-lambda",
-        "gae_lambda",
-        "with --baseline critic: lambda of the advantages; 1: the reward of the whole trajectory",
-        type=float,
-        metavar="X",
-    )
-    add("--critic-deals", "critic_deals", "deals from which the critic learns", type=positive, metavar="N")
     add("--temperature", "temperature", "the rollouts sample from logits divided by this", type=float, metavar="X")
     add(
         "--kl-target",
@@ -87,8 +78,6 @@ def config_of(args: argparse.Namespace) -> AdaptationConfig:
         config = AdaptationConfig(**given)
     if config.kl_target and "learning_rate" in given:
         raise UsageError("--learning-rate has no effect with --kl-target: leave one of the two out")
-    if "critic_deals" in given and config.baseline != "critic":
-        raise UsageError("--critic-deals has no effect without --baseline critic")
     return config
 
 

@@ -21,13 +21,11 @@ from suphx.evaluation.worker_pool import ProcessPool, Progress, Work
 from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 from suphx.models.device import torch_threads
-from suphx.models.policy import CriticNet
 from suphx.models.reward_predictor import load_reward_predictor, weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
 from suphx.training import adapter
-from suphx.training.adaptation import train_rollout_critic
 from suphx.training.adapter import Adapter, TrialResults, try_hands
 from suphx.training.config import AdaptationConfig, GlobalRewardConfig
 from suphx.training.reward import DealReward, PredictedChange, Prediction, points_won
@@ -162,15 +160,7 @@ def run_experiment(
 
     def try_missing(missing: list[int]) -> Generator[tuple[int, dict[str, object]], None, None]:
         tasks = [(starts[part], seats[part], seeds[part]) for part in (slices[index] for index in missing)]
-        critic = None
-        if experiment.config.baseline == "critic":
-            seed, reward = experiment.seed % MAX_SEED, _reward(experiment)
-            with torch_threads(1):
-                critic = train_rollout_critic(
-                    agent, experiment.config, seed=seed, reward=reward,
-                    progress=lambda share: progress(0, f"critic: {share:.0%}"),
-                )  # fmt: skip
-        for position, part in _try_all(experiment, agent, critic, tasks):
+        for position, part in _try_all(experiment, agent, tasks):
             parts[missing[position]] = part
             wins, points = _outcomes(_in_units(experiment, TrialResults.join(list(parts.values()))))
             gain = f"{points.mean():+.2f}" if experiment.reward_predictor else f"{points.mean():+.0f} points"
@@ -249,23 +239,23 @@ def _outcomes(results: TrialResults) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _try_all(
-    experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None, tasks: Sequence[_Task]
+    experiment: AdaptationExperiment, agent: NetAgent, tasks: Sequence[_Task]
 ) -> Iterator[tuple[int, TrialResults]]:
     """Yield the number of each task and its results, whatever ends first."""
     if experiment.workers == 1 or len(tasks) <= 1:
-        yield from start_hands(experiment, critic, agent)(iter(enumerate(tasks)), lambda amount: None)
+        yield from start_hands(experiment, agent)(iter(enumerate(tasks)), lambda amount: None)
         return
     with closing(ProcessPool(experiment.workers)) as pool:
-        yield from pool.run(tasks, start_hands, (experiment, critic), describe=lambda task: f"{len(task[0])} hands")
+        yield from pool.run(tasks, start_hands, (experiment,), describe=lambda task: f"{len(task[0])} hands")
 
 
-def start_hands(experiment: AdaptationExperiment, critic: CriticNet | None, loaded: NetAgent | None = None) -> Work:
+def start_hands(experiment: AdaptationExperiment, loaded: NetAgent | None = None) -> Work:
     """Return what tries hands in a worker, with the agent of the experiment, which may be ``loaded`` already."""
     agent = loaded or load_net_agent(experiment.agent)
 
     def work(tasks: Iterator[tuple[int, _Task]], progress: Progress) -> Iterator[tuple[int, TrialResults]]:
         with torch_threads(1):
-            adapter = Adapter(agent, experiment.config, reward=_reward(experiment), critic=critic)
+            adapter = Adapter(agent, experiment.config, reward=_reward(experiment))
             for index, task in tasks:
                 yield index, try_hands(adapter, *task, num_tests=experiment.num_tests)
 
