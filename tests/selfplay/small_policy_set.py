@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.names import DECISIONS, HEAD_NAMES
+from suphx.games.registry import DEFAULT_GAME, find_decisions, find_learning
+from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
@@ -16,14 +16,15 @@ SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_h
 SMALL_PLAIN = NetConfig(
     size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4, normalization="none"
 )
+ENCODERS = {"riichi": "mini", "dazhong": "dazhong"}
 
 
-def small_policy_set(seed: int, net: NetConfig = SMALL_PLAIN) -> PolicySet:
-    encoder = find_encoder("mini")
+def small_policy_set(seed: int, net: NetConfig = SMALL_PLAIN, *, game: str = DEFAULT_GAME) -> PolicySet:
+    layout, kinds = find_learning(game).layout, find_decisions(game)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        nets = tuple(PolicyNet(kind, encoder.layout(kind.number).num_planes, net).eval() for kind in DECISIONS)
-    return PolicySet(nets, (Calibration(),) * len(HEAD_NAMES))
+        nets = tuple(PolicyNet(kind, layout(ENCODERS[game], kind.number).num_planes, net).eval() for kind in kinds)
+    return PolicySet(nets, (Calibration(),) * len(nets))
 
 
 def save_random(folder: Path, seed: int = 1) -> Path:

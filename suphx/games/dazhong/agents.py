@@ -1,6 +1,8 @@
-"""The scripted agents random, robot, fanfou_ba, fanfou_op and fanfou_mc; all as kernels.
+"""The scripted agents random, robot, fanfou_ba, fanfou_op, fanfou_mc and ukeire; all as kernels.
 
-All win whenever they can; ``random`` else makes any legal move. The others are those of Wang, Qiao, Liang, Xie,
+All win whenever they can; ``random`` else makes any legal move. ``ukeire`` keeps the lowest shanten, with the most
+unseen tiles that lower it, and claims what lowers it; pungs, which pay, and kongs as the Fanfou agents do need not.
+The others are those of Wang, Qiao, Liang, Xie,
 "Research on mahjong game based on prior knowledge and Monte Carlo simulation", CAAI Transactions on Intelligent Systems
 17(1), 2022, 69-78:
 
@@ -31,7 +33,7 @@ from suphx.games.dazhong.discard_lists import (
     fill_first_list,
     fill_list,
 )
-from suphx.games.dazhong.hands import wait_kinds
+from suphx.games.dazhong.hands import claim_shanten, hand_shanten, wait_kinds, weigh_discards
 from suphx.games.dazhong.names import AGENTS
 from suphx.games.dazhong.table import (
     CHOW,
@@ -61,13 +63,13 @@ from suphx.games.mahjong.ready_hands import (
     weigh_tenpai,
 )
 from suphx.games.mahjong.shanten import Suits, standard_shanten
-from suphx.games.mahjong.tile import CHI_MELD
+from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import draw_number, seed_counter
 from suphx.kernel.record import I8, I64, U8, field, record_dtype
 
 RANDOM, ROBOT, BA, OP = (AGENTS.index(name) for name in ("random", "robot", "fanfou_ba", "fanfou_op"))
-MC, MC_PROGRAMS = (AGENTS.index(name) for name in ("fanfou_mc", "fanfou_mc_programs"))
+MC, MC_PROGRAMS, UKEIRE = (AGENTS.index(name) for name in ("fanfou_mc", "fanfou_mc_programs", "ukeire"))
 NUM_SAMPLES = 10
 """Hands that fanfou_mc draws for each opponent that is ready."""
 _MIN_PAIRS = 5
@@ -82,6 +84,7 @@ class Tools:
     weights: TenpaiWeights = field(TENPAI_WEIGHTS)
     kinds: I8 = field("i1", MAX_LENGTH)
     unseen: I64 = field("i8", 34)
+    ukeire: I64 = field("i8", NUM_KINDS)
     sample: I8 = field("i1", 34)
     wins: I64 = field("i8", NUM_KINDS)
     random: I64 = field("i8", 1)
@@ -107,7 +110,7 @@ def choose_scripted(t: Table, suits: Suits, tools: Tools, agent: int) -> int:
     if t.phase == OWN_TURN:
         return _choose_turn(t, suits, tools, agent)
     if t.phase == CLAIM:
-        return _choose_claim(t, agent)
+        return _claim_of_ukeire(t, suits) if agent == UKEIRE else _choose_claim(t, agent)
     return DECLARE if t.phase == START else PASS
 
 
@@ -124,6 +127,10 @@ def _choose_turn(t: Table, suits: Suits, tools: Tools, agent: int) -> int:
         kind = _draw(t, tools, t.hand[seat])
     elif agent == BA:
         kind = _choose_by_lists(t, tools, agent, seat)
+    elif agent == UKEIRE:
+        unseen = 4 - t.hand[seat] - t.shown
+        weigh_discards(suits, t.hand[seat], t.num_melds[seat], unseen, tools.ukeire)
+        kind = tools.ukeire.argmax()
     else:
         kind = find_ting(t, suits, seat)
         if kind == NO_KIND:
@@ -355,6 +362,22 @@ def _choose_claim(t: Table, agent: int) -> int:
         return PUNG
     chow = _chow_of_ba(t, seat, kind) if agent == BA else _chow_of_op(t, seat, kind)
     return PASS if chow == NO_KIND else CHOW + chow
+
+
+@jit
+def _claim_of_ukeire(t: Table, suits: Suits) -> int:
+    """Return a kong, else the claim that lowers the shanten, a pung before a chow, or a pung that leaves it."""
+    hand, num_melds, kind = t.hand[t.actor], t.num_melds[t.actor], t.claimed
+    if t.legal[KONG + kind]:
+        return KONG + kind
+    best, least = PASS, hand_shanten(suits, hand, num_melds)
+    for move in range(CHOW, PUNG + 1):
+        if t.legal[move]:
+            meld_type, lowest = (PON_MELD, kind) if move == PUNG else (CHI_MELD, move - CHOW)
+            after = claim_shanten(suits, hand, num_melds, kind, meld_type, lowest)
+            if after < least or (after == least and move == PUNG):
+                best, least = move, after
+    return best
 
 
 @jit

@@ -6,12 +6,14 @@ are empty. Nothing that is hidden from the seat has any influence.
 
 from __future__ import annotations
 
+import numpy as np
+
 from suphx.games.dazhong import table as code
-from suphx.games.dazhong.hands import count_all_pairs, improving_kinds
+from suphx.games.dazhong.hands import claim_shanten, count_all_pairs, hand_shanten, weigh_discards
 from suphx.games.dazhong.names import DECISIONS
 from suphx.games.dazhong.table import NO_KIND, NUM_ACTIONS, NUM_KINDS, NUM_SEATS, OWN_TURN, START, Table
 from suphx.games.mahjong.planes import NUM_COLUMNS, count_masks, layout, set_bit, set_counts, set_plane
-from suphx.games.mahjong.shanten import Suits, rows_shanten, suit_rows
+from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, add_meld
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, U8
@@ -149,34 +151,16 @@ def encode(t: Table, suits: Suits, row: U8) -> None:
 
 
 @jit
-def hand_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
-    """Return the shanten of the concealed tiles beside ``num_melds`` melds, seven pairs included."""
-    now = rows_shanten(suits, suit_rows(suits, hand), num_melds)
-    return min(now, 6 - count_all_pairs(hand)) if num_melds == 0 else now
-
-
-@jit
 def _fill_discards(suits: Suits, hand: I8, num_melds: int, unseen: I8, row: U8) -> int:
     """Fill ``keeps`` and ``ukeire``; return the shanten after the best discard."""
-    best = MAX_SHANTEN + 2
-    for fills in (False, True):
-        for kind in range(NUM_KINDS):
-            if hand[kind] == 0:
-                continue
-            hand[kind] -= 1
-            after = hand_shanten(suits, hand, num_melds)
-            if not fills:
-                best = min(best, after)
-            elif after == best:
-                set_bit(row, _AT.keeps, kind)
-                kinds, count = improving_kinds(suits, hand, num_melds, after), 0
-                for other in range(NUM_KINDS):
-                    if kinds >> other & 1:
-                        count += unseen[other]
-                for i in range(len(UKEIRE_BORDERS)):
-                    if count >= UKEIRE_BORDERS[i]:
-                        set_bit(row, _AT.ukeire + i, kind)
-            hand[kind] += 1
+    ukeire = np.empty(NUM_KINDS, np.int64)
+    best = weigh_discards(suits, hand, num_melds, unseen, ukeire)
+    for kind in range(NUM_KINDS):
+        if ukeire[kind] >= 0:
+            set_bit(row, _AT.keeps, kind)
+        for i in range(len(UKEIRE_BORDERS)):
+            if ukeire[kind] >= UKEIRE_BORDERS[i]:
+                set_bit(row, _AT.ukeire + i, kind)
     return best
 
 
@@ -191,9 +175,5 @@ def _fill_gains(t: Table, suits: Suits, now: int, row: U8) -> None:
         meld_type, lowest = CHI_MELD, t.claimed - 2 + choice - FIRST_CHOW
         if choice < FIRST_CHOW:
             meld_type, lowest = PON_MELD if choice == PUNG_CHOICE else MINKAN_MELD, t.claimed
-        hand[t.claimed] += 1
-        add_meld(hand, meld_type, lowest, -1)
-        if rows_shanten(suits, suit_rows(suits, hand), num_melds + 1) < now:
+        if claim_shanten(suits, hand, num_melds, t.claimed, meld_type, lowest) < now:
             set_plane(row, _AT.gains + choice - PUNG_CHOICE)
-        add_meld(hand, meld_type, lowest, 1)
-        hand[t.claimed] -= 1

@@ -5,9 +5,18 @@ A hand is int8 (34,) counts of concealed tiles beside ``num_melds`` melds, with 
 
 from __future__ import annotations
 
-from suphx.games.mahjong.shanten import Suits, improving_of_suit, merge_rows, rows_shanten, standard_shanten, suit_rows
+from suphx.games.mahjong.shanten import (
+    Suits,
+    count_kinds,
+    improving_of_suit,
+    merge_rows,
+    rows_shanten,
+    standard_shanten,
+    suit_rows,
+)
+from suphx.games.mahjong.tile import add_meld
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I8
+from suphx.kernel.record import I8, I64
 
 NUM_SUITED = 27
 
@@ -31,6 +40,46 @@ def wait_kinds(suits: Suits, hand: I8, num_melds: int) -> int:
     A kind of which the concealed hand has all four tiles is no wait.
     """
     return improving_kinds(suits, hand, num_melds, 0)
+
+
+@jit
+def hand_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
+    """Return the shanten of the concealed tiles beside ``num_melds`` melds, seven pairs included."""
+    now = standard_shanten(suits, hand, num_melds)
+    return min(now, 6 - count_all_pairs(hand)) if num_melds == 0 else now
+
+
+@jit
+def claim_shanten(suits: Suits, hand: I8, num_melds: int, claimed: int, meld_type: int, lowest: int) -> int:
+    """Return the shanten after a claim of a discard and the best discard."""
+    hand[claimed] += 1
+    add_meld(hand, meld_type, lowest, -1)
+    after = standard_shanten(suits, hand, num_melds + 1)
+    add_meld(hand, meld_type, lowest, 1)
+    hand[claimed] -= 1
+    return after
+
+
+@jit
+def weigh_discards(suits: Suits, hand: I8, num_melds: int, unseen: I8, ukeire: I64) -> int:
+    """Return the shanten after the best discards of 14 tiles, melds counted as three.
+
+    Fills ``ukeire``, int64 (27,): how many ``unseen`` tiles, int8 (34,), then lower it; -1 for other kinds.
+    """
+    best = 9
+    for kind in range(NUM_SUITED):
+        ukeire[kind] = -1
+        if hand[kind] == 0:
+            continue
+        hand[kind] -= 1
+        after = hand_shanten(suits, hand, num_melds)
+        if after < best:
+            best = after
+            ukeire[:kind] = -1
+        if after == best:
+            ukeire[kind] = count_kinds(improving_kinds(suits, hand, num_melds, after), unseen)
+        hand[kind] += 1
+    return best
 
 
 @jit

@@ -32,8 +32,8 @@ from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8, I64, U8, Records
 
 ENCODER = "dazhong"
-WIN_WORTH = 6
-"""What a win adds to the payments of a hand, in fan, as a reward: as much as a basic hand pays."""
+WIN_WORTH = 12
+"""What a win adds to the payments of a hand, in fan, as a reward: twice what a basic hand pays."""
 _STORE_FILE = "hands.npy"
 _NAMES = [kind.name for kind in DECISIONS]
 

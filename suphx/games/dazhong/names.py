@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suphx.games.learning import DecisionKind
 
-AGENTS = ("random", "robot", "fanfou_ba", "fanfou_mc_programs", "fanfou_mc", "fanfou_op")
+AGENTS = ("random", "robot", "fanfou_ba", "fanfou_mc_programs", "fanfou_mc", "fanfou_op", "ukeire")
 """Names of the scripted agents; kernels know an agent by its place."""
 
 _KINDS = (*(f"{number}{suit}" for suit in "mps" for number in range(1, 10)), *(f"{number}z" for number in range(1, 8)))

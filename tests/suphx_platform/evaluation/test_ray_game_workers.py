@@ -60,9 +60,19 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def play(folder: Path, workers: Workers, *, load: LoadAgent = load_slow, act: Act = lambda: None) -> dict[str, bytes]:
+RIICHI = GamePlan(addresses=("ukeire",), names=("0",), summarise=scores, rules=tonpuu())
+DAZHONG = GamePlan(addresses=("fanfou_mc",), names=("0",), game="dazhong")
+
+
+def play(
+    folder: Path,
+    workers: Workers,
+    *,
+    plan: GamePlan = RIICHI,
+    load: LoadAgent | None = load_slow,
+    act: Act = lambda: None,
+) -> dict[str, bytes]:
     """Play all tasks, ``act`` once after the first result, and return the files of the results."""
-    plan = GamePlan(addresses=("ukeire",), names=("0",), summarise=scores, rules=tonpuu())
     runner = GameRunner(
         workers=workers, load=load, kept=KeptResults(folder / "games"), records=folder / "records", max_tables=2
     )
@@ -92,6 +102,14 @@ def test_results_are_those_of_one_process(tmp_path: Path, expected: dict[str, by
         assert play(tmp_path, workers, load=load_agent) == expected
     assert all_end()
     assert folders_of_records() <= before
+
+
+def test_results_of_dazhong_are_those_of_one_process(tmp_path: Path) -> None:
+    expected = play(tmp_path / "one", 1, plan=DAZHONG, load=None)
+    assert len(expected) == 2 * len(TASKS)
+    assert play(tmp_path / "eight", 8, plan=DAZHONG, load=None) == expected
+    with ray_game_workers(4, say=print) as workers:
+        assert play(tmp_path / "ray", workers, plan=DAZHONG, load=None) == expected
 
 
 def test_a_process_is_used_again(tmp_path: Path, expected: dict[str, bytes]) -> None:

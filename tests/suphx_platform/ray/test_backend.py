@@ -33,6 +33,7 @@ GUIDED = replace(
     oracle=OracleConfig(policy=True, steps=4, updates_per_step=2),
     learner=replace(ALONE.learner, oracle_critic=True),
 )
+DAZHONG = replace(ALONE, game="dazhong", heads=("turn", "claim"))
 OF_PROCESSES = ("memory_bytes", "versions_behind")
 
 
@@ -46,7 +47,7 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
 
-@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED)])
+@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED), (1, DAZHONG)])
 def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
     tmp_path: Path, num_engines: int, config: ReinforcementConfig
 ) -> None:
@@ -54,7 +55,8 @@ def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
     cluster = replace(LOCKSTEP.cluster, num_engines=num_engines)
     over_ray = new_trainer(tmp_path / "ray", replace(config, cluster=cluster)).run()
     assert same_numbers(over_ray) == same_numbers(alone)
-    np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
+    for head in config.heads:
+        np.testing.assert_equal(weights(tmp_path / "ray", head), weights(tmp_path / "alone", head))
     assert records(tmp_path / "ray") == records(tmp_path / "alone") != {}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from suphx.experience.observation import OpponentConfig
+from suphx.games.registry import find_learning
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
 from suphx.training.learner_config import LearnerConfig
@@ -17,7 +18,7 @@ from suphx.training.local_backend import SelfPlay
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend, run_metrics
 from tests.models.random_nets import PREDICTION
-from tests.selfplay.small_policy_set import SMALL_PLAIN, small_policy_set
+from tests.selfplay.small_policy_set import ENCODERS, SMALL_PLAIN, small_policy_set
 
 CONFIG = ReinforcementConfig(
     max_updates=12,
@@ -38,10 +39,10 @@ class KilledError(Exception):
 
 def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
     return SelfPlay(
-        start=small_policy_set(1),
-        weak=small_policy_set(2),
-        encoder="mini",
-        rules_version="tenhou-1",
+        start=small_policy_set(1, game=config.game),
+        weak=small_policy_set(2, game=config.game),
+        encoder=ENCODERS[config.game],
+        rules_version=find_learning(config.game).rules_version,
         seed=5,
         prediction=PREDICTION if config.reward == "global_prediction" else None,
     )
@@ -66,8 +67,8 @@ def numbers(metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [without_times(point) for point in (*metrics["history"], *metrics["matches"])]
 
 
-def weights(folder: Path) -> dict[str, np.ndarray]:
-    return {name: tensor.numpy() for name, tensor in read_tensors(folder / "discard.safetensors")[0].items()}
+def weights(folder: Path, head: str = "discard") -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in read_tensors(folder / f"{head}.safetensors")[0].items()}
 
 
 @dataclass(frozen=True)
