@@ -275,7 +275,8 @@ class WorkerPool(ABC):
 
     def _call(self, worker: Worker, call: Future[Any]) -> None:
         worker.call, worker.since = call, time.monotonic()
-        call.add_done_callback(lambda call: self._answered.put((worker, call)))
+        answered = self._answered  # of this run: a worker that is ended at its end may answer during the next one
+        call.add_done_callback(lambda call: answered.put((worker, call)))
 
     def _handle_answer(self, progress: Progress) -> Iterator[tuple[int, Any]]:
         """Wait a while for an answer; yield what it says to be finished."""

@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from suphx.evaluation.worker_pool import Player, ProcessPool, Progress
+from suphx.evaluation.worker_pool import Player, ProcessPool, Progress, Worker, _ProcessWorker
 from tests.evaluation.file_task import start
 from tests.repository import REPOSITORY
 
@@ -130,6 +130,38 @@ def test_the_progress_of_a_lost_task_does_not_count(tmp_path: Path) -> None:
         assert list(pool.run([file], start_in_halves, (), size=lambda task: 1.0, progress=note)) == [(0, "done")]
     assert (amounts[0], sum(amounts)) == (0.5, 1.0)
     assert len(said) == 1
+
+
+class LateWorker(_ProcessWorker):
+    """A process that ends when somebody calls what it leaves here, as an actor elsewhere does."""
+
+    late: ClassVar[list[Callable[[], None]]] = []
+
+    def end(self) -> None:
+        self.late.append(super().end)
+
+
+class LatePool(ProcessPool):
+    def new_worker(self) -> Worker:
+        return LateWorker()
+
+
+def test_a_worker_of_a_run_that_was_left_is_none_of_the_next_one_when_it_ends(tmp_path: Path) -> None:
+    done, paused = tmp_path / "done", tmp_path / "paused"
+    done.touch()
+
+    def end_late() -> bool:
+        while LateWorker.late:
+            LateWorker.late.pop()()
+        return False
+
+    with closing(LatePool(2, is_stopped=end_late)) as pool:
+        left = pool.run([done, paused], start_in_halves, ())
+        assert next(left) == (0, "done")
+        left.close()
+        assert LateWorker.late
+        assert list(pool.run([done], start_in_halves, ())) == [(0, "done")]
+    end_late()
 
 
 def test_what_was_finished_before_an_error_is_told_first() -> None:
