@@ -62,7 +62,7 @@ from suphx.games.mahjong.ready_hands import (
     load_tenpai_table,
     weigh_tenpai,
 )
-from suphx.games.mahjong.shanten import Suits, standard_shanten
+from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import draw_number, seed_counter
@@ -128,11 +128,9 @@ def _choose_turn(t: Table, suits: Suits, tools: Tools, agent: int) -> int:
     elif agent == BA:
         kind = _choose_by_lists(t, tools, agent, seat)
     elif agent == UKEIRE:
-        unseen = 4 - t.hand[seat] - t.shown
-        weigh_discards(suits, t.hand[seat], t.num_melds[seat], unseen, tools.ukeire)
-        kind = tools.ukeire.argmax()
+        kind = _choose_by_ukeire(t, suits, tools, seat)
     else:
-        kind = find_ting(t, suits, seat)
+        kind = _find_ting(t, suits, tools, seat)
         if kind == NO_KIND:
             return DISCARD + _choose_discard(t, suits, tools, agent, seat)
     return (TING if t.legal[TING + kind] else DISCARD) + kind
@@ -148,26 +146,26 @@ def _find_kong(t: Table, seat: int) -> int:
 
 
 @jit
-def find_ting(t: Table, suits: Suits, seat: int) -> int:
+def _find_ting(t: Table, suits: Suits, tools: Tools, seat: int) -> int:
     """Return the discard that leaves a ready hand with the most winning tiles, at least two, or NO_KIND (algorithm 2).
 
     Tiles that are shown or in the hand, a winning tile that is discarded included, cannot be drawn.
     """
-    hand, num_melds = t.hand[seat], t.num_melds[seat]
-    best, most = NO_KIND, 1
-    if num_melds > 0 and standard_shanten(suits, hand, num_melds) > 0:
-        return best
+    if hand_shanten(suits, t.hand[seat], t.num_melds[seat]) > 0:
+        return NO_KIND
+    kind = _choose_by_ukeire(t, suits, tools, seat)
+    return kind if tools.ukeire[kind] > 1 else NO_KIND
+
+
+@jit
+def _choose_by_ukeire(t: Table, suits: Suits, tools: Tools, seat: int) -> int:
+    """Return the first discard after which most unseen tiles lower the lowest shanten, and fill ``tools.ukeire``."""
+    unseen = np.int8(4) - t.hand[seat] - t.shown
+    weigh_discards(suits, t.hand[seat], t.num_melds[seat], unseen, tools.ukeire)
+    best = KINDS_IN_ORDER[0]
     for kind in KINDS_IN_ORDER:
-        if hand[kind] > 0:
-            hand[kind] -= 1
-            waits = wait_kinds(suits, hand, num_melds)
-            hand[kind] += 1
-            left = 0
-            for wait in range(NUM_KINDS):
-                if waits >> wait & 1:
-                    left += 4 - hand[wait] - t.shown[wait]
-            if left > most:
-                best, most = kind, left
+        if tools.ukeire[kind] > tools.ukeire[best]:
+            best = kind
     return best
 
 

@@ -11,7 +11,7 @@ Source: the championship's rules and the paper's simulator, as table.py names th
 
 from __future__ import annotations
 
-from suphx.games.dazhong.hands import is_complete, is_ready, is_seven_pairs, wait_kinds
+from suphx.games.dazhong.hands import count_all_pairs, hand_shanten, is_complete, is_ready, wait_kinds
 from suphx.games.dazhong.table import (
     CHOW,
     CLAIM,
@@ -34,7 +34,7 @@ from suphx.games.dazhong.table import (
     WIN,
     Table,
 )
-from suphx.games.mahjong.shanten import Suits, standard_shanten
+from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import (
     ANKAN_MELD,
     CHI_MELD,
@@ -157,7 +157,7 @@ def _ask_turn(t: Table, suits: Suits) -> None:
         return
     for kind in range(NUM_KINDS):
         t.legal[DISCARD + kind] = hand[kind] > 0
-    if t.declares and (standard_shanten(suits, hand, num_melds) <= 0 or num_melds == 0):
+    if t.declares and hand_shanten(suits, hand, num_melds) <= 0:
         for kind in range(NUM_KINDS):
             if hand[kind] > 0:
                 hand[kind] -= 1
@@ -383,7 +383,7 @@ def hand_fan(hand: I8, num_melds: int, meld_type: I8, meld_kind: I8) -> int:
         has_chow |= meld_type[i] == CHI_MELD
     if suits in (1, 2, 4):
         return FLUSH_FAN
-    if num_melds == 0 and is_seven_pairs(hand):
+    if num_melds == 0 and count_all_pairs(hand) == 7:
         return SEVEN_PAIRS_FAN
     triplets, pairs = 0, 0
     for kind in range(NUM_KINDS):

@@ -27,7 +27,7 @@ MAX_SHANTEN = 6
 
 LAYOUT = layout(
     "dazhong",
-    1,
+    2,
     (
         ("hand", 4, "own concealed tiles, the drawn one included: count planes"),
         ("drawn", 1, "the kind just drawn"),
@@ -47,6 +47,7 @@ LAYOUT = layout(
             len(UKEIRE_BORDERS),
             "those of them after which so many unseen tiles lower it: " + ", ".join(map(str, UKEIRE_BORDERS)),
         ),
+        ("best", 1, "those of them after which the most do"),
         ("gains", NUM_CLAIMS - 2, "full: the shanten is lower after pung, kong, and the three chows"),
     ),
 )
@@ -155,9 +156,12 @@ def _fill_discards(suits: Suits, hand: I8, num_melds: int, unseen: I8, row: U8) 
     """Fill ``keeps`` and ``ukeire``; return the shanten after the best discard."""
     ukeire = np.empty(NUM_KINDS, np.int64)
     best = weigh_discards(suits, hand, num_melds, unseen, ukeire)
+    most = ukeire.max()
     for kind in range(NUM_KINDS):
         if ukeire[kind] >= 0:
             set_bit(row, _AT.keeps, kind)
+        if ukeire[kind] == most:
+            set_bit(row, _AT.best, kind)
         for i in range(len(UKEIRE_BORDERS)):
             if ukeire[kind] >= UKEIRE_BORDERS[i]:
                 set_bit(row, _AT.ukeire + i, kind)

@@ -24,13 +24,7 @@ NUM_SUITED = 27
 @jit
 def is_complete(suits: Suits, hand: I8, num_melds: int) -> bool:
     """Tell whether 14 tiles, melds counted as three, are a winning hand."""
-    return standard_shanten(suits, hand, num_melds) == -1 or (num_melds == 0 and is_seven_pairs(hand))
-
-
-@jit
-def is_seven_pairs(hand: I8) -> bool:
-    """Tell whether 14 concealed tiles are seven pairs."""
-    return count_all_pairs(hand) == 7
+    return hand_shanten(suits, hand, num_melds) == -1
 
 
 @jit

@@ -265,6 +265,39 @@ def test_op_discards_single_tiles_for_four_pungs() -> None:
     assert moves_of(OP, "222p333s9m6s", melds=("123p", "999p"), shown="66s99m") == {"9m"}
 
 
+@pytest.mark.parametrize(
+    ("hand", "shown", "move"),
+    [
+        ("12345678m11p3579s", "", "3s"),  # 3s and 9s leave as many tiles that help
+        ("12345678m11p3579s", "88s", "9s"),
+        ("12345678m11p3579s", "44s", "3s"),
+        ("1133m5577p99s1246s", "1s2s4s", "1s"),  # seven pairs: 6s has three
+    ],
+)
+def test_ukeire_keeps_the_most_tiles_that_lower_the_shanten(hand: str, shown: str, move: str) -> None:
+    assert moves_of(("ukeire",), hand, shown=shown) == {move}
+
+
+@pytest.mark.parametrize(
+    ("hand", "move"),
+    [
+        ("46m123456p789s24s", "chow 456m"),
+        ("33467m147p258s12s", "pass"),  # a chow that leaves the shanten
+        ("55m123456p7899s4s", "pung"),
+        ("55667m123p147s25s", "pung"),  # leaves it, but is paid
+        ("1133m5577p99s124s", "pass"),  # would raise it
+        ("555m12p4689s124s2p", "kong 5m"),
+    ],
+)
+def test_ukeire_claims_what_lowers_the_shanten_and_what_is_paid(hand: str, move: str) -> None:
+    assert moves_of(("ukeire",), hand, claimed="1m" if hand.startswith("1133m") else "5m") == {move}
+
+
+def test_ukeire_declares_a_ready_hand() -> None:
+    assert moves_of(("ukeire",), "123456789m11p35s9s", declares=True) == {"ting 9s"}
+    assert moves_of(("ukeire",), "234m6789s334s1p", melds=("111p",)) == {"kong 1p"}
+
+
 def test_a_frozen_hand_discards_what_it_draws() -> None:
     table = table_of("123456789m11p35s9p")
     table["ready"][0, 1] = 1

@@ -19,7 +19,7 @@ game = "dazhong"
 night = "1"
 workers = 1
 pool = {{ agents = {json.dumps([*AGENTS[:3], "fanfou_op"])}, newest = 0 }}
-leaderboard = {{ hanchans = 400, anchor = "random" }}
+leaderboard = {{ games = 400, anchor = "random" }}
 decision = {{ opponent = "random" }}
 """
 

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from suphx.games.dazhong.hands import is_complete, is_ready, is_seven_pairs, wait_kinds
+from suphx.games.dazhong.hands import count_all_pairs, is_complete, is_ready, wait_kinds
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import NUM_KINDS, join_names, kind_name, parse_names
 from suphx.kernel.record import I8
@@ -49,7 +49,7 @@ def _sets_twin(tiles: tuple[int, ...]) -> bool:
 )
 def test_four_equal_tiles_are_two_pairs(text: str, is_pairs: bool) -> None:
     hand = hand_of(text)
-    assert is_seven_pairs(hand) == is_complete(load_suits(), hand, 0) == is_pairs
+    assert (count_all_pairs(hand) == 7) == is_complete(load_suits(), hand, 0) == is_pairs
     assert not is_complete(load_suits(), hand, 1)
 
 
