@@ -174,7 +174,7 @@ def main() -> None:
     if args.agent:
         agent = load_net_agent(args.agent)
     else:
-        nets = random_policy_set(args.encoder, NetConfig(size=args.size), args.seed).nets
+        nets = random_policy_set(args.encoder, NetConfig(size=args.size), args.seed, game="riichi").nets
         agent = NetAgent("untrained", nets, args.encoder)
     with torch_threads(1):
         values = measure(agent, config_of(args), num_hands=args.hands, seconds=args.seconds, seed=args.seed)

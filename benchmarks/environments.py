@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=512, help="tables per call")
     parser.add_argument("--steps", type=int, default=20, help="steps of all tables per measured call")
     parser.add_argument("--encoder", default="mini")
-    parser.add_argument("--opponents", choices=agent_names(), default="random")
+    parser.add_argument("--opponents", choices=agent_names("riichi"), default="random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each environment in each of 3 rounds")
     args = parser.parse_args()

@@ -101,7 +101,7 @@ def main() -> None:
         seconds=args.seconds,
         seed=args.seed,
     )
-    selfplay = all_cores_rate(case, load_policy_set(args.agent, agent.encoder))
+    selfplay = all_cores_rate(case, load_policy_set(args.agent, agent.encoder, game="riichi"))
     rate = clock.games_per_second() * decisions
     values = {"decisions_per_second": rate, "selfplay_decisions_per_second": selfplay, "ratio": rate / selfplay}
     print(json.dumps({**values, "decisions_per_hanchan": decisions}, indent=2))

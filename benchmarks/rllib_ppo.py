@@ -152,7 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--iterations", type=int, default=20, help="rounds of sampling and learning")
     parser.add_argument("--decisions", type=int, default=4096, help="decisions per iteration")
-    parser.add_argument("--opponent", choices=agent_names(), default="random", help="agent at the other seats")
+    parser.add_argument("--opponent", choices=agent_names("riichi"), default="random", help="agent at the other seats")
     parser.add_argument("--encoder", default="mini", help="encoder of the planes")
     parser.add_argument("--env-runners", type=int, default=1, help="processes that play")
     parser.add_argument("--seed", type=int, default=1, help="seed of walls and weights")

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=usable_cores())
     args = parser.parse_args()
-    runner = GameRunner(workers=args.workers, load=load_any_agent)
+    runner = GameRunner(workers=args.workers, load=partial(load_any_agent, game="riichi"))
     report = play_match(MatchSetup(args.candidate, args.opponent, seed=args.seed), args.hanchans, runner=runner)
     walls = np.array(report.placements, np.int64).reshape(-1, SEATS).sum(axis=1) - sum(PLACEMENT.by_place)
     values = simulate(walls, differences=args.difference, errors=args.error, matches=args.matches, seed=args.seed)

@@ -143,7 +143,7 @@ class ChangedUkeire:
 def load_measured_agent(address: str) -> Agent:
     """Return one of ``HABITS``, or any other agent; ValueError if there is none of that name."""
     habit = HABITS.get(address)
-    return load_any_agent(address) if habit is None else ChangedUkeire(address, habit)
+    return load_any_agent(address, "riichi") if habit is None else ChangedUkeire(address, habit)
 
 
 class OrdinalWallSimulator(Simulator):

@@ -88,7 +88,7 @@ def write_state(folder: Path, size: Size, encoder: str) -> int:
     config = NetConfig(size=size)
     folder.mkdir(parents=True)
     total = 0
-    for net in random_policy_set(encoder, config, 0).policies:
+    for net in random_policy_set(encoder, config, 0, game="riichi").policies:
         policy = num_weights(net) * FLOAT_BYTES
         critic = num_weights(CriticNet(net.kind, net.num_planes, config)) * FLOAT_BYTES
         _write_random(folder / checkpoint_name(net.kind.name), policy)

@@ -23,7 +23,7 @@ num_games, num_steps = (int(text) for text in [*sys.argv[1:], *("200", "300")[le
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     games = play_games([load_agent("ukeire")], np.zeros((num_games, 4), np.int64), range(num_games), tenhou())
-    data = head_data(write_store(games, folder / "store"), DISCARD_HEAD, "mini", SplitConfig())
+    data = head_data(write_store(games, folder / "store"), DISCARD_HEAD, "mini", SplitConfig(), game="riichi")
     config = SupervisedConfig(max_steps=num_steps, max_epochs=0, report_every=20)
     job = HeadTraining(data=data, rules_version="tenhou-1", net=NetConfig(size="tiny"), config=config,
                        stream=StreamConfig(num_workers=0))  # fmt: skip

@@ -85,11 +85,11 @@ def agents(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[st
     """Return the scripted agents, the stages of runs that have all nets, and folders."""
     from argcomplete.completers import DirectoriesCompleter
 
-    from suphx.games.registry import agent_names
+    from suphx.games.registry import DEFAULT_GAME, agent_names
     from suphx_platform.agents.agent_source import checkpoints_of_runs
 
-    found = [each.address for each in checkpoints_of_runs(_folder_of_runs(parsed_args))]
-    return [*agent_names(), *found, *DirectoriesCompleter()(prefix)]
+    found = [each.address for each in checkpoints_of_runs(_folder_of_runs(parsed_args), DEFAULT_GAME)]
+    return [*agent_names(DEFAULT_GAME), *found, *DirectoriesCompleter()(prefix)]
 
 
 def _folder_of_runs(parsed_args: argparse.Namespace) -> Path:

@@ -53,7 +53,7 @@ def games_of_run(run: Path) -> TrainingGames:
         raise ValueError(f"it began with the nets of {recipe.initial_agent}; name the run that trained these")
     if recipe.reinforcement.start == "random" and not (run / _RECORDS).is_dir():
         return TrainingGames()
-    store = open_store(run / _RECORDS / STORE_FOLDER)
+    store = open_store(run / _RECORDS / STORE_FOLDER, "riichi")
     ids = np.array(store.game_ids)
     split = split_by_game(store.game_ids, np.arange(store.num_games), recipe.split)
     learned = set(ids[np.concatenate([split.train, split.validation])].tolist())

@@ -125,8 +125,8 @@ class SeatTables:
         self._scripts: I64 = np.full(4, NO_SCRIPT, np.int64)
         seats: dict[str | int, list[int]] = {}
         for offset, opponent in enumerate(config.opponents, start=1):
-            if isinstance(opponent, str) and opponent in agent_names():
-                self._scripts[offset] = agent_names().index(opponent)
+            if isinstance(opponent, str) and opponent in agent_names("riichi"):
+                self._scripts[offset] = agent_names("riichi").index(opponent)
             else:
                 # Agents need no hash, and may be equal.
                 key = str(opponent) if isinstance(opponent, str | Path) else id(opponent)

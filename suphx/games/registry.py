@@ -80,7 +80,7 @@ _BEGINNING = 8192
 """Bytes of a file of records that are searched for marks; a game of DouDizhu has about 1,000."""
 
 
-def find_decisions(name: str = DEFAULT_GAME) -> tuple[DecisionKind, ...]:
+def find_decisions(name: str) -> tuple[DecisionKind, ...]:
     """Return what nets decide in a game, without loading the rest of it if that is possible.
 
     >>> [kind.name for kind in find_decisions("riichi")]
@@ -93,7 +93,7 @@ def find_decisions(name: str = DEFAULT_GAME) -> tuple[DecisionKind, ...]:
     return kinds
 
 
-def agent_names(name: str = DEFAULT_GAME) -> tuple[str, ...]:
+def agent_names(name: str) -> tuple[str, ...]:
     """Return the names of the scripted agents of a game, the strongest last."""
     module = find_game(name).names
     if module is None:
@@ -102,7 +102,7 @@ def agent_names(name: str = DEFAULT_GAME) -> tuple[str, ...]:
     return agents
 
 
-def find_learning(name: str = DEFAULT_GAME) -> Learning:
+def find_learning(name: str) -> Learning:
     """Return how nets see and learn a game; ValueError for a game that cannot be learned."""
     learning = load_game(name).learning
     if learning is None:
@@ -111,12 +111,12 @@ def find_learning(name: str = DEFAULT_GAME) -> Learning:
 
 
 @cache
-def decision_names(name: str = DEFAULT_GAME) -> tuple[str, ...]:
+def decision_names(name: str) -> tuple[str, ...]:
     """Return the names of what nets decide in a game, in the order of their numbers."""
     return tuple(kind.name for kind in find_decisions(name))
 
 
-def decision_numbers(names: Sequence[str], game: str = DEFAULT_GAME) -> tuple[int, ...]:
+def decision_numbers(names: Sequence[str], game: str) -> tuple[int, ...]:
     """Return the numbers of some decisions of a game, ascending; ValueError unless they are such, each once."""
     known = decision_names(game)
     if not names or len(set(names)) < len(names) or not set(known) >= set(names):

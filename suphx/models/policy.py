@@ -153,7 +153,7 @@ _STEM = "trunk.stem.conv.weight"
 class PolicyNet(nn.Module):
     """The net of one kind of decision: planes to logits.
 
-    >>> net = PolicyNet(find_decisions()[2], 310, NetConfig(size="tiny"))
+    >>> net = PolicyNet(find_decisions("riichi")[2], 310, NetConfig(size="tiny"))
     >>> net(rows).shape  # uint8 [512, observation_bytes(310)], or planes as numbers [512, 310, 34]
     torch.Size([512, 2])
     """
@@ -328,7 +328,7 @@ def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
 class CriticNet(nn.Module):
     """Expects the reward of a deal from what a seat sees, one value: the baseline of the policy gradient.
 
-    >>> critic = CriticNet(find_decisions()[0], 838, NetConfig(size="tiny"))
+    >>> critic = CriticNet(find_decisions("riichi")[0], 838, NetConfig(size="tiny"))
     >>> critic(rows).shape  # uint8 [512, observation_bytes(838)]
     torch.Size([512])
     """

@@ -17,7 +17,7 @@ import numpy as np
 from suphx.experience.decisions import concatenate, no_decisions
 from suphx.experience.observation import F32
 from suphx.games.learning import LearningConfig, LearningOption, LearningTables
-from suphx.games.registry import DEFAULT_GAME, find_decisions, find_learning
+from suphx.games.registry import find_decisions, find_learning
 from suphx.selfplay.backend import Played
 from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.requests import EnginePort, PendingReply
@@ -49,11 +49,11 @@ class Reward(Protocol):
 class SimulatorContext:
     """The settings of one simulator: those of its run, and its own ``index``."""
 
+    game: str
     encoder: str
     heads: tuple[int, ...]
     """Those that learn."""
     run_seed: int
-    game: str = DEFAULT_GAME
     rules: Any = None
     """Of the game; None: the usual ones."""
     options: frozenset[LearningOption] = frozenset()

@@ -71,7 +71,8 @@ def adapt_net(net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: Ad
 
     ``net``: without BatchNorm (``fold_batch_norm``), as a copy must act as it learns. ``decisions``: of the seat that
     adapts, in the order of the trajectories; ``rewards`` [k] in points: what it got in each of the k trajectories,
-    those of one deal side by side. ValueError for a net with BatchNorm, DivergedError if a weight is no longer a finite number.
+    those of one deal side by side. ValueError for a net with BatchNorm, DivergedError if a weight is no longer a finite
+    number.
     """
     if net.config.normalization != "none":
         raise ValueError("the net to adapt has BatchNorm: fold it first (fold_batch_norm)")

@@ -258,7 +258,7 @@ class PlayoutConfig:
     """What may differ when the stage goes on: it does not change the numbers, up to rounding."""
 
     def __post_init__(self) -> None:
-        decision_numbers(self.heads)
+        decision_numbers(self.heads, "riichi")
         known = [name for name in HEAD_NAMES if head_index(name) in PLAYOUT_HEADS]
         for head in self.heads:
             if head not in known:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from suphx.games.learning import DecisionKind, GameStore, RecordedSamples, RowLayout
 from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
-from suphx.games.registry import DEFAULT_GAME, find_decisions, find_game, find_learning
+from suphx.games.registry import find_decisions, find_game, find_learning
 from suphx.training.config import SplitConfig
 from suphx.training.dataset import Encode
 
@@ -117,7 +117,7 @@ def recorded_samples(game: str) -> RecordedSamples:
     return samples
 
 
-def open_store(folder: Path, game: str = DEFAULT_GAME) -> Any:
+def open_store(folder: Path, game: str) -> Any:
     """Return the store of a game in ``folder``; ValueError if there is none, or one of another version."""
     return recorded_samples(game).open(folder)
 
@@ -163,7 +163,7 @@ class StoreEncoder:
     digest: str
     head: int
     encoder: str
-    game: str = DEFAULT_GAME
+    game: str
 
     def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
         """Return all samples of ``kyokus``; ValueError if the store is not the one that the digest is of."""
@@ -172,7 +172,7 @@ class StoreEncoder:
 
 
 def head_data(
-    store: GameStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0, *, game: str = DEFAULT_GAME
+    store: GameStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0, *, game: str
 ) -> HeadData:
     """Return what the net of the kind ``head`` learns from ``store``, encoded by ``encoder`` (a name, "mini").
 

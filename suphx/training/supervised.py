@@ -1,6 +1,7 @@
 """Supervised learning of one head from recorded decisions (paper, section 3.1; Table 3).
 
->>> job = HeadTraining(data=head_data(store, DISCARD_HEAD, "mini", SplitConfig()), rules_version="tenhou-1",
+>>> data = head_data(store, DISCARD_HEAD, "mini", SplitConfig(), game="riichi")
+>>> job = HeadTraining(data=data, rules_version="tenhou-1",
 ...                    net=NetConfig(size="small"), config=SupervisedConfig(max_epochs=2), stream=StreamConfig())
 >>> HeadTrainer(job, Path("runs/discard")).run()["test"]["accuracy"]
 

@@ -85,7 +85,7 @@ def test_the_two_agents_play_and_differ_in_the_discard_net_only() -> None:
     seating = np.array([[0, 1, 1, 1], [1, 0, 0, 0]])
     games = play_games([load_agent(str(folder)) for folder in folders], seating, [5, 6], tenhou())
     assert [sum(game.final_scores or ()) for game in games] == [100_000, 100_000]
-    before, after = (load_policy_set(folder, "suphx").nets for folder in folders)
+    before, after = (load_policy_set(folder, "suphx", game="riichi").nets for folder in folders)
     same = [
         all(torch.equal(tensor, new.state_dict()[name]) for name, tensor in net.state_dict().items())
         for net, new in zip(before, after, strict=True)

@@ -80,7 +80,7 @@ def test_permuted_points_stay_in_their_row_and_with_answers_that_were_tried() ->
 
 MINI = find_encoder("mini")
 HEADS = (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD)
-NETS = [PackedNet(net) for net in random_policy_set("mini", SMALL, 3).policies]
+NETS = [PackedNet(net) for net in random_policy_set("mini", SMALL, 3, game="riichi").policies]
 
 
 def collector(**changes: object) -> BranchCollector:

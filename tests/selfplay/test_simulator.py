@@ -129,7 +129,7 @@ def test_the_same_seed_gives_the_same_decisions_however_steps_are_cut() -> None:
 
 def test_simulators_of_a_run_play_different_games() -> None:
     seeds = {
-        SimulatorContext(encoder="mini", heads=(), run_seed=seed, index=index).first_seed(half)
+        SimulatorContext(encoder="mini", heads=(), run_seed=seed, index=index, game="riichi").first_seed(half)
         for seed in (0, 1, (1 << 14) - 1)
         for index in (0, 1, MAX_SIMULATORS - 1)
         for half in (0, 1)

@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> KyokuStore:
 
 @pytest.mark.parametrize("head", range(len(HEAD_NAMES)))
 def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, head: int) -> None:
-    data = head_data(store, head, "mini", SplitConfig())
+    data = head_data(store, head, "mini", SplitConfig(), game="riichi")
     samples = encode_checked(data.encode, np.arange(store.num_kyokus))
     assert samples.planes.shape[1] == find_encoder("mini").layout(head).observation_bytes
     assert samples.masks.shape[1] == (34 if head == DISCARD_HEAD else 0)
@@ -36,7 +36,7 @@ def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, h
 
 
 def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -> None:
-    data = head_data(store, DISCARD_HEAD, "mini", SplitConfig())
+    data = head_data(store, DISCARD_HEAD, "mini", SplitConfig(), game="riichi")
     batches = []
     for num_workers in (0, 1):
         config = replace(CONFIG, num_workers=num_workers)
@@ -50,15 +50,15 @@ def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -
 def test_games_of_a_relative_folder_are_found_from_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_games(tmp_path / "store", 1, 2, 3)
     monkeypatch.chdir(tmp_path)
-    encode = head_data(KyokuStore.open(Path("store")), CHOW_HEAD, "mini", SplitConfig()).encode
+    encode = head_data(KyokuStore.open(Path("store")), CHOW_HEAD, "mini", SplitConfig(), game="riichi").encode
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")  # as Ray Train does with its workers
     encode(np.arange(2))
 
 
 def test_games_that_changed_under_a_run_are_refused(tmp_path: Path) -> None:
-    before = head_data(write_games(tmp_path, 1, 2, 3), CHOW_HEAD, "mini", SplitConfig())
-    after = head_data(write_games(tmp_path, 1, 2, 4), CHOW_HEAD, "mini", SplitConfig())
+    before = head_data(write_games(tmp_path, 1, 2, 3), CHOW_HEAD, "mini", SplitConfig(), game="riichi")
+    after = head_data(write_games(tmp_path, 1, 2, 4), CHOW_HEAD, "mini", SplitConfig(), game="riichi")
     assert before.digest != after.digest
     with pytest.raises(ValueError, match="not those that this run began with: start a new run"):
         before.encode(np.arange(2))
@@ -66,7 +66,10 @@ def test_games_that_changed_under_a_run_are_refused(tmp_path: Path) -> None:
 
 def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
     split = SplitConfig(validation_fraction=0.01, test_fraction=0.01)
-    data = replace(head_data(store, DISCARD_HEAD, "mini", split), split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3))
+    data = replace(
+        head_data(store, DISCARD_HEAD, "mini", split, game="riichi"),
+        split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3),
+    )
     shards = [data.shard(rank, 2).split.train for rank in range(2)]
     assert sorted(np.concatenate(shards).tolist()) == list(range(store.num_kyokus))
     games = [set(store.game_of_kyoku[shard].tolist()) for shard in shards]

@@ -73,7 +73,7 @@ def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
     trained = new_trainer(tmp_path / "a", replace(config, max_updates=30)).run()
     assert trained["updates"] == 30
     assert np.abs(hidden_weights(tmp_path / "a")).mean() > 0.02
-    play = replace(new_play(), start=load_policy_set(tmp_path / "a", "mini"))
+    play = replace(new_play(), start=load_policy_set(tmp_path / "a", "mini", game="riichi"))
     history = PolicyTrainer(config, play, tmp_path / "b").run()["history"]
     assert history[0]["discard_ratio_low"] == pytest.approx(1, abs=1e-4)
     assert history[0]["discard_ratio_max"] == pytest.approx(1, abs=1e-4)

@@ -50,7 +50,7 @@ def test_values_of_discards_learn_what_is_paid() -> None:
     engine = InferenceEngine(
         InferenceEngineConfig(precision="fp32", epsilon=0.3), policy_set, None, heads=(DISCARD_HEAD,)
     )
-    context = SimulatorContext(encoder="mini", heads=(DISCARD_HEAD,), run_seed=3)
+    context = SimulatorContext(encoder="mini", heads=(DISCARD_HEAD,), run_seed=3, game="riichi")
     simulator = SelfPlaySimulator(SimulatorConfig(num_tables=32), context, LocalEngine(engine))
     config = LearnerConfig(
         algorithm="monte_carlo", learning_rate=1e-2, precision="fp32", gradient=PolicyGradientConfig(reward_unit=1.0)

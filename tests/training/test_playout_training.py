@@ -23,7 +23,7 @@ from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from tests.selfplay.agents.small_agent import SMALL
 from tests.training.twins import branch_twin as twin
 
-START = random_policy_set("mini", SMALL, 5)
+START = random_policy_set("mini", SMALL, 5, game="riichi")
 CONFIG = PlayoutConfig(
     num_decisions=900,
     round_decisions=200,
@@ -110,7 +110,7 @@ def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path)
     with pytest.raises(ValueError, match=r"belongs to another training .learning_rate was 0.01, now 0.02"):
         PlayoutTrainer(job(learning_rate=0.02), tmp_path)
     with pytest.raises(ValueError, match=r"belongs to another training .start was"):
-        PlayoutTrainer(replace(job(), start=random_policy_set("mini", SMALL, 6)), tmp_path)
+        PlayoutTrainer(replace(job(), start=random_policy_set("mini", SMALL, 6, game="riichi")), tmp_path)
     assert PlayoutTrainer(job(save_seconds=9.0), tmp_path).reached > 0
     tensors, header = read_tensors(tmp_path / STATE_FILE)
     parts: list[dict[str, Any]] = [{"since_report": []}, {"since_report": {"discard": {"x": 1}}}]

@@ -131,7 +131,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             size={"choices": SIZES, "default": "paper"},
             batch=[],
             seconds=5.0,
-            head={"choices": decision_names(), "default": "discard"},
+            head={"choices": decision_names("riichi"), "default": "discard"},
             normalization={"choices": get_args(Normalization), "default": "batch"},
             precision={"choices": get_args(Precision), "default": "auto"},
             compile={"choices": get_args(Compilation), "default": "auto"},

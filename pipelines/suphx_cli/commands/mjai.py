@@ -87,7 +87,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     """
     if is_program(args.agent):
         raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
-    check_agent(args.agent)
+    check_agent(args.agent, "riichi")
     check_source_of_runs(args.runs)
     if args.pack is not None:
         if args.pack.suffix != ".zip":
@@ -104,7 +104,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         from suphx_platform.tracking.mlflow_store import MlflowStore
 
     with TemporaryDirectory(prefix="suphx-agent-") as space:  # nets that are elsewhere are copied here first
-        address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
+        address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent", "riichi")
         if args.pack is not None:
             from suphx_platform.agents.bot_archive import write_bot
 
@@ -120,7 +120,7 @@ def _play(args: argparse.Namespace, address: str, console: Console) -> None:
         from suphx_platform.agents.mjai import mjai_arena
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-        player = mjai_arena.MjaiPlayer(load_any_agent(address), args.seat, has_meta=args.meta)
+        player = mjai_arena.MjaiPlayer(load_any_agent(address, "riichi"), args.seat, has_meta=args.meta)
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     name = _DEFAULT_NAME if args.name is None else args.name
     if args.tcp is not None:

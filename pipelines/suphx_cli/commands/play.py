@@ -113,7 +113,7 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
         raise UsageError(f"--bidding has no meaning for {game}: leave it out, or use --game doudizhu")
     args.agent = _AGENT if args.agent is None else args.agent
     args.out = _RECORDS if args.out is None else args.out
-    check_agent(args.agent)
+    check_agent(args.agent, game)
     check_source_of_runs(args.runs)
     check_output_folder(args.out)
     check_port(args.port)

@@ -61,7 +61,7 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
     from suphx_pipelines.runs.run_list import find_run
 
     location, _ = split_address(args.agent)
-    if location in agent_names():
+    if location in agent_names("riichi"):
         if args.trained_in is not None:
             raise UsageError(f"--trained-in has no meaning for {location}, which learns from no games: leave it out")
         return None, TrainingGames()

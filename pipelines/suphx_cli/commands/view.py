@@ -221,7 +221,7 @@ def check_record_agent(record: Path, address: str | None, runs: Path) -> None:
     check_source_of_runs(runs)
     if address is None:
         return
-    check_agent(address)
+    check_agent(address, "riichi")
     if follows_whole_games(address):
         raise ValueError(
             f"{address!r} must follow whole games and cannot be asked about a record: name a scripted agent or nets"
@@ -235,7 +235,7 @@ def loaded_agent(address: str, runs: Path, console: Console) -> Agent:
     from suphx_platform.tracking.mlflow_store import MlflowStore
 
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        return load_agent(AgentSource(MlflowStore(runs)).fetch(address, Path(space) / "agent"))
+        return load_agent(AgentSource(MlflowStore(runs)).fetch(address, Path(space) / "agent", "riichi"))
 
 
 def check_cost(args: argparse.Namespace) -> None:

@@ -410,8 +410,8 @@ def play_at_table(
     """
     with TemporaryDirectory(prefix="suphx-agent-") as space:
         with console.activity("loading the agent"):
-            address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent")
-            agents = Agents(game, config.agent, lambda _: load_any_agent(address))
+            address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent", game.name)
+            agents = Agents(game, config.agent, lambda _: load_any_agent(address, game.name))
         compile_kernels(console, *game.kernel_groups)
         if in_terminal:
             result: dict[str, object] = game.play_in_terminal(config, agents, language or "en")

@@ -178,7 +178,7 @@ class LearningCurveConfig:
 
     games: tuple[Annotated[int, Range(1, 1_000_000_000)], ...] = ()
     """Numbers of training games, ascending. The nets trained on all games are the last point. Empty = no curve."""
-    heads: tuple[str, ...] = decision_names()
+    heads: tuple[str, ...] = decision_names(DEFAULT_GAME)
     """Heads to train."""
 
     def __post_init__(self) -> None:

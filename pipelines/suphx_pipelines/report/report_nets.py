@@ -63,7 +63,7 @@ def agreement(confusion: Sequence[Sequence[int]]) -> float:
 
 def confusion_figure(confusion: Sequence[Sequence[int]]) -> Figure:
     """Return which tiles the discard net chooses where the record has another one."""
-    names, label = find_decisions()[0].outputs, "Discards of the net against those of the record"
+    names, label = find_decisions("riichi")[0].outputs, "Discards of the net against those of the record"
     title = "The stronger the colour, the larger the share of the row"
     return Figure(heat_chart(confusion, names, label, breaks=_SUITS), title)
 
@@ -132,7 +132,7 @@ _STANDARD_ERRORS = 1.96
 
 def _playout_heads(result: Result) -> list[str]:
     history = result.get("history", ())
-    return [head for head in decision_names() if any(f"{head}_gain" in point for point in history)]
+    return [head for head in decision_names("riichi") if any(f"{head}_gain" in point for point in history)]
 
 
 def playout_rows(result: Result) -> list[list[str]]:

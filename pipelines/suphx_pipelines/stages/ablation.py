@@ -91,12 +91,12 @@ def _stage_name(head: str, encoder: str, number: int) -> str:
 
 
 def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
-    config = context.recipe.ablation
-    store = open_store(context.upstream["records"] / STORE_FOLDER)
+    config, game = context.recipe.ablation, context.recipe.game_name
+    store = open_store(context.upstream["records"] / STORE_FOLDER, game)
     entries: list[dict[str, Any]] = []
     first_hits = None
     for encoder in config.encoders:
-        data = head_data(store, decision_names().index(head), encoder, context.recipe.split)
+        data = head_data(store, decision_names(game).index(head), encoder, context.recipe.split, game=game)
         folders = [context.upstream[_stage_name(head, encoder, number)] for number in range(config.seeds)]
         hits, games = _hits(data, folders, context.recipe.supervised.precision)
         first_hits = hits if first_hits is None else first_hits

@@ -67,7 +67,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
     with context.console.activity("copying the initial nets"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        place, words = split_address(source.fetch(recipe.initial_agent, Path(space) / "agent"))
+        place, words = split_address(source.fetch(recipe.initial_agent, Path(space) / "agent", recipe.game_name))
         folder, game, is_weak = Path(place), recipe.game_name, WEAK in words
         try:
             nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak, game=game).nets

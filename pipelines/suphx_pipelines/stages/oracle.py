@@ -102,14 +102,14 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
         part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
         ended = reinforcement.finished_figures(folder, config.max_updates)
         if ended is None:
-            start = load_policy_set(before, recipe.encoder)
+            start = load_policy_set(before, recipe.encoder, game=recipe.game_name)
             ended = reinforcement.play_and_learn(
                 part, config, start, weak if has_weak else start, carried=before, opponent=first
             )
         figures = ended
         before = folder
     updates = int(figures.get("updates", 0))
-    start = seeing_nothing_hidden(load_policy_set(before, recipe.encoder))
+    start = seeing_nothing_hidden(load_policy_set(before, recipe.encoder, game=recipe.game_name))
     last = reinforcement.play_and_learn(
         context,
         continued(recipe.reinforcement, recipe.oracle_decay, updates),
@@ -126,6 +126,6 @@ def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
     """Let the nets play and learn near a teacher that sees hidden tiles."""
     context = reinforcement.like_reinforcement(context)
     recipe = context.recipe
-    teacher = load_policy_set(context.upstream[ORACLE], recipe.encoder)
+    teacher = load_policy_set(context.upstream[ORACLE], recipe.encoder, game=recipe.game_name)
     config = distilling(recipe.reinforcement, recipe.oracle_distillation)
     return reinforcement.play_and_learn(context, config, *reinforcement.first_policy_sets(context), teacher=teacher)

@@ -47,7 +47,7 @@ def reward_predictor_stage() -> Stage[Recipe]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Train the net that predicts the reward of a game from its kyokus so far."""
     recipe = context.recipe
-    store = open_store(context.upstream["records"] / STORE_FOLDER)
+    store = open_store(context.upstream["records"] / STORE_FOLDER, recipe.game_name)
     histories = reward_learning.game_histories(store)
     games = split_by_game(histories.game_ids, np.arange(len(histories)), recipe.split)
     config = recipe.reward_predictor

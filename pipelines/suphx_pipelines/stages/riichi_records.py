@@ -59,7 +59,7 @@ def records_stage() -> Stage[Recipe]:
 
 def player_nets(recipe: Recipe) -> list[Path]:
     """Return the checkpoints of the player, none of a scripted agent; ValueError if one is missing."""
-    return find_nets(recipe.records.player)
+    return find_nets(recipe.records.player, recipe.game_name)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:

@@ -177,7 +177,7 @@ def run_experiment(
 def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
     """Return all on which the result of a hand depends: not how many hands there are, and who tries them."""
     values = {name: value for name, value in asdict(experiment).items() if name not in ("num_hands", "workers")}
-    files = find_nets(experiment.agent)
+    files = find_nets(experiment.agent, "riichi")
     files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     return values | {"sha256": digests}

@@ -102,7 +102,7 @@ def is_remote(address: str) -> bool:
     return address.startswith(_REMOTE)
 
 
-def agent_files(address: str, game: str = DEFAULT_GAME) -> list[Path]:
+def agent_files(address: str, game: str) -> list[Path]:
     """Return the files that decide how an agent plays: checkpoints, or those that the command of a program names.
 
     None of a scripted agent, and of a program that listens elsewhere. ValueError if a checkpoint is missing.
@@ -123,7 +123,7 @@ def follows_whole_games(address: str) -> bool:
     return is_program(address) or bool(split_wrapper(address)[0])
 
 
-def check_agent(address: str, game: str = DEFAULT_GAME) -> None:
+def check_agent(address: str, game: str) -> None:
     """Raise ValueError if no agent can have this name, such as a mistyped scripted agent or a folder without nets.
 
     Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
@@ -155,7 +155,7 @@ def check_agent(address: str, game: str = DEFAULT_GAME) -> None:
     check_nets(nets, game)
 
 
-def check_nets(address: str, game: str = DEFAULT_GAME) -> None:
+def check_nets(address: str, game: str) -> None:
     """Raise ValueError unless ``address`` is a folder with a checkpoint for each head, perhaps with ``:weak``.
 
     Of the files only the headers are read, so that a damaged one is found before torch is imported.
@@ -186,9 +186,9 @@ def check_nets(address: str, game: str = DEFAULT_GAME) -> None:
 
 def check_net_agent(address: str) -> None:
     """Raise ValueError unless ``address`` is an agent whose nets can be adapted: a folder of checkpoints."""
-    if split_address(address)[0] in agent_names():
+    if split_address(address)[0] in agent_names("riichi"):
         raise ValueError(f"{address!r} has no nets that could be adapted: name a folder of checkpoints")
-    check_nets(address)
+    check_nets(address, "riichi")
 
 
 def _missing(address: str, folder: Path, game: str) -> str:

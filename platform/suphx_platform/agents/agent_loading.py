@@ -2,8 +2,8 @@
 
 Of riichi: those of ``load_agent``, those that adapt at run time, and outside programs:
 
->>> load_any_agent("adapt:runs/a/supervised")
->>> load_any_agent("adapt-256+0.5s:runs/a/supervised:weak")
+>>> load_any_agent("adapt:runs/a/supervised", "riichi")
+>>> load_any_agent("adapt-256+0.5s:runs/a/supervised:weak", "riichi")
 
 Of a game that is learned by Deep Monte-Carlo: scripted ones, and nets in a folder, in a bucket (``s3://…``) or in the
 model registry (``models:/…``):
@@ -24,7 +24,7 @@ from typing import Any
 
 from suphx.evaluation.game_runner import LoadAgent
 from suphx.games.game import Agent, CandidateGame
-from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, find_decisions, has_candidates, load_game
+from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
 from suphx.selfplay.agents.agent import NetAgent, load_agent, load_nets
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
@@ -48,7 +48,7 @@ from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_si
 from suphx_platform.tracking.model_registry import PREFIX
 
 
-def load_any_agent(address: str, game: str = DEFAULT_GAME) -> Agent:
+def load_any_agent(address: str, game: str) -> Agent:
     """Return the agent that ``address`` names: a program, one that adapts, or any of ``load_agent``.
 
     ValueError if there is none of that name.

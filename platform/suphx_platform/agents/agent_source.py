@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suphx.games.registry import DEFAULT_GAME, decision_names
+from suphx.games.registry import decision_names
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import INITIAL, checkpoint_names, find_checkpoints, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
@@ -47,7 +47,7 @@ class AgentSource:
         self.stored: dict[str, list[str]] = {}
         """Versions in a bucket that were copied, by the address that was given."""
 
-    def fetch(self, address: str, folder: Path, game: str = DEFAULT_GAME) -> str:
+    def fetch(self, address: str, folder: Path, game: str) -> str:
         """Return ``address`` as that of an agent here, the nets that it names copied into ``folder`` if elsewhere.
 
         ValueError if there is nothing of that name.
@@ -56,7 +56,7 @@ class AgentSource:
             return address
         wrapper, nets = split_wrapper(address)
         if wrapper:
-            return wrapper + self.fetch(nets, folder)
+            return wrapper + self.fetch(nets, folder, game)
         location, words = split_address(address)
         if location.startswith(model_registry.PREFIX):
             model_registry.fetch_model(self._store, location, folder)
@@ -76,7 +76,7 @@ class AgentSource:
         elif not Path(location).is_dir():
             raise ValueError(f"{location} is no folder of runs: check the path, or name a storage (s3://bucket/prefix)")
 
-    def newest(self, location: str, game: str = DEFAULT_GAME) -> list[FoundCheckpoint]:
+    def newest(self, location: str, game: str) -> list[FoundCheckpoint]:
         """Return all nets of a game, newest first, of a folder of runs or of the storage ``s3://…``."""
         if location.startswith(BUCKET):
             location = location.rstrip("/")
@@ -91,7 +91,7 @@ _STAGES = ("*", "agent_comparison/*")
 """Patterns of folders of agents in that of a run."""
 
 
-def checkpoints_of_runs(runs: Path, game: str = DEFAULT_GAME) -> Iterator[FoundCheckpoint]:
+def checkpoints_of_runs(runs: Path, game: str) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all nets of a game, also compared agents."""
     if not (names := decision_names(game)):
         return
@@ -107,7 +107,7 @@ def checkpoints_of_runs(runs: Path, game: str = DEFAULT_GAME) -> Iterator[FoundC
             yield FoundCheckpoint(folder.relative_to(runs).as_posix(), str(folder), saved)
 
 
-def stored_checkpoints(storage: Storage, game: str = DEFAULT_GAME) -> Iterator[FoundCheckpoint]:
+def stored_checkpoints(storage: Storage, game: str) -> Iterator[FoundCheckpoint]:
     """Yield the names of a storage whose newest version has all nets of a game; ``address`` is the name."""
     newest = {name: versions[-1] for name in storage.names() if (versions := storage.versions(name))}
     nets = {decision: checkpoint_name(decision) for decision in decision_names(game)}
@@ -124,7 +124,7 @@ def stored_checkpoints(storage: Storage, game: str = DEFAULT_GAME) -> Iterator[F
                 yield FoundCheckpoint(parent, parent, max(each.saved for each in found))
 
 
-def fetch_stored(storage: Storage, name: str, folder: Path, game: str = DEFAULT_GAME) -> list[CheckpointVersion]:
+def fetch_stored(storage: Storage, name: str, folder: Path, game: str) -> list[CheckpointVersion]:
     """Copy the nets of a game that a storage has under ``name``, or under ``name/<decision>``, into ``folder``.
 
     Weak ones that are beside them are copied too, nothing else. Returns where they came from. Of ``…/best`` these are

@@ -31,7 +31,7 @@ def write_bot(address: str, path: Path) -> list[str]:
     """
     wrapper, nets = split_wrapper(address)
     place, words = split_address(nets)
-    is_scripted = place in agent_names()
+    is_scripted = place in agent_names("riichi")
     options = f":{','.join(sorted(words))}" if words else ""
     texts = {
         bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
@@ -43,7 +43,7 @@ def write_bot(address: str, path: Path) -> list[str]:
         code = [each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"]
         files |= {f"{folder.name}/{each.relative_to(folder).as_posix()}": each for each in code}
     if not is_scripted:
-        found = find_checkpoints(Path(place), is_weak=WEAK in words)
+        found = find_checkpoints(Path(place), game="riichi", is_weak=WEAK in words)
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:

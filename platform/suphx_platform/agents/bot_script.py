@@ -21,7 +21,7 @@ def main() -> None:
     address = (folder / AGENT_FILE).read_text(encoding="utf-8").strip().replace(f"{{{NETS}}}", str(folder / NETS))
     output, sys.stdout = sys.stdout, sys.stderr  # so that nothing else gets between the answers
     seat = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    play_lines(MjaiPlayer(load_any_agent(address), seat), read_lines(sys.stdin.buffer), output)
+    play_lines(MjaiPlayer(load_any_agent(address, "riichi"), seat), read_lines(sys.stdin.buffer), output)
 
 
 if __name__ == "__main__":

@@ -149,11 +149,13 @@ class SelfplayCase:
 
     def context(self, index: int = 0) -> SimulatorContext:
         """Return what tells a simulator from the others."""
-        return SimulatorContext(encoder=self.encoder, heads=(DISCARD_HEAD,), run_seed=self.seed, index=index)
+        return SimulatorContext(
+            game="riichi", encoder=self.encoder, heads=(DISCARD_HEAD,), run_seed=self.seed, index=index
+        )
 
     def policy_set(self) -> PolicySet:
         """Return untrained nets."""
-        return random_policy_set(self.encoder, NetConfig(size=self.size), self.seed)
+        return random_policy_set(self.encoder, NetConfig(size=self.size), self.seed, game="riichi")
 
     @property
     def engine_config(self) -> InferenceEngineConfig:

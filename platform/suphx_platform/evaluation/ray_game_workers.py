@@ -1,7 +1,7 @@
 """Games of matches and tournaments on the nodes of a Ray cluster.
 
 >>> with ray_game_workers(64, say=print) as workers:
-...     runner = GameRunner(workers=workers, load=load_any_agent)
+...     runner = GameRunner(workers=workers, load=partial(load_any_agent, game="riichi"))
 ...     play_match(MatchSetup("runs/a/supervised", "ukeire", seed=0), 4000, runner=runner)
 
 Nets go through Ray's object store, so nodes share no disk. What a dead worker had begun is given to others, and another

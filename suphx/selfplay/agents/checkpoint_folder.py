@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from suphx.games.registry import DEFAULT_GAME, agent_names, decision_names
+from suphx.games.registry import agent_names, decision_names
 from suphx.models.net_config import ActionSelection, checkpoint_name
 
 WEAK = "weak"
@@ -31,7 +31,7 @@ def split_address(address: str) -> tuple[str, set[str]]:
     return location, words
 
 
-def checkpoint_names(*, is_weak: bool = False, game: str = DEFAULT_GAME) -> tuple[str, ...]:
+def checkpoint_names(*, game: str, is_weak: bool = False) -> tuple[str, ...]:
     """Return the file name of the checkpoint of each decision: an agent's nets."""
     return tuple(checkpoint_name(decision, is_weak=is_weak) for decision in decision_names(game))
 
@@ -45,7 +45,7 @@ def find_checkpoint(folder: Path, decision: str, *, is_weak: bool) -> Path:
     raise ValueError(f"{folder} has no checkpoint of the {decision} net: expected {name} or {decision}/{name} in it")
 
 
-def find_checkpoints(folder: Path, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> list[Path]:
+def find_checkpoints(folder: Path, *, game: str, is_weak: bool = False) -> list[Path]:
     """Return the path of the checkpoint of each decision, in ``folder`` or in a folder of its name.
 
     ValueError if one is missing.
@@ -53,7 +53,7 @@ def find_checkpoints(folder: Path, *, is_weak: bool = False, game: str = DEFAULT
     return [find_checkpoint(folder, decision, is_weak=is_weak) for decision in decision_names(game)]
 
 
-def find_nets(address: str, game: str = DEFAULT_GAME) -> list[Path]:
+def find_nets(address: str, game: str) -> list[Path]:
     """Return the path of each checkpoint of an agent as ``load_agent`` takes it, none of a scripted agent.
 
     ValueError if one is missing.
@@ -64,12 +64,12 @@ def find_nets(address: str, game: str = DEFAULT_GAME) -> list[Path]:
     return find_checkpoints(Path(location), is_weak=WEAK in words, game=game)
 
 
-def weak_address(folder: Path) -> str:
+def weak_address(folder: Path, game: str) -> str:
     """Return the address of the nets of an early step in ``folder``; that of its nets if it has none."""
-    return f"{folder}:{WEAK}" if has_nets(folder, is_weak=True) else str(folder)
+    return f"{folder}:{WEAK}" if has_nets(folder, is_weak=True, game=game) else str(folder)
 
 
-def has_nets(folder: Path, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> bool:
+def has_nets(folder: Path, *, game: str, is_weak: bool = False) -> bool:
     """Tell whether a folder has a checkpoint for each kind of decision."""
     try:
         find_checkpoints(folder, is_weak=is_weak, game=game)

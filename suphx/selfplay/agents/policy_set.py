@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suphx.games.registry import DEFAULT_GAME, find_decisions, find_learning
+from suphx.games.registry import find_decisions, find_learning
 from suphx.models.checkpoint import (
     AnyNetConfig,
     CheckpointHeader,
@@ -72,7 +72,7 @@ class PolicySet:
         return replace(self, nets=tuple(net.eval() for net in nets))
 
 
-def load_policy_set(folder: Path, encoder: str, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> PolicySet:
+def load_policy_set(folder: Path, encoder: str, *, game: str, is_weak: bool = False) -> PolicySet:
     """Return the nets in ``folder``; ``is_weak``: those of an early step.
 
     They must see the planes of ``encoder``, which is a name as in recipes, here and below.
@@ -150,7 +150,7 @@ def sharpened(policy_set: PolicySet, kinds: Sequence[int], temperature: float) -
     return PolicySet(tuple(nets), tuple(calibrations))
 
 
-def random_policy_set(encoder: str, config: AnyNetConfig, seed: int, *, game: str = DEFAULT_GAME) -> PolicySet:
+def random_policy_set(encoder: str, config: AnyNetConfig, seed: int, *, game: str) -> PolicySet:
     """Return nets with random weights that choose about evenly, and say mostly what ``first_logit`` of a kind says."""
     learning = find_learning(game)
     with first_weights(seed):

@@ -14,4 +14,4 @@ SMALL = NetConfig(
 
 def small_agent(seed: int = 0) -> NetAgent:
     encoder = find_encoder("mini")
-    return NetAgent(f"small-{seed}", random_policy_set(encoder.name, SMALL, seed).nets, encoder.name)
+    return NetAgent(f"small-{seed}", random_policy_set(encoder.name, SMALL, seed, game="riichi").nets, encoder.name)

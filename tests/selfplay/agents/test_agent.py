@@ -92,7 +92,7 @@ def positions(agent: Agent, num_tables: int, num_steps: int) -> Iterator[tuple[R
         simulator.advance(waiting, actions)
 
 
-@pytest.mark.parametrize("name", agent_names())
+@pytest.mark.parametrize("name", agent_names("riichi"))
 def test_a_scripted_agent_answers_the_same_in_any_batch(name: str) -> None:
     agent = ScriptedAgent(name)
     for tables, actions in positions(agent, 8, 150):
@@ -110,7 +110,7 @@ def test_nets_answer_the_same_in_any_batch() -> None:
 
 
 def test_agents_change_nothing_at_the_table() -> None:
-    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI.name), *map(ScriptedAgent, agent_names())]
+    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI.name), *map(ScriptedAgent, agent_names("riichi"))]
     for agent in agents:
         simulator = Simulator(4, tenhou())
         simulator.reset(range(4))
@@ -167,7 +167,7 @@ def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
 
 def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path) -> None:
     alone, learned = save_nets(tmp_path / "alone"), tmp_path / "learned"
-    policy_set = load_policy_set(alone, "mini")
+    policy_set = load_policy_set(alone, "mini", game="riichi")
     save_policy_set(learned, policy_set, "mini", rules="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
     pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
     assert all(RIICHI in pair for pair in pairs if pair[0] != pair[1])

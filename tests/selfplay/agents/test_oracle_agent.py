@@ -34,7 +34,7 @@ HEADS = tuple(range(len(HEAD_NAMES)))
 
 
 def public_player() -> PolicySet:
-    return random_policy_set("mini", NetConfig(size="tiny"), 1)
+    return random_policy_set("mini", NetConfig(size="tiny"), 1, game="riichi")
 
 
 def trained_oracle(heads: tuple[int, ...] = HEADS) -> PolicySet:
@@ -126,4 +126,4 @@ def test_a_checkpoint_of_other_oracle_planes_is_refused(tmp_path: Path, monkeypa
     save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), "mini", rules="tenhou-1", step=1, extra={})
     monkeypatch.setattr("suphx.models.checkpoint.oracle_version", lambda kind, config: None)
     with pytest.raises(ValueError, match=r"it was trained on the oracle planes suphx-oracle version 1 \(137\)"):
-        load_policy_set(tmp_path, "mini")
+        load_policy_set(tmp_path, "mini", game="riichi")

@@ -17,7 +17,7 @@ TINY = NetConfig(size="tiny", channels=8, num_blocks=1, normalization="none")
 
 
 def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly() -> None:
-    policy_set = random_policy_set("mini", TINY, seed=1)
+    policy_set = random_policy_set("mini", TINY, seed=1, game="riichi")
     for head, net in enumerate(policy_set.policies):
         rows = torch.randint(256, (50, observation_bytes(net.num_planes)), dtype=torch.uint8)
         with torch.no_grad():
@@ -32,7 +32,7 @@ def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly
 
 @pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
 def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int) -> None:
-    policy_set = random_policy_set("mini", TINY, seed=1)
+    policy_set = random_policy_set("mini", TINY, seed=1, game="riichi")
     sharp = sharpened(policy_set, [head], 0.5)
     rows = torch.randint(256, (20, observation_bytes(policy_set.policies[head].num_planes)), dtype=torch.uint8)
     with torch.no_grad():
@@ -44,29 +44,34 @@ def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int
 
 def test_its_weights_follow_from_the_seed_and_leave_the_random_state_alone() -> None:
     before = torch.random.get_rng_state()
-    first, second, other = (random_policy_set("mini", TINY, seed).nets[0].state_dict() for seed in (1, 1, 2))
+    first, second, other = (
+        random_policy_set("mini", TINY, seed, game="riichi").nets[0].state_dict() for seed in (1, 1, 2)
+    )
     assert torch.equal(before, torch.random.get_rng_state())
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert any(not torch.equal(first[name], other[name]) for name in first)
 
 
 def test_a_player_is_written_and_read_again_beside_a_weak_one(tmp_path: Path) -> None:
-    strong, weak = random_policy_set("mini", TINY, seed=1), random_policy_set("mini", TINY, seed=2)
+    strong, weak = (
+        random_policy_set("mini", TINY, seed=1, game="riichi"),
+        random_policy_set("mini", TINY, seed=2, game="riichi"),
+    )
     strong = replace(strong, calibrations=(Calibration(), Calibration(temperature=1.5), *strong.calibrations[2:]))
     for policy_set, is_weak in ((strong, False), (weak, True)):
         save_policy_set(tmp_path, policy_set, "mini", rules="r", step=3, extra={"encoder": "mini"}, is_weak=is_weak)
     for policy_set, is_weak in ((strong, False), (weak, True)):
-        read = load_policy_set(tmp_path, "mini", is_weak=is_weak)
+        read = load_policy_set(tmp_path, "mini", is_weak=is_weak, game="riichi")
         assert read.calibrations == policy_set.calibrations
         for one, two in zip(read.nets, policy_set.nets, strict=True):
             assert all(torch.equal(tensor, two.state_dict()[name]) for name, tensor in one.state_dict().items())
 
 
 def test_a_missing_net_is_named(tmp_path: Path) -> None:
-    policy_set = random_policy_set("mini", TINY, seed=1)
+    policy_set = random_policy_set("mini", TINY, seed=1, game="riichi")
     save_policy_set(tmp_path, policy_set, "mini", rules="r", step=0, extra={})
     (tmp_path / f"{HEAD_NAMES[-1]}.safetensors").unlink()
     with pytest.raises(ValueError, match=r"has no checkpoint of the kong net: expected kong\.safetensors or kong/"):
-        load_policy_set(tmp_path, "mini")
+        load_policy_set(tmp_path, "mini", game="riichi")
     with pytest.raises(ValueError, match=r"discard-weak\.safetensors"):
-        load_policy_set(tmp_path, "mini", is_weak=True)
+        load_policy_set(tmp_path, "mini", is_weak=True, game="riichi")

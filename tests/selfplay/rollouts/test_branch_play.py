@@ -20,7 +20,12 @@ SEEDS = (3, 4, 5)
 
 def sampled_agent(seed: int) -> NetAgent:
     encoder = find_encoder("mini")
-    return NetAgent("sampled", random_policy_set(encoder.name, SMALL, seed).nets, encoder.name, sampled=[DISCARD_HEAD])
+    return NetAgent(
+        "sampled",
+        random_policy_set(encoder.name, SMALL, seed, game="riichi").nets,
+        encoder.name,
+        sampled=[DISCARD_HEAD],
+    )
 
 
 def branches(candidate: Agent, opponent: Agent, seeds: tuple[int, ...] = SEEDS, **options: int) -> list[GameBranches]:

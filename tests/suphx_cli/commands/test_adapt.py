@@ -43,7 +43,7 @@ def hands_of_few_games() -> Iterator[None]:
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("agent")
     encoder = find_encoder("mini")
-    nets = random_policy_set(encoder.name, SMALL, 0)
+    nets = random_policy_set(encoder.name, SMALL, 0, game="riichi")
     save_policy_set(folder, nets, encoder.name, rules="tenhou", step=0, extra={})
     return folder
 
@@ -124,7 +124,7 @@ def test_other_settings_and_other_nets_are_other_runs(agent: Path, tmp_path: Pat
     keys = {experiment_key(each) for each in (experiment, replace(experiment, workers=4))}
     assert len(keys) == 1
     keys |= {experiment_key(each) for each in (replace(experiment, seed=1), replace(experiment, num_hands=4))}
-    nets = random_policy_set(find_encoder("mini").name, SMALL, 1)
+    nets = random_policy_set(find_encoder("mini").name, SMALL, 1, game="riichi")
     save_policy_set(copy, nets, find_encoder("mini").name, rules="tenhou", step=0, extra={})
     assert len(keys | {experiment_key(experiment)}) == 4
 
@@ -161,12 +161,12 @@ def test_an_agent_that_adapts_plays_matches(agent: Path, capsys: pytest.CaptureF
 
 def test_addresses_say_how_much_to_adapt(agent: Path) -> None:
     for words, rollouts, seconds in (("", 1024, 0.0), ("-16", 16, 0.0), ("+0.5s", 1024, 0.5), ("-64+2s", 64, 2.0)):
-        adaptive = load_any_agent(f"adapt{words}:{agent}")
+        adaptive = load_any_agent(f"adapt{words}:{agent}", "riichi")
         assert isinstance(adaptive, AdaptiveAgent)
         assert (adaptive.adapter.config.num_rollouts, adaptive.move_seconds) == (rollouts, seconds)
-    assert isinstance(load_any_agent(f"{agent}:sampled"), NetAgent)
+    assert isinstance(load_any_agent(f"{agent}:sampled", "riichi"), NetAgent)
     with pytest.raises(ValueError, match="'adapt-x:"):
-        load_any_agent(f"adapt-x:{agent}")
+        load_any_agent(f"adapt-x:{agent}", "riichi")
 
 
 def results(base: list[float], adapted: list[float]) -> TrialResults:

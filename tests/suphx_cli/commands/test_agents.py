@@ -43,7 +43,7 @@ def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: P
     address = name
     for word, example in examples.items():
         address = address.replace(word, example)
-    check_agent(address)
+    check_agent(address, "riichi")
     page = (REPOSITORY / "docs" / "agents.md").read_text(encoding="utf-8")
     form = name.removeprefix("NETS:").replace("s3://BUCKET/PREFIX/RUN/STAGE", "s3://").replace("FOLDER", "folder")
     assert form in page

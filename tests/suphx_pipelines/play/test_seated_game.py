@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,7 @@ def play_to_the_end(
 def seated(agent: str, out: Path, seed: int = 3) -> SeatedGame:
     """Return a new game against an agent; the person is the first dealer."""
     config = PlayConfig(agent=agent, seed=seed, length="tonpuu", out=out)
-    return SeatedGame.new(config, Agents(TABLE, agent, load_any_agent), 0)
+    return SeatedGame.new(config, Agents(TABLE, agent, partial(load_any_agent, game="riichi")), 0)
 
 
 def assert_record(game: SeatedGame) -> None:

@@ -55,12 +55,14 @@ def test_self_play_begins_with_the_nets_of_a_folder(
     done = run_small(str(nets), runs, needs_records="true")
     assert list(done.run.stages) == ["initial_agent", "evaluation", "reinforcement", "sample_game", "report"]
     folder = done.run.folder
-    digests = {name: digest_file(nets / name) for name in checkpoint_names()}
+    digests = {name: digest_file(nets / name) for name in checkpoint_names(game="riichi")}
     assert read_json(folder / "initial_agent" / "initial_agent.json") == {
         "agent": str(nets), "nets": digests, "stored": []
     }  # fmt: skip
-    assert {name: digest_file(folder / "initial_agent" / name) for name in checkpoint_names()} == digests
-    first, start = (load_policy_set(place, "mini") for place in (nets, folder / "reinforcement" / "start"))
+    assert {name: digest_file(folder / "initial_agent" / name) for name in checkpoint_names(game="riichi")} == digests
+    first, start = (
+        load_policy_set(place, "mini", game="riichi") for place in (nets, folder / "reinforcement" / "start")
+    )
     for one, other in zip(first.nets, start.nets, strict=True):
         assert all((one.state_dict()[name] == tensor).all() for name, tensor in other.state_dict().items())
     page = done.report.read_text(encoding="utf-8")
@@ -94,16 +96,16 @@ def test_a_run_that_is_started_again_keeps_its_nets_when_the_alias_has_moved(run
 
 def test_weak_nets_are_copied_where_there_are_some(runs: Path, tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
-    assert weak_address(nets) == str(nets)
-    other = load_policy_set(save_random(tmp_path / "other", 2), "mini")
+    assert weak_address(nets, "riichi") == str(nets)
+    other = load_policy_set(save_random(tmp_path / "other", 2), "mini", game="riichi")
     save_policy_set(nets, other, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
-    assert weak_address(nets) == f"{nets}:weak"
+    assert weak_address(nets, "riichi") == f"{nets}:weak"
     tracker, whole, weak = TrackingStore(runs).start("run", key="run"), tmp_path / "whole", tmp_path / "weak"
     for agent, folder in ((str(nets), whole), (f"{nets}:weak", weak)):
         initial_agent.run(context_of(small_recipe(agent), tracker, folder))
-    names = (*checkpoint_names(), *checkpoint_names(is_weak=True))
+    names = (*checkpoint_names(game="riichi"), *checkpoint_names(is_weak=True, game="riichi"))
     assert [digest_file(whole / name) for name in names] == [digest_file(nets / name) for name in names]
-    assert {path.name for path in weak.glob("*.safetensors")} == set(checkpoint_names())
+    assert {path.name for path in weak.glob("*.safetensors")} == set(checkpoint_names(game="riichi"))
     assert digest_file(weak / "pong.safetensors") == digest_file(nets / "pong-weak.safetensors")
 
 
@@ -140,7 +142,7 @@ def test_nets_that_see_other_planes_or_hidden_tiles_are_refused(runs: Path, tmp_
     nets = save_random(tmp_path / "nets")
     with pytest.raises(ValueError, match=r"initial_agent .*nets: .*planes"):
         run_small(str(nets), runs, encoder='"suphx-plain"')
-    hidden = seeing_hidden(load_policy_set(nets, "mini"), range(len(HEAD_NAMES)))
+    hidden = seeing_hidden(load_policy_set(nets, "mini", game="riichi"), range(len(HEAD_NAMES)))
     save_policy_set(tmp_path / "oracle", hidden, "mini", rules="tenhou-1", step=1, extra={"encoder": "mini"})
     with pytest.raises(ValueError, match="its nets see hidden tiles, so nobody can play them"):
         run_small(str(tmp_path / "oracle"), runs)

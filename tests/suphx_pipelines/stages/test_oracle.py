@@ -38,7 +38,7 @@ SMALL = {
 
 
 def oracle_planes(folder: Path) -> list[int]:
-    policy_set = load_policy_set(folder, "mini")
+    policy_set = load_policy_set(folder, "mini", game="riichi")
     return [policy_set.net(number).config.num_oracle_planes for number in range(len(HEAD_NAMES))]
 
 
@@ -56,8 +56,12 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
     assert oracle_planes(oracle) == oracle_planes(decay / "keep-1-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
     assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7]
-    plain = load_policy_set(done.run.folder / "reinforcement" / "start", "mini").nets[DISCARD_HEAD].state_dict()
-    begun = load_policy_set(oracle / "start", "mini").nets[DISCARD_HEAD].state_dict()
+    plain = (
+        load_policy_set(done.run.folder / "reinforcement" / "start", "mini", game="riichi")
+        .nets[DISCARD_HEAD]
+        .state_dict()
+    )
+    begun = load_policy_set(oracle / "start", "mini", game="riichi").nets[DISCARD_HEAD].state_dict()
     for name, weight in plain.items():
         assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")

@@ -41,7 +41,7 @@ def names(found: Sequence[FoundCheckpoint]) -> list[str]:
 def test_what_is_on_this_machine_stays_as_it_is(runs: Path, tmp_path: Path) -> None:
     source = AgentSource(TrackingStore(runs))
     for address in ("ukeire", "runs/a/supervised:weak"):
-        assert source.fetch(address, tmp_path / "none") == address
+        assert source.fetch(address, tmp_path / "none", "riichi") == address
     assert not (tmp_path / "none").exists()
 
 
@@ -51,7 +51,7 @@ def test_a_champion_is_fetched_with_the_words_behind_its_name(runs: Path, tmp_pa
     ModelRegistry(store, RegistryConfig()).promote(
         save_random(tmp_path / "a"), tracker, Promotion(digest="a", replaces=None, night="1")
     )
-    address = AgentSource(store).fetch("models:/suphx@champion:sampled", tmp_path / "champion")
+    address = AgentSource(store).fetch("models:/suphx@champion:sampled", tmp_path / "champion", "riichi")
     assert address == f"{tmp_path / 'champion'}:sampled"
     assert load_agent(address).name == address
 
@@ -65,11 +65,11 @@ def test_the_newest_checkpoints_of_runs_come_first_and_half_learned_ones_not_at_
         for path in folder.rglob("*.safetensors"):
             os.utime(path, (time, time))
     (runs / "new-1" / "flat").rmdir()
-    found = AgentSource(TrackingStore(runs)).newest(str(runs))[:5]
+    found = AgentSource(TrackingStore(runs)).newest(str(runs), "riichi")[:5]
     assert names(found) == ["new-1/supervised", "old-1/reinforcement"]
     assert [load_agent(each.address).name for each in found] == [str(new), str(old)]
-    assert names(AgentSource(TrackingStore(runs)).newest(str(runs))[:1]) == ["new-1/supervised"]
-    assert names(list(checkpoints_of_runs(tmp_path / "nowhere"))) == []
+    assert names(AgentSource(TrackingStore(runs)).newest(str(runs), "riichi")[:1]) == ["new-1/supervised"]
+    assert names(list(checkpoints_of_runs(tmp_path / "nowhere", "riichi"))) == []
 
 
 def test_folders_that_a_stage_has_put_aside_are_no_agents(runs: Path) -> None:
@@ -77,10 +77,10 @@ def test_folders_that_a_stage_has_put_aside_are_no_agents(runs: Path) -> None:
     save_random(runs / "laptop-1" / ".reinforcement.replaced")  # as another machine's state took its place
     save_random(runs / "laptop-1" / "agent_comparison" / ".deep.partial")
     by_head(runs / "laptop-1" / ".supervised.replaced")
-    assert names(AgentSource(TrackingStore(runs)).newest(str(runs))[:5]) == ["laptop-1/reinforcement"]
+    assert names(AgentSource(TrackingStore(runs)).newest(str(runs), "riichi")[:5]) == ["laptop-1/reinforcement"]
     hidden = runs.with_name(".hidden") / "runs"
     save_random(hidden / "laptop-1" / "reinforcement")
-    assert names(list(checkpoints_of_runs(hidden))) == ["laptop-1/reinforcement"]  # only what is below counts
+    assert names(list(checkpoints_of_runs(hidden, "riichi"))) == ["laptop-1/reinforcement"]  # only what is below counts
 
 
 def test_nets_of_other_games_that_a_stage_has_put_aside_are_no_agents(runs: Path) -> None:
@@ -109,14 +109,14 @@ def stored(storage: Storage, tmp_path: Path) -> None:
 def test_checkpoints_of_a_storage_are_found_and_fetched(tmp_path: Path) -> None:
     storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
     stored(storage, tmp_path)
-    found = {each.name: each.saved for each in stored_checkpoints(storage)}
+    found = {each.name: each.saved for each in stored_checkpoints(storage, "riichi")}
     assert list(found) == ["a-1/records", "a-1/reinforcement", "a-1/supervised"]
     assert 0 < found["a-1/supervised"] < found["a-1/reinforcement"]
     for name in ("a-1/reinforcement", "a-1/supervised"):
-        fetch_stored(storage, name, tmp_path / name)
+        fetch_stored(storage, name, tmp_path / name, "riichi")
         load_agent(str(tmp_path / name))
     with pytest.raises(ValueError, match="c-1 has no checkpoint of the discard net: use what"):
-        fetch_stored(storage, "c-1", tmp_path / "c")
+        fetch_stored(storage, "c-1", tmp_path / "c", "riichi")
 
 
 def test_of_a_training_only_the_nets_are_fetched(tmp_path: Path) -> None:
@@ -127,16 +127,16 @@ def test_of_a_training_only_the_nets_are_fetched(tmp_path: Path) -> None:
     storage.save("a-1/reinforcement", nets, number=100)
     storage.save("a-1/reinforcement/best", nets, number=100, score=0.5)
     for name in ("a-1/reinforcement", "a-1/reinforcement/best"):
-        fetch_stored(storage, name, tmp_path / name)
+        fetch_stored(storage, name, tmp_path / name, "riichi")
         fetched = {path.name for path in (tmp_path / name).iterdir() if path.is_file()}
-        assert fetched == {"discard-weak.safetensors", *checkpoint_names()}
+        assert fetched == {"discard-weak.safetensors", *checkpoint_names(game="riichi")}
 
 
 def test_a_bucket_is_a_source_like_a_folder(server: S3Server, runs: Path, tmp_path: Path) -> None:
     place = f"s3://{BUCKET}/nightly/runs"
     stored(Storage(StorageConfig(address=place)), tmp_path)
     source = AgentSource(TrackingStore(runs))
-    found = source.newest(place)[:2]
+    found = source.newest(place, "riichi")[:2]
     assert [each.address for each in found] == [f"{place}/a-1/records", f"{place}/a-1/reinforcement"]
-    load_agent(source.fetch(f"{place}/a-1/reinforcement", tmp_path / "reinforcement"))
-    load_agent(source.fetch(f"{place}/a-1/supervised:matched", tmp_path / "supervised"))
+    load_agent(source.fetch(f"{place}/a-1/reinforcement", tmp_path / "reinforcement", "riichi"))
+    load_agent(source.fetch(f"{place}/a-1/supervised:matched", tmp_path / "supervised", "riichi"))

@@ -56,7 +56,7 @@ def test_the_champion_is_a_model_of_mlflow_with_signature_example_and_nothing_pi
     (text,) = model.input_example["events"]
     answers = model.predict({"events": ["[]", text]})  # MLflow makes one row of it
     assert answers["action"].tolist() == ['{"type": "none"}', answer["action"][0]]
-    fetched = AgentSource(store).fetch("models:/suphx@champion", tmp_path / "agent")
+    fetched = AgentSource(store).fetch("models:/suphx@champion", tmp_path / "agent", "riichi")
     assert sorted(path.name for path in Path(fetched).iterdir()) == sorted(path.name for path in nets.iterdir())
     assert load_agent(fetched).name == fetched
 

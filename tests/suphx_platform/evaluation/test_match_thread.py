@@ -20,7 +20,14 @@ def order(folder: Path) -> MatchOrder:
     save_keeper(folder)
     save_random(folder / "start")
     return MatchOrder(
-        folder=folder, opponent="start", policy="argmax", num_hanchans=16, num_deals=20, seed=1, workers=2
+        folder=folder,
+        opponent="start",
+        policy="argmax",
+        num_hanchans=16,
+        num_deals=20,
+        seed=1,
+        workers=2,
+        game="riichi",
     )
 
 

@@ -210,7 +210,7 @@ def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Pat
     metrics = new_trainer(tmp_path / "a", config).run()
     play = replace(
         new_play(),
-        start=load_policy_set(tmp_path / "a", "mini"),
+        start=load_policy_set(tmp_path / "a", "mini", game="riichi"),
         carried=load_learner_state(tmp_path / "a" / STATE_FILE),
     )
     later = PolicyTrainer(config, play, tmp_path / "b").run()
@@ -233,7 +233,7 @@ def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Pa
     new_trainer(tmp_path / "first", config).run()
     play = replace(
         new_play(),
-        start=load_policy_set(tmp_path / "first", "mini"),
+        start=load_policy_set(tmp_path / "first", "mini", game="riichi"),
         carried=load_learner_state(tmp_path / "first" / STATE_FILE),
     )
 

@@ -33,7 +33,7 @@ def test_the_nets_of_the_start_play_in_matches_as_self_play_sampled_them(
     calibrated = (CALIBRATED,) * len(play.start.nets)
     play = replace(play, start=replace(play.start, calibrations=calibrated), weak=play.start)
     RunFolder(tmp_path, replace(CONFIG, heads=heads), play).write_start()
-    found = load_policy_set(tmp_path / START_FOLDER, "mini").calibrations
+    found = load_policy_set(tmp_path / START_FOLDER, "mini", game="riichi").calibrations
     assert found[DISCARD_HEAD] == Calibration()
     assert found[RIICHI_HEAD] == (Calibration() if "riichi" in heads else CALIBRATED)
 
@@ -43,7 +43,7 @@ def test_a_named_opponent_is_sampled_as_the_nets_that_learn(tmp_path: Path) -> N
     other = small_policy_set(9)
     opponent = replace(other, calibrations=(CALIBRATED,) * len(other.nets))
     RunFolder(tmp_path, CONFIG, replace(play, opponent=opponent)).write_start()
-    written = load_policy_set(tmp_path / START_FOLDER, "mini")
+    written = load_policy_set(tmp_path / START_FOLDER, "mini", game="riichi")
     assert written.digest() == replace(opponent, calibrations=written.calibrations).digest()
     learns = [head in CONFIG.head_numbers for head in range(len(HEAD_NAMES))]
     assert list(written.calibrations) == [Calibration() if own else CALIBRATED for own in learns]

@@ -1,6 +1,6 @@
 """Our agents in other arenas: an agent that answers in the mjai protocol, the ways to an arena.
 
->>> player = MjaiPlayer(load_any_agent("ukeire"), seat=2)
+>>> player = MjaiPlayer(load_any_agent("ukeire", "riichi"), seat=2)
 >>> player.see([{"type": "start_game"}, {"type": "start_kyoku", ...}, ...])
 >>> player.answer()  # {"type": "dahai", "actor": 2, "pai": "E", "tsumogiri": False}
 

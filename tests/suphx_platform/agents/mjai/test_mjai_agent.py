@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -15,7 +16,15 @@ from tests.suphx_platform.agents.mjai.bot_server import serving
 
 
 def match(candidate: str, opponent: str = "ukeire", workers: int = 1) -> MatchReport:
-    return play_match(candidate, opponent, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent)
+    return play_match(
+        candidate,
+        opponent,
+        num_hanchans=8,
+        seed=1,
+        rules=tonpuu(),
+        workers=workers,
+        load=partial(load_any_agent, game="riichi"),
+    )
 
 
 def figures(report: MatchReport) -> str:
@@ -82,16 +91,16 @@ def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes:
 
 @pytest.mark.parametrize("rules", [tenhou_no_red(), Rules(kan_dora="none"), Rules(num_winds=3)])
 def test_rules_that_mjai_has_no_words_for_are_refused(rules: Rules) -> None:
-    agents = [load_any_agent(each) for each in (bot("tsumogiri"), *["tsumogiri"] * 3)]
+    agents = [load_any_agent(each, "riichi") for each in (bot("tsumogiri"), *["tsumogiri"] * 3)]
     with pytest.raises(ValueError, match="mjai has no words for others: use tenhou"):
         simulate(agents, rules=rules)
 
 
 def test_no_program_outlives_its_games_and_one_that_fails_takes_start_time_while_none_has_answered() -> None:
-    agents = [load_any_agent(bot("lowest", "-7")) for _ in range(2)]
+    agents = [load_any_agent(bot("lowest", "-7"), "riichi") for _ in range(2)]
     play_match(
         "lowest", "ukeire", num_hanchans=8, seed=1, rules=tonpuu(),
-        load=lambda address: agents[1] if address == "lowest" else load_any_agent(address),
+        load=lambda address: agents[1] if address == "lowest" else load_any_agent(address, "riichi"),
     )  # fmt: skip
     for agent in agents:
         assert isinstance(agent, MjaiAgent)

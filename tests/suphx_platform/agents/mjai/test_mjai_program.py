@@ -188,12 +188,12 @@ def test_a_missing_sandbox_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog:
     warn = channel.warn_without_sandbox
     monkeypatch.setenv("PATH", "")
     warn.cache_clear()
-    check_agent("mjai:python bot.py")
+    check_agent("mjai:python bot.py", "riichi")
     assert caplog.messages == [], "somebody has turned it off"
     monkeypatch.delenv(channel.SWITCH)
     warn.cache_clear()
     for address in ("mjai-tcp:localhost:7001", "mjai:python bot.py", "mjai:python other.py"):
-        check_agent(address)
+        check_agent(address, "riichi")
     (message,) = caplog.messages
     assert message.startswith("bubblewrap is not installed: external programs run without a sandbox")
     warn.cache_clear()
