@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.segments import taken_segments
 from suphx.kernel.record import I16, I32, I64, U8
-from suphx.number_range import Range, Weight, check_ranges
+from suphx.number_range import Weight, check_ranges
 
 F32 = NDArray[np.float32]
 
 LATEST, WEAK, FIRST_OLDER = 0, 1, 2
 """Who plays a seat: the policy that learns, the weak one (SL-weak), and from 2 on older versions of the first."""
+NUM_OLDER = 4
+"""Older versions that are kept as opponents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,27 +34,19 @@ class OpponentConfig:
     latest: Weight = 1.0
     """Share of seats played by the learning policy; their decisions are learned from too."""
     older: Weight = 0.0
-    """Share of seats played by older versions of it, each equally often."""
+    """Share of seats played by four older versions of it, each equally often: of the versions 10, 20, 30, … the last
+    ones."""
     weak: Weight = 0.0
     """Share of seats played by the weak policy: SL-weak, or the initial weights."""
-    num_older: Annotated[int, Range(1, 64)] = 4
-    """Number of older versions that are kept for ``older``."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
         if not (self.latest or self.older or self.weak):
             raise ValueError("latest, older and weak are all 0: use a share above 0 for one of them")
 
-    @property
-    def num_older_that_play(self) -> int:
-        """How many older versions sit at tables."""
-        return self.num_older if self.older else 0
-
     def borders(self) -> NDArray[np.float64]:
         """Return for each policy (its number as above) the number in 0 … 1 where its part ends; ascending up to 1."""
-        shares = np.zeros(FIRST_OLDER + self.num_older)
-        shares[:FIRST_OLDER] = self.latest, self.weak
-        shares[FIRST_OLDER:] = self.older / self.num_older
+        shares = np.array([self.latest, self.weak, *[self.older / NUM_OLDER] * NUM_OLDER])
         borders: NDArray[np.float64] = np.cumsum(shares / shares.sum())
         borders[-1] = 1.0
         return borders

@@ -19,7 +19,7 @@ import numpy as np
 
 from suphx.experience.decisions import Decisions
 from suphx.selfplay.buffer import BufferCounts
-from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.selfplay.weights import PolicyVersion, Versions, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor  # nets are not needed where games are played
@@ -83,9 +83,8 @@ class BackendState:
     """All that a backend needs to resume. Games and decisions that it does not include are started again."""
 
     learner: LearnerState
-    latest: PolicyVersion
+    versions: Versions
     """Of Deep Monte-Carlo: the weights after the last round."""
-    older: list[PolicyVersion] = field(default_factory=list)
     counts: BufferCounts = field(default_factory=BufferCounts)
     next_simulator: int = 0
     """Number of the next simulator (policy gradient), or of the next round (Deep Monte-Carlo). No number is used twice:

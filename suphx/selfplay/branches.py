@@ -18,8 +18,7 @@ from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import Rules
-from suphx.games.riichi.selfplay.decision import HeadOutputs, discard_outputs
-from suphx.games.riichi.selfplay.playout import NO_BRANCH, BranchTables, play_out_scripted, play_out_with_nets
+from suphx.games.riichi.selfplay.playout import NO_BRANCH, BranchTables, play_out_scripted
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.kernel.record import I16, I64, U8
 from suphx.models.sampling import actions_at, masked_logits
@@ -90,7 +89,6 @@ class BranchCollector:
     ) -> None:
         """Deal the first games; their seeds are ``first_seed``, ``first_seed`` + 1, …; ``heads`` are played out."""
         self._config = config
-        self._encoder = encoder
         self._heads = tuple(heads)
         self._group = TableGroup(
             LearningConfig(
@@ -130,7 +128,13 @@ class BranchCollector:
                     f"in {in_vain:,} steps of {self._config.num_tables} games no decision of {heads} was to be played "
                     "out: use a smaller branches.min_probability, or more heads"
                 )
-        return self._play_out(trials, nets)
+        parts: dict[int, list[Branches]] = {}
+        for trial in trials:
+            points = play_out_scripted(trial.tables)
+            parts.setdefault(trial.head, []).append(
+                Branches(trial.planes, trial.masks, trial.choices, points, trial.tables.deals())
+            )
+        return {head: join(parts[head]) for head in sorted(parts)}
 
     def open_deals(self) -> I64:
         """Return the numbers of the deals that go on in the next ``collect``, int64 [tables]."""
@@ -178,19 +182,6 @@ class BranchCollector:
         tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, after_no=own)
         return _Trial(part.decision, part.planes[rows], part.masks[rows], choices[rows], tables)
 
-    def _play_out(self, trials: Sequence[_Trial], nets: Sequence[Net]) -> dict[int, Branches]:
-        tables = [trial.tables for trial in trials]
-        if self._config.rollout_policy == "nets":
-            points = play_out_with_nets(tables, self._encoder, lambda observations, _: _probable(observations, nets))
-        else:
-            points = [play_out_scripted(part) for part in tables]
-        parts: dict[int, list[Branches]] = {}
-        for trial, own in zip(trials, points, strict=True):
-            parts.setdefault(trial.head, []).append(
-                Branches(trial.planes, trial.masks, trial.choices, own, trial.tables.deals())
-            )
-        return {head: join(parts[head]) for head in sorted(parts)}
-
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
         return self._group.state()
@@ -209,15 +200,6 @@ class _Trial:
     masks: U8
     choices: I16
     tables: BranchTables
-
-
-def _probable(observations: Observations, nets: Sequence[Net]) -> HeadOutputs:
-    """Return the most probable actions of the net that is asked."""
-    logits = nets[observations.decision](torch.from_numpy(observations.planes)).float()
-    if observations.decision == DISCARD_HEAD:
-        return discard_outputs(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
-    scores = torch.softmax(logits, dim=1)[:, 1]
-    return (scores > 0.5).numpy().astype(np.int16), scores.numpy()
 
 
 _HIGH_DIGITS = np.float32(4096)

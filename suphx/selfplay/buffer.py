@@ -31,7 +31,7 @@ class BufferCounts:
     stale: int = 0
     """Dropped because their policy, or that of a later decision of the trajectory, was too old."""
     learned: int = 0
-    """Given to the learner, each time that they were."""
+    """Given to the learner."""
     lost: int = 0
     """Waited in a buffer whose process died."""
 
@@ -71,7 +71,7 @@ class ReplayBuffer:
         self.counts = BufferCounts()
         self._config = config
         self._max_waiting = None if max_batches is None else max_batches * config.batch_size
-        self._blocks: dict[int, deque[tuple[Decisions, int]]] = {head: deque() for head in heads}
+        self._blocks: dict[int, deque[Decisions]] = {head: deque() for head in heads}
         self._num_bytes = 0
         self._taken: int | None = None
 
@@ -91,7 +91,7 @@ class ReplayBuffer:
             return False
         self.counts.added += num_decisions
         for part in parts:
-            self._put(part, uses=0)
+            self._put(part)
         return True
 
     def take(self, version: int) -> Batch | None:
@@ -112,7 +112,7 @@ class ReplayBuffer:
         self._taken = version
         oldest, least = version + max(1, step) - self._config.max_staleness, _LEAST_SHARE * self._config.batch_size
         for head in rare:
-            would_drop = any((block.versions < oldest).any() for block, _ in self._blocks[head])
+            would_drop = any((block.versions < oldest).any() for block in self._blocks[head])
             if would_drop and self._num_decisions(head) >= least:
                 parts[head] = self._pop(head, self._num_decisions(head))
         self.counts.learned += sum(map(len, parts.values()))
@@ -128,57 +128,54 @@ class ReplayBuffer:
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return arrays and plain values for ``restore``."""
         arrays: dict[str, np.ndarray] = {}
-        uses: dict[str, list[int]] = {}
         for head, blocks in self._blocks.items():
-            uses[str(head)] = [count for _, count in blocks]
-            for number, (block, _) in enumerate(blocks):
+            for number, block in enumerate(blocks):
                 arrays |= {f"{head}.{number}.{name}": array for name, array in block.arrays().items()}
-        return arrays, {"uses": uses, "counts": asdict(self.counts)}
+        num_blocks = {str(head): len(blocks) for head, blocks in self._blocks.items()}
+        return arrays, {"num_blocks": num_blocks, "counts": asdict(self.counts)}
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
         """Go on from a ``state``."""
         self._num_bytes = 0
         for head, blocks in self._blocks.items():
             blocks.clear()
-            for number, uses in enumerate(values["uses"][str(head)]):
+            for number in range(values["num_blocks"][str(head)]):
                 prefix = f"{head}.{number}."
                 own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-                self._put(Decisions.from_arrays(head, own), uses)
+                self._put(Decisions.from_arrays(head, own))
         self.counts = BufferCounts(**values["counts"])
 
-    def _put(self, part: Decisions, uses: int) -> None:
+    def _put(self, part: Decisions) -> None:
         if len(part):
-            self._blocks[part.decision].append((part, uses))
+            self._blocks[part.decision].append(part)
             self._num_bytes += part.num_bytes
 
     def _num_decisions(self, head: int) -> int:
-        return sum(len(block) for block, _ in self._blocks[head])
+        return sum(map(len, self._blocks[head]))
 
     def _drop_stale(self, head: int, version: int) -> None:
         """Drop what is too stale, and what a seat decided before it in the same kyoku; most blocks are not copied."""
         oldest = version - self._config.max_staleness
         blocks = self._blocks[head]
         for _ in range(len(blocks)):
-            block, uses = blocks.popleft()
+            block = blocks.popleft()
             self._num_bytes -= block.num_bytes
             if (block.versions < oldest).any():
                 is_kept = _is_kept(block.versions < oldest, block.is_last)
                 self.counts.stale += int((~is_kept).sum())
                 block = block.take(np.flatnonzero(is_kept))
-            self._put(block, uses)
+            self._put(block)
 
     def _pop(self, head: int, wanted: int) -> Decisions:
         blocks, taken = self._blocks[head], []
         while wanted > 0:
-            block, uses = blocks.popleft()
+            block = blocks.popleft()
             self._num_bytes -= block.num_bytes
             stop = block.trajectory_end(wanted)
             used, rest = block.part(0, stop), block.part(stop, len(block))
             if len(rest):
-                blocks.appendleft((rest, uses))
+                blocks.appendleft(rest)
                 self._num_bytes += rest.num_bytes
-            if uses + 1 < self._config.reuse:
-                self._put(used, uses + 1)
             taken.append(used)
             wanted -= len(used)
         return concatenate(taken)

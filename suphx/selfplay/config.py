@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from suphx.experience.observation import OpponentConfig
-from suphx.models.net_config import ActionSelection, DeviceName, Precision, check_batch_sizes
-from suphx.number_range import Checked, Interval, Range, Share, Steps, Threads, check_ranges
+from suphx.models.net_config import ActionSelection, DeviceName, Precision
+from suphx.number_range import Checked, Range, Share, Steps, Threads, check_ranges
 
 Nets = Literal["policy", "null"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InferenceEngineConfig:
+class InferenceEngineConfig(Checked):
     """How the inference engine computes policy outputs."""
 
     nets: Nets = "policy"
@@ -35,17 +35,11 @@ class InferenceEngineConfig:
     """fp32; bf16; auto: bf16 where the hardware supports it."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
-    batch_sizes: tuple[Annotated[int, Range(1, 262_144)], ...] = ()
-    """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference.py)."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        check_batch_sizes(self.batch_sizes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayBufferConfig(Checked):
-    """Size of the buffer, and the age and reuse of its decisions."""
+    """Size of the buffer, and the age of its decisions."""
 
     batch_size: Annotated[int, Range(1, 262_144)] = 1024
     """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories. A head that decides
@@ -54,8 +48,6 @@ class ReplayBufferConfig(Checked):
     """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
     max_staleness: Steps = 20
     """Decisions are dropped when their policy is more than this many versions old."""
-    reuse: Annotated[int, Range(1, 1024)] = 1
-    """Number of times that each decision is learned from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,20 +66,8 @@ class SimulatorConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterServerConfig(Checked):
-    """Which versions are kept."""
-
-    older_every: Interval = 10
-    """One in this many versions is kept for ``simulator.opponents.older``."""
-
-
-RolloutPolicy = Literal["ukeire", "nets"]
-"""Agent that plays on after an action was tried: the scripted agent, or the nets with their most probable actions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BranchConfig(Checked):
-    """Which decisions of self-play are played out, and how the games go on."""
+    """Which decisions of self-play are played out; ``ukeire`` plays on at all seats after an action."""
 
     num_tables: Annotated[int, Range(1, 65_536)] = 512
     """Games that are played at once."""
@@ -101,10 +81,6 @@ class BranchConfig(Checked):
     """Every seat draws from its own positions of the wall, so that a call does not change what the others draw."""
     num_walls: Annotated[int, Range(1, 1024)] = 4
     """Number of orders of the undrawn tiles in which every action is tried: the order of the game, and random ones."""
-    rollout_policy: RolloutPolicy = "ukeire"
-    """Agent that plays on at all seats after an action. ``ukeire``: the scripted agent. ``nets``: the nets of this
-    round, with their most probable actions; they take about 13 times as long, but the nets learn the value of the
-    action for their own play."""
     temperature: Annotated[float, Range(0, 100, "right")] = 0.5
     """Temperature at which the games sample their actions. Below 1 they choose the most probable actions more often, as
     in matches, so that positions are similar to those of matches."""

@@ -4,7 +4,7 @@ The heads that learn have the newest weights, those of a few older versions and 
 sampled; the other heads stay as the run found them. Requests that come at the same time can be answered together.
 
 >>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(0,))
->>> engine.load(version)
+>>> engine.load([version])
 >>> outputs = engine.evaluate(group.observe())
 """
 
@@ -20,7 +20,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs, joined_observations
+from suphx.experience.observation import (
+    FIRST_OLDER,
+    LATEST,
+    NUM_OLDER,
+    WEAK,
+    Observations,
+    PolicyOutputs,
+    joined_observations,
+)
 from suphx.models.device import find_device
 from suphx.models.inference import InferenceConfig, InferenceNet
 from suphx.models.policy import PolicyNet
@@ -29,7 +37,7 @@ from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.selfplay.requests import EngineCounts, Reply, Request
-from suphx.selfplay.weights import PolicyVersion
+from suphx.selfplay.weights import PolicyVersion, Versions
 
 UNLEARNED_VERSION = -1
 """Version in outputs of weights that no learner made: of the weak policy, and of heads that do not learn."""
@@ -45,10 +53,10 @@ class InferenceEngine:
         weak: PolicySet | None,
         *,
         heads: Sequence[int],
-        num_older: int = 0,
+        plays_older: bool = False,
     ) -> None:
-        """``weak``: None if nobody plays it; ``heads``: those that learn; ``num_older``: older versions that can be
-        asked for, each with nets of its own.
+        """``weak``: None if nobody plays it; ``heads``: those that learn; ``plays_older``: older versions can be asked
+        for, each with nets of its own.
         """
         self.counts = EngineCounts()
         self.config = config
@@ -60,7 +68,7 @@ class InferenceEngine:
         if weak is not None:
             self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.policies)}
             self._versions[WEAK] = UNLEARNED_VERSION
-        for policy in range(FIRST_OLDER, FIRST_OLDER + num_older):
+        for policy in range(FIRST_OLDER, FIRST_OLDER + NUM_OLDER * plays_older):
             self._versions[policy] = 0
             for head in range(len(policy_set.nets)):
                 learns = head in self._heads
@@ -71,15 +79,11 @@ class InferenceEngine:
         """The policy version that answers as the latest."""
         return self._versions[LATEST]
 
-    @property
-    def has_older(self) -> bool:
-        """Tell whether older versions can be asked for."""
-        return any(policy >= FIRST_OLDER for policy in self._versions)
-
-    def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
-        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
+    def load(self, versions: Versions) -> None:
+        """Answer with these weights from now on; the older ones are repeated if there are too few."""
+        latest, *older = versions
         policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
-        self._load(LATEST, version)
+        self._load(LATEST, latest)
         for number, policy in enumerate(policies if older else ()):
             self._load(policy, older[number % len(older)])
 
@@ -153,8 +157,7 @@ class InferenceEngine:
     def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
         if self.config.nets == "null":
             return _NullNet(net)
-        config = InferenceConfig(precision=self.config.precision, batch_sizes=self.config.batch_sizes)
-        return InferenceNet(net, self._device, config)
+        return InferenceNet(net, self._device, InferenceConfig(precision=self.config.precision))
 
 
 class _NullNet:

@@ -1,9 +1,9 @@
 """The parameter server of the paper's Figure 6: versions of the learned weights, and who has fetched which.
 
->>> server = ParameterServer(ParameterServerConfig(), learner.weights(), num_older=4)
+>>> server = ParameterServer([PolicyVersion(0, learner.weights())], keeps_older=True)
 >>> server.publish(learner.weights())
 1
->>> server.newer_than(0).number
+>>> server.newer_than(0)[0].number
 1
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from suphx.selfplay.config import ParameterServerConfig
+from suphx.experience.observation import NUM_OLDER
 
 Weights = Mapping[str, Mapping[str, np.ndarray]]
 """Head name -> name of a tensor -> its values: what a learner gives and an engine takes."""
@@ -30,46 +30,43 @@ class PolicyVersion:
     """``Weights``; between Ray's processes a list of one reference to them."""
 
 
+Versions = list[PolicyVersion]
+"""The newest version, then those that opponents play, oldest first."""
+_OLDER_EVERY = 10
+"""One in this many versions is kept for opponents."""
+
+
 class ParameterServer:
     """Consumes: weights of the learner. Produces: versions for engines and simulators. Waits for: nothing."""
 
-    def __init__(self, config: ParameterServerConfig, first: Any, *, num_older: int) -> None:
-        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
-        self._config = config
-        self._num_older = num_older
-        self.latest_version = PolicyVersion(0, first)
-        self._older = [self.latest_version]
+    def __init__(self, versions: Versions, *, keeps_older: bool) -> None:
+        """``versions``: those that the run begins with, or the newest one alone; ``keeps_older``: for opponents."""
+        newest, *older = versions
+        self.versions = [newest, *((older or [newest]) if keeps_older else [])]
+        self._keeps_older = keeps_older
         self._fetched: dict[str, int] = {}
 
     @property
     def latest(self) -> int:
         """The number of the newest version."""
-        return self.latest_version.number
+        return self.versions[0].number
 
     def publish(self, weights: Any, number: int | None = None) -> int:
         """Make ``weights`` the newest version and return its ``number``; None: one higher than the last."""
-        self.latest_version = PolicyVersion(self.latest + 1 if number is None else number, weights)
-        if self._num_older and self.latest % self._config.older_every == 0:
-            self._older = [*self._older, self.latest_version][-self._num_older :]
+        newest = PolicyVersion(self.latest + 1 if number is None else number, weights)
+        older = self.versions[1:]
+        if self._keeps_older and newest.number % _OLDER_EVERY == 0:
+            older = [*older, newest][-NUM_OLDER:]
+        self.versions = [newest, *older]
         return self.latest
 
-    def newer_than(self, number: int, fetcher: str = "") -> PolicyVersion | None:
-        """Return the newest version if it is newer than ``number``; note that ``fetcher`` has it then."""
+    def newer_than(self, number: int, fetcher: str = "") -> Versions | None:
+        """Return the versions if the newest one is newer than ``number``; note that ``fetcher`` has it then."""
         if fetcher:
             self._fetched[fetcher] = self.latest
-        return self.latest_version if self.latest > number else None
-
-    def older(self) -> list[PolicyVersion]:
-        """Return the versions kept for the opponents' mixture, oldest first; never none."""
-        return list(self._older)
+        return self.versions if self.latest > number else None
 
     def behind(self) -> dict[str, int]:
         """Return how many versions each fetcher is behind the newest."""
         fetched = self._fetched.copy()  # in one step: other threads add some meanwhile
         return {name: self.latest - number for name, number in fetched.items()}
-
-    def restore(self, latest: PolicyVersion, older: list[PolicyVersion]) -> None:
-        """Resume with these versions; ValueError if ``latest`` is older than the present one."""
-        if latest.number < self.latest:
-            raise ValueError(f"version {latest.number} is older than {self.latest}: versions never go back")
-        self.latest_version, self._older = latest, list(older)

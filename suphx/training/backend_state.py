@@ -91,10 +91,9 @@ def first_state(carried: LearnerState, start: Weights) -> BackendState:
         for name, weight in weights.items():
             own[f"net.{head}.policy.{name}"] = torch.from_numpy(np.array(weight))
             for slot, value in tensors.items():
-                if slot.startswith(f"optimizer.{head}.policy.{name}/") and value.ndim == weight.ndim > 1:
+                if slot.startswith(f"optimizer.{head}.policy.{name}.") and value.ndim == weight.ndim > 1:
                     own[slot] = value[:, : weight.shape[1]].clone()
-    first = PolicyVersion(0, start)
-    return BackendState(learner=(own, new_stage(values)), latest=first, older=[first])
+    return BackendState(learner=(own, new_stage(values)), versions=[PolicyVersion(0, start)])
 
 
 def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -108,7 +107,7 @@ def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
     for number, parts in enumerate(state.held):
         for part in parts:
             tensors |= from_arrays(f"held/{number}/{part.decision}", part.arrays())
-    for version in (*state.older, state.latest):
+    for version in state.versions:
         for net, weights in version.weights.items():
             tensors |= from_arrays(f"version/{version.number}/{net}", weights)
     header = {
@@ -117,8 +116,7 @@ def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
         "held": [[part.decision for part in parts] for parts in state.held],
         "next_simulator": state.next_simulator,
         "counts": asdict(state.counts),
-        "latest": state.latest.number,
-        "older": [version.number for version in state.older],
+        "versions": [version.number for version in state.versions],
     }
     return tensors, header
 
@@ -133,8 +131,7 @@ def unpacked(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> Backen
         raise KeyError(f"{num_simulators} simulators instead of {len(found)}")
     return BackendState(
         learner=(below(tensors, "learner/"), header["learner"]),
-        latest=_version(tensors, header["latest"]),
-        older=[_version(tensors, number) for number in header["older"]],
+        versions=[_version(tensors, number) for number in header["versions"]],
         counts=BufferCounts(**header["counts"]),
         next_simulator=header["next_simulator"],
         simulators=[to_arrays(below(tensors, f"simulator/{number}/")) for number in range(num_simulators)],

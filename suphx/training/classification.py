@@ -6,7 +6,6 @@ index counts as the prediction. With no samples every share is NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -77,15 +76,8 @@ def majority_accuracy(confusion: NDArray[np.int64]) -> float:
     return float(labels.max() / labels.sum()) if labels.any() else float("nan")
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationBin:
-    """Samples whose confidence (largest probability) falls into one of equally wide bins."""
-
-    confidence: float
-    """Mean of the bin."""
-    accuracy: float
-    """Share of right predictions."""
-    count: int
+CalibrationBin = tuple[float, float, int]
+"""Mean confidence (largest probability) of some samples, share of right predictions, and number of samples."""
 
 
 def calibration_bins(logits: Floats, labels: Labels, num_bins: int = NUM_BINS) -> list[CalibrationBin]:
@@ -97,17 +89,17 @@ def calibration_bins(logits: Floats, labels: Labels, num_bins: int = NUM_BINS) -
     confidence_sum = np.bincount(index, weights=confidence, minlength=num_bins)
     right_sum = np.bincount(index, weights=is_right, minlength=num_bins)
     return [
-        CalibrationBin(float(confidence_sum[b] / count[b]), float(right_sum[b] / count[b]), int(count[b]))
+        (float(confidence_sum[b] / count[b]), float(right_sum[b] / count[b]), int(count[b]))
         for b in np.flatnonzero(count)
     ]
 
 
 def expected_calibration_error(bins: list[CalibrationBin]) -> float:
     """Return the mean gap between confidence and accuracy, each bin weighted by its samples."""
-    total = sum(b.count for b in bins)
+    total = sum(count for _, _, count in bins)
     if total == 0:
         return float("nan")
-    return sum(b.count * abs(b.confidence - b.accuracy) for b in bins) / total
+    return sum(count * abs(confidence - right) for confidence, right, count in bins) / total
 
 
 def prior_loss(logits: Floats, labels: Labels) -> float:
@@ -142,7 +134,7 @@ def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
         "recall_yes": _json(recalls(confusion)[1]) if is_yes_no else None,
         "precision_yes": _json(precisions(confusion)[1]) if is_yes_no else None,
         "top3": None if is_yes_no else _json(top_accuracy(logits, labels, 3)),
-        "calibration": [[b.confidence, b.accuracy, b.count] for b in bins],
+        "calibration": [list(each) for each in bins],
         "ece": _json(expected_calibration_error(bins)),
         "confusion": confusion.tolist(),
         "prior_loss": _json(prior_loss(logits, labels)),
@@ -162,7 +154,7 @@ def calibrated_report(logits: Floats, labels: Labels, calibration: Calibration) 
         "temperature": calibration.temperature,
         "loss": _json(cross_entropy(corrected, labels)),
         "ece": _json(expected_calibration_error(bins)),
-        "calibration": [[b.confidence, b.accuracy, b.count] for b in bins],
+        "calibration": [list(each) for each in bins],
     }
     if logits.shape[1] == 2:
         yes = np.exp(log_probabilities(corrected)[:, 1])

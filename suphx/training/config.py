@@ -44,8 +44,6 @@ class SupervisedConfig:
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
     max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
-    suit_permutation: bool = False
-    """Permute the suits of each training sample at random, differently in every epoch."""
     weak_share: PositiveShare = 0.2
     """Share of the training after which the weights are saved a second time, as a weaker agent (the paper's SL-weak):
     ``<head>-weak.safetensors``."""
@@ -64,10 +62,6 @@ class SupervisedConfig:
     stops after the share of its final net, which comes on top. A net that is finished early
     leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
     ``min_steps`` steps (or all its passes, if these are fewer), even if that takes longer on a slow machine."""
-    shares_statistics: bool = True
-    """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
-    worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages
-    per layer."""
     validate_every: Interval = 500
     """Maximum steps between validations. The last step is always validated."""
     min_validations: Annotated[int, Range(0, 1_000_000)] = 10

@@ -89,21 +89,18 @@ class UpdateControl:
     def count(self, parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
         """Count the update of ``parts`` with the figures that each learner ``found`` in each step.
 
-        An update that the trust region stopped does not count as an update of that policy: its learning rate and
-        entropy control stay as they are. Return the means of the figures, the entropy coefficient and the entropy
-        target of the update, by head name.
+        Return the means of the figures, the entropy coefficient and the entropy target of the update, by head name.
         """
         figures = mean_figures(parts, found)
         is_alone = self.is_critic_alone
         num_updates = max(control.num_updates for control in self._controls.values())
         for head, values in figures.items():
-            moves_policy = not is_alone and not values.get("stopped_share")
             if "entropy" in values:  # of a policy
                 entropy, config = values["entropy"], self._config.entropy
                 control = self._controls[head].measured(entropy, num_updates)
                 values |= {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
-                self._controls[head] = control.after(entropy, config) if moves_policy else control
-            self._policy_updates[head] += moves_policy
+                self._controls[head] = control if is_alone else control.after(entropy, config)
+            self._policy_updates[head] += not is_alone
             if is_alone:  # the rows without those that only keep learners in step
                 batches = [step[head] for own in parts for step in own if head in step]
                 self._critic_decisions[head] += sum(len(batch.decisions) for batch in batches if batch.weight)

@@ -134,7 +134,7 @@ class PolicyGradientConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustRegionConfig(Checked):
-    """Limits of the policy's steps; PPO's clip is ``gradient.clip``."""
+    """How close the policy stays to the initial net; PPO's clip is ``gradient.clip``."""
 
     kl_coeff: Weight = 0.0
     """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's
@@ -142,9 +142,6 @@ class TrustRegionConfig(Checked):
     net with which their part began: that of ``oracle`` in ``oracle_decay``, the decayed one at keep probability 0."""
     kl_half_life: Steps = 0
     """Updates after which that weight is half of what it was, counted as for ``warmup_updates``; 0 = it is constant."""
-    max_kl: Weight = 0.0
-    """A batch whose estimated KL(policy that played || policy that learns) in nats is larger does not move the policy;
-    the critic still learns. 0 = no limit."""
 
     def kl_coeff_after(self, num_updates: int) -> float:
         """Return the weight of the divergence from the initial net after ``num_updates`` updates of the policy."""
@@ -176,8 +173,6 @@ class EntropyConfig:
     as in the paper, which oscillates."""
     max_alpha: Weight = 0.5
     """Alpha is limited to the range from 0 to this value."""
-    memory: Annotated[float, Range(0, 1, "left")] = 0.0
-    """Decay factor of the moving average of the entropy that is compared with the target; 0 = no averaging."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -203,8 +198,6 @@ class EntropyControl:
     alpha: float
     summed: float | None = None
     """The part of alpha that equation 3 moves; None before the first update, when it is all of alpha."""
-    recent: float | None = None
-    """Exponential mean of the entropies so far; None before the first."""
     initial: float | None = None
     """Entropy of the initial policy; None before the first batch."""
     num_updates: int = 0
@@ -230,15 +223,13 @@ class EntropyControl:
         own = self.measured(entropy)
         target = own.target_now(config)
         assert target is not None
-        past = entropy if self.recent is None else self.recent
-        recent = config.memory * past + (1 - config.memory) * entropy
         summed = self.alpha if self.summed is None else self.summed
-        extra = config.gain * (target - recent)
+        extra = config.gain * (target - entropy)
         is_held = (extra < 0 and summed + extra <= 0) or (extra > 0 and summed + extra >= config.max_alpha)
         if not is_held:  # alpha is not beyond a bound to which the proportional term pushes it
-            summed = next_alpha(summed, recent, target, config)
+            summed = next_alpha(summed, entropy, target, config)
         alpha = min(max(summed + extra, 0.0), config.max_alpha)
-        return replace(own, alpha=alpha, summed=summed, recent=recent, num_updates=self.num_updates + 1)
+        return replace(own, alpha=alpha, summed=summed, num_updates=self.num_updates + 1)
 
 
 def next_alpha(alpha: float, entropy: float, target: float, config: EntropyConfig) -> float:
@@ -289,7 +280,7 @@ class LearnerConfig:
     """Shuffle the rewards of the trajectories within each batch: a control run, in which no net can become stronger. A
     gain that is claimed must be larger than that of this run (docs/evaluation.md)."""
     trust_region: TrustRegionConfig = field(default_factory=TrustRegionConfig)
-    """How far the policy moves, and how close it stays to the initial nets."""
+    """How close the policy stays to the initial nets."""
     num_learners: Processes = 1
     """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
     threads: Threads = 1

@@ -1,6 +1,6 @@
 """The nets that learn by self-play, one step of their optimizers, and what is remembered of it as named tensors.
 
-The tensors are called ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>/<slot>`` and
+The tensors are called ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>.<slot>`` and
 ``gradient.<head>.<parameter>``.
 """
 
@@ -34,7 +34,7 @@ from suphx.training.policy_gradient import (
     value_loss,
 )
 from suphx.training.trainer import DivergedError
-from suphx.training.training_state import below
+from suphx.training.training_state import below, restore_tensors, state_tensors
 
 
 class ActorCritic(nn.Module):
@@ -176,9 +176,6 @@ Figures = dict[str, dict[str, float]]
 """Head name -> name of a figure -> its value."""
 
 
-_ALL_KL = "kl_of_all"
-
-
 class LearningStep:
     """The nets that learn and their optimizers."""
 
@@ -209,6 +206,7 @@ class LearningStep:
             for net in (actor.start, actor.teacher):
                 if net is not None:
                     net.to(device)
+        self._whole = nn.ModuleDict(dict(actors))
         self._nets = {(head, name): net for head, actor in actors.items() for name, net in actor.named_children()}
         rates = {"policy": config.learning_rate, "critic": config.critic_learning_rate}
         self.optimizers: dict[tuple[str, str], AdamW] = {
@@ -278,21 +276,16 @@ class LearningStep:
     def finish(self) -> Figures:
         """Clip the gradients of each net; return all figures of the step.
 
-        A policy gets no gradient while only its critic learns, or if it is too far from the policy that played. Raises
-        DivergedError if a gradient is not finite.
+        A policy gets no gradient while only its critic learns. Raises DivergedError if a gradient is not finite.
         """
         norms = clip_gradients(self._nets, self._config.max_grad_norm)
-        heads, max_kl, last = [h for h, part in self._step.items() if part.learns_policy], 0.0, self.last_gradients
-        gradients = {head: copied_gradients(self.actors[head].policy) for head in heads}
         pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
-        if self._config.algorithm == "policy_gradient":
-            max_kl = self._config.trust_region.max_kl
-        if max_kl and heads:  # KL(policy that played || policy) over all learners' rows
-            parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
-            pending |= {(head, _ALL_KL): kl for head, kl in zip(heads, self._sum_of_learners(parts), strict=True)}
+        gradients = {
+            head: copied_gradients(self.actors[head].policy) for head, part in self._step.items() if part.learns_policy
+        }
         for head, now in gradients.items():
-            if last.get(head):
-                pending[head, "gradient_cosine"] = gradient_cosine(now, last[head])
+            if last := self.last_gradients.get(head):
+                pending[head, "gradient_cosine"] = gradient_cosine(now, last)
         self._pending = {}
         values = torch.stack(
             [value.detach().float() for value in pending.values()]
@@ -304,14 +297,10 @@ class LearningStep:
             norm = figures[head][f"{name}_norm"]
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {head} {name} net is {norm}")
-        for head, part in self._step.items():
-            own = figures[head]
-            if _ALL_KL in own:
-                own["stopped_share"] = float(own.pop(_ALL_KL) > max_kl)
-            if not part.learns_policy or own.get("stopped_share"):
-                for parameter in self.actors[head].policy.parameters():
-                    parameter.grad = None  # optimizers then leave it as it is
-        self.last_gradients |= {h: own for h, own in gradients.items() if not figures[h].get("stopped_share")}
+        for head in self._step.keys() - gradients.keys():
+            for parameter in self.actors[head].policy.parameters():
+                parameter.grad = None  # optimizers then leave it as it is
+        self.last_gradients |= gradients
         return figures
 
     @torch.inference_mode()
@@ -334,41 +323,22 @@ class LearningStep:
 
     def tensors(self) -> dict[str, Tensor]:
         """Return copies of the nets' weights, the optimizers' state and the last gradients, on the CPU."""
-        found: dict[str, Tensor] = {}
-        for head, actor in self.actors.items():
-            found |= {f"net.{head}.{key}": _copied_tensor(value) for key, value in actor.state_dict().items()}
-            for key, parameter in actor.named_parameters():
-                for slot, value in self._optimizer_state(head, key, parameter).items():
-                    found[f"optimizer.{head}.{key}/{slot}"] = _copied_tensor(value)
-            for key, gradient in self.last_gradients.get(head, {}).items():
-                found[f"gradient.{head}.{key}"] = _copied_tensor(gradient)
-        return found
+        gradients = {
+            f"gradient.{head}.{key}": gradient.to("cpu", copy=True)
+            for head, own in self.last_gradients.items()
+            for key, gradient in own.items()
+        }
+        return state_tensors(self._whole, *self.optimizers.values()) | gradients
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
-        for head, actor in self.actors.items():
-            try:
-                actor.load_state_dict(below(tensors, f"net.{head}."))
-            except RuntimeError as error:
-                raise ValueError(
-                    f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
-                ) from error
-            for key, parameter in actor.named_parameters():
-                slots = below(tensors, f"optimizer.{head}.{key}/")
-                copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
-                state = self._optimizer_state(head, key, parameter)
-                state.clear()  # what is not stored, as before the first update, was not there
-                state.update(copies)
+        restore_tensors(tensors, self._whole, *self.optimizers.values())
+        for head in self.actors:
             gradients = below(tensors, f"gradient.{head}.")
             self.last_gradients[head] = {key: value.to(self.device, copy=True) for key, value in gradients.items()}
 
     def close(self) -> None:
         """Do nothing: the nets end with this process."""
-
-    def _optimizer_state(self, head: str, name: str, parameter: nn.Parameter) -> dict[str, Tensor]:
-        """Return what the optimizer remembers of the ``parameter`` that an actor calls ``name``; changes are kept."""
-        state: dict[str, Tensor] = self.optimizers[head, name.split(".")[0]].state[parameter]
-        return state
 
     def _sum_of_learners(self, own: Tensor) -> Tensor:
         """Return the sum of a tensor over all learners, which all call this in the same order."""
@@ -398,7 +368,3 @@ def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
         "rewards": decisions.rewards,
         "is_last": decisions.is_last,
     }
-
-
-def _copied_tensor(tensor: Tensor) -> Tensor:
-    return tensor.detach().to("cpu", copy=True)

@@ -103,20 +103,20 @@ class LocalBackend(LocalParts):
         teachers = [] if play.teacher is None else [play.teacher.net(head) for head in heads]
         nets, every = [play.start.net(head) for head in heads], config.report_every
         self._learner = Learner(config.learner, nets, teachers=teachers, report_every=every)
-        self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older_that_play)
         self._buffer = ReplayBuffer(config.buffer, heads)
         is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
         index = 0 if state is None else state.next_simulator - is_same
         self._next_simulator = index + 1
-        weak, num_older = play.weak if opponents.weak else None, opponents.num_older_that_play
-        engine = InferenceEngine(config.engine, play.start, weak, heads=heads, num_older=num_older)
+        weak, plays_older = play.weak if opponents.weak else None, opponents.older > 0
+        engine = InferenceEngine(config.engine, play.start, weak, heads=heads, plays_older=plays_older)
         self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
         self._simulator = SelfPlaySimulator(config.simulator, new_context(config, play, index), self._local)
         self._learning = ThreadPoolExecutor(1, thread_name_prefix="learner") if config.overlap else None
         self._held: list[Decisions] | None = None
+        versions = [PolicyVersion(0, self._learner.weights())] if state is None else state.versions
+        self._server = ParameterServer(versions, keeps_older=plays_older)
         if state is not None:
             self._learner.restore(*state.learner)
-            self._server.restore(state.latest, state.older)
             self._fetch()
             if is_same:
                 self._simulator.restore(state.simulators[0])
@@ -160,7 +160,7 @@ class LocalBackend(LocalParts):
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version."""
-        return self._server.latest_version
+        return self._server.versions[0]
 
     def weights(self) -> Weights:
         """Return copies of the learner's weights."""
@@ -170,8 +170,7 @@ class LocalBackend(LocalParts):
         """Return all that a new backend needs to go on with the same numbers."""
         return BackendState(
             learner=self._learner.state(),
-            latest=self._server.latest_version,
-            older=self._server.older(),
+            versions=self._server.versions,
             counts=self._buffer.counts,
             next_simulator=self._next_simulator,
             simulators=[self._simulator.state()],
@@ -205,9 +204,9 @@ class LocalBackend(LocalParts):
         return learned
 
     def _fetch(self) -> None:
-        version = self._server.newer_than(self._engine.version, "engine 0")
-        if version is not None:
-            self._engine.load(version, self._server.older())
+        versions = self._server.newer_than(self._engine.version, "engine 0")
+        if versions is not None:
+            self._engine.load(versions)
 
 
 def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:

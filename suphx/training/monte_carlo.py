@@ -36,7 +36,7 @@ from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.backend import BackendState, Event, Learned, Played, Progress
 from suphx.selfplay.buffer import BufferCounts
 from suphx.selfplay.rollouts.rollout import play_deals
-from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.selfplay.weights import PolicyVersion, Versions, Weights
 from suphx.training.config import MonteCarloConfig
 from suphx.training.local_backend import LocalParts
 from suphx.training.optimizer import make_step
@@ -309,16 +309,11 @@ class RoundLearner:
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return copies, on the CPU, of all that ``restore`` needs."""
-        tensors = state_tensors(self.nets, self.optimizer)
-        copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
-        return copies, {"num_updates": self.num_updates}
+        return state_tensors(self.nets, self.optimizer), {"num_updates": self.num_updates}
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
-        """Go on from a ``state``; TypeError for that of other nets."""
-        try:
-            restore_tensors(tensors, self.nets, self.optimizer)
-        except RuntimeError as error:
-            raise TypeError(str(error)) from error
+        """Go on from a ``state``; ValueError for that of other nets."""
+        restore_tensors(tensors, self.nets, self.optimizer)
         self.num_updates = values["num_updates"]
         if not self._config.average_rounds:
             for state in self.optimizer.state.values():
@@ -405,14 +400,13 @@ class RoundSimulator:
         self._kinds = decision_names(game)
         self.version = -1
         """Of the weights."""
-        self.has_older = False
 
-    def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
-        """Play with these weights from now on."""
+    def load(self, versions: Versions) -> None:
+        """Play with the newest weights from now on."""
         for kind, net in zip(self._kinds, self._nets, strict=True):
-            own = version.weights[kind]
+            own = versions[0].weights[kind]
             net.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
-        self.version = version.number
+        self.version = versions[0].number
 
     def play(self, order: int, *, version: int = 0, drains: bool = True) -> Played:
         """Play the round ``order``."""
@@ -471,7 +465,7 @@ class LocalRounds(LocalParts):
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
         return BackendState(
-            learner=self._learner.state(), latest=self.newest(), counts=self.counts, next_simulator=self._dealt
+            learner=self._learner.state(), versions=[self.newest()], counts=self.counts, next_simulator=self._dealt
         )
 
     def close(self) -> None:

@@ -229,16 +229,12 @@ class BranchLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of all tensors that ``restore`` needs."""
-        tensors = state_tensors(self.net, self.optimizer)
-        return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} | {
-            "steps": torch.tensor(self.steps),
-            "deals": torch.from_numpy(self._deals.copy()),
-        }
+        counts = {"steps": torch.tensor(self.steps), "deals": torch.from_numpy(self._deals.copy())}
+        return state_tensors(self.net, self.optimizer) | counts
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from the ``state`` of an equal learner; KeyError or RuntimeError for that of another one."""
-        counts = {"steps", "deals"}
-        restore_tensors({name: state[name] for name in state.keys() - counts}, self.net, self.optimizer)
+        """Go on from the ``state`` of an equal learner; KeyError or ValueError for that of another one."""
+        restore_tensors(state, self.net, self.optimizer)
         self.steps = int(state["steps"])
         self._deals = state["deals"].numpy()
 
@@ -395,7 +391,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
 
     def _load(self, path: Path) -> None:
         tensors, progress, header = read_state(path, self._job.identity(), TrainingProgress)
-        with damage(path, RuntimeError):
+        with damage(path, RuntimeError, ValueError):
             self._since_report = {head: BranchSums(**sums) for head, sums in header["since_report"].items()}
             for head, learner in self._learners.items():
                 learner.restore(_part(tensors, HEAD_NAMES[head]))

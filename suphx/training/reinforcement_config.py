@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from suphx.evaluation.match_config import HANCHANS, HANCHANS_OR_NONE, MIN_DEALS
 from suphx.games.registry import DEFAULT_GAME, decision_numbers
 from suphx.number_range import Interval, Minutes, Processes, Range, Seconds, Steps, check_ranges
-from suphx.selfplay.config import InferenceEngineConfig, ParameterServerConfig, ReplayBufferConfig, SimulatorConfig
+from suphx.selfplay.config import InferenceEngineConfig, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.config import GlobalRewardConfig, RewardName
 from suphx.training.learner_config import LearnerConfig, OracleConfig
@@ -77,8 +77,6 @@ class ReinforcementConfig:
     """How the nets compute policy outputs."""
     buffer: ReplayBufferConfig = field(default_factory=ReplayBufferConfig)
     """How many decisions wait for the learner, and for how long."""
-    server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
-    """Which versions of the nets are kept."""
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     """How the nets learn."""
     oracle: OracleConfig = field(default_factory=OracleConfig)

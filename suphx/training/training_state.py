@@ -47,9 +47,8 @@ def save_training_state(
 
     ``best``: the best state dict so far.
     """
-    write_state(
-        path, state_tensors(net, optimizer) | {f"best.{n}": tensor for n, tensor in best.items()}, progress, run
-    )
+    tensors = state_tensors(net, optimizer) | {f"best.{name}": tensor for name, tensor in best.items()}
+    write_state(path, tensors, progress, run)
 
 
 def write_state(path: Path, tensors: dict[str, Tensor], progress: TrainingProgress, run: Any, **more: Any) -> None:
@@ -61,13 +60,16 @@ def write_state(path: Path, tensors: dict[str, Tensor], progress: TrainingProgre
     write_tensors(path, tensors, header | more)
 
 
-def state_tensors(net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
-    """Return the weights and the optimizer's state of all parameters, by name: what ``restore_tensors`` takes."""
+def state_tensors(net: nn.Module, *optimizers: Optimizer) -> dict[str, Tensor]:
+    """Return copies, on the CPU, of weights (``net.<name>``) and of what the optimizers of their parameters remember
+    (``optimizer.<name>.<slot>``): what ``restore_tensors`` takes.
+    """
     tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
     for name, parameter in net.named_parameters():
-        for key, value in optimizer.state.get(parameter, {}).items():
-            tensors[f"optimizer.{name}.{key}"] = value
-    return tensors
+        for optimizer in optimizers:
+            slots = optimizer.state.get(parameter, {})
+            tensors |= {f"optimizer.{name}.{slot}": value for slot, value in slots.items()}
+    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()}
 
 
 def load_training_state(
@@ -78,8 +80,9 @@ def load_training_state(
     Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
     """
     tensors, progress, _ = read_state(path, run, TrainingProgress)
-    with damage(path, RuntimeError):
-        return progress, restore_tensors(tensors, net, optimizer)
+    with damage(path, ValueError):
+        restore_tensors(tensors, net, optimizer)
+    return progress, below(tensors, "best.")
 
 
 def read_state(path: Path, run: dict[str, Any], kind: type[P]) -> tuple[dict[str, Tensor], P, dict[str, Any]]:
@@ -107,7 +110,7 @@ def read_state(path: Path, run: dict[str, Any], kind: type[P]) -> tuple[dict[str
 def damage(path: Path, *more: type[Exception]) -> Iterator[None]:
     """Make ValueError, which names the file, of the errors of parts that are missing or not what they should be.
 
-    ``more``: other such errors; torch has RuntimeError for tensors of another shape.
+    ``more``: other such errors.
     """
     errors: tuple[type[Exception], ...] = (AttributeError, IndexError, KeyError, TypeError, *more)
     try:
@@ -117,23 +120,28 @@ def damage(path: Path, *more: type[Exception]) -> Iterator[None]:
         raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
 
-def restore_tensors(tensors: Mapping[str, Tensor], net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
-    """Fill ``net`` and ``optimizer``; return the best state dict. KeyError and RuntimeError for tensors of others."""
-    parts: dict[str, dict[str, Tensor]] = {"net": {}, "best": {}, "optimizer": {}}
-    for name, tensor in tensors.items():
-        part, _, rest = name.partition(".")
-        parts[part][rest] = tensor
-    net.load_state_dict(parts["net"])
-    for name, parameter in net.named_parameters():
-        own = {
-            key.rpartition(".")[2]: tensor.to(parameter.device)
-            for key, tensor in parts["optimizer"].items()
-            if key.rpartition(".")[0] == name
-        }
-        if any(tensor.shape not in (parameter.shape, ()) for tensor in own.values()):
-            raise RuntimeError(f"the optimizer's state of {name} has another shape")
-        optimizer.state[parameter] = own
-    return parts["best"]
+def restore_tensors(tensors: Mapping[str, Tensor], net: nn.Module, *optimizers: Optimizer) -> None:
+    """Fill ``net`` and its ``optimizers`` with copies of ``state_tensors``; others are ignored.
+
+    ValueError for those of other nets.
+    """
+    slots: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in below(tensors, "optimizer.").items():
+        name, _, slot = key.rpartition(".")
+        slots.setdefault(name, {})[slot] = tensor
+    owners = {each: own for own in optimizers for group in own.param_groups for each in group["params"]}
+    try:
+        net.load_state_dict(below(tensors, "net."))
+        for name, parameter in net.named_parameters():
+            own = {slot: tensor.to(parameter.device, copy=True) for slot, tensor in slots.get(name, {}).items()}
+            if any(tensor.shape not in (parameter.shape, ()) for tensor in own.values()):
+                raise RuntimeError(f"the optimizer's state of {name} has another shape")
+            owners[parameter].state[parameter] = own
+    except RuntimeError as error:
+        reason = shortened(str(error), 200)
+        raise ValueError(
+            f"the stored nets are not those of this recipe ({reason}): delete them to start over"
+        ) from error
 
 
 def below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -100,25 +100,17 @@ def warm_hands() -> None:
 def warm_scripted_games() -> None:
     """Compile the scripted agents; play and store a game."""
     from suphx.games.riichi.archive.store import write_store
-    from suphx.games.riichi.rules import tenhou
-    from suphx.games.riichi.tables import ScriptedAgent
-    from suphx.selfplay.rollouts.rollout import play_games
 
-    agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
     with tempfile.TemporaryDirectory() as name:
-        assert write_store(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()), Path(name)).num_games == 1
+        assert write_store(_scripted_games("ukeire", "random"), Path(name)).num_games == 1
 
 
 def warm_replay() -> None:
     """Compile the check of records against the rules."""
     from suphx.games.riichi.records.replay import Replayer
-    from suphx.games.riichi.rules import tenhou
-    from suphx.games.riichi.tables import ScriptedAgent
-    from suphx.selfplay.rollouts.rollout import play_games
 
     replayer = Replayer()
-    logs = play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
-    assert not [difference for log in logs for difference in replayer.replay(log)]
+    assert not [difference for log in _scripted_games("random") for difference in replayer.replay(log)]
 
 
 def warm_random_games() -> None:
@@ -170,16 +162,10 @@ def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
     from suphx.games.riichi.archive.store import write_store
     from suphx.games.riichi.features.samples import encode_kyokus
-    from suphx.games.riichi.names import HEAD_NAMES
-    from suphx.games.riichi.rules import tenhou
-    from suphx.games.riichi.tables import ScriptedAgent
-    from suphx.selfplay.rollouts.rollout import play_games
 
     with tempfile.TemporaryDirectory() as name:
-        store = write_store(
-            play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()), Path(name)
-        )
-        for head in range(len(HEAD_NAMES)):
+        store = write_store(_scripted_games("random"), Path(name))
+        for head in range(len(DECISIONS)):
             encode_kyokus(store, np.arange(store.num_kyokus), head, _ENCODER)
 
 
@@ -198,12 +184,12 @@ def warm_self_play() -> None:
     from suphx.games.learning import LearningConfig
     from suphx.games.riichi.features.encoder import find_encoder
     from suphx.games.riichi.features.oracle import ORACLE, seen_planes
-    from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES
+    from suphx.games.riichi.names import DISCARD_HEAD
     from suphx.games.riichi.rules import tenhou
     from suphx.games.riichi.selfplay.playout import play_out_scripted
     from suphx.games.riichi.selfplay.table_group import TableGroup
 
-    encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
+    encoder, heads = find_encoder(_ENCODER), tuple(range(len(DECISIONS)))
     group = TableGroup(LearningConfig(num_tables=2, learned=heads), encoder, tenhou(), first_seed=0)
     observed = group.observe()
     number, discards = next((n, part) for n, part in enumerate(observed) if part.decision == DISCARD_HEAD)
@@ -264,14 +250,23 @@ def import_for(group: str) -> None:
         import suphx.selfplay.agents.agent  # noqa: F401
 
 
+def _scripted_games(*names: str) -> Iterator[Any]:
+    """Yield the record of a game in which scripted agents play."""
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.tables import ScriptedAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    seating = np.arange(4)[np.newaxis] % len(names)
+    return play_games([ScriptedAgent(name) for name in names], seating, [0], tenhou())
+
+
 def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
-    from suphx.games.riichi.names import DISCARD_HEAD
 
-    num_rows = len(observations.planes)
-    nothing = np.zeros(num_rows, np.float32)
-    actions = observations.masks.argmax(axis=1) if observations.decision == DISCARD_HEAD else nothing
-    return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))
+    outputs = PolicyOutputs.blank(len(observations), 0)
+    if observations.masks.shape[1]:
+        outputs.actions[:] = observations.masks.argmax(axis=1)
+    return outputs
 
 
 def _reward(num_tables: int) -> GlobalReward:
@@ -290,15 +285,9 @@ def _reward(num_tables: int) -> GlobalReward:
 
 
 def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
-    from suphx.games.riichi.features.encoder import find_encoder
-    from suphx.games.riichi.names import HEAD_NAMES
     from suphx.models.net_config import NetConfig
-    from suphx.models.policy import PolicyNet
     from suphx.selfplay.agents.agent import NetAgent
+    from suphx.selfplay.agents.policy_set import random_policy_set
 
-    encoder = find_encoder(_ENCODER)
-    nets = [
-        PolicyNet(DECISIONS[head], encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
-        for head in range(len(HEAD_NAMES))
-    ]
-    return NetAgent("untrained", nets, encoder.name, sampled=sampled_heads)
+    nets = random_policy_set(_ENCODER, NetConfig(size="tiny", channels=4, num_blocks=1), 0, game="riichi").nets
+    return NetAgent("untrained", nets, _ENCODER, sampled=sampled_heads)

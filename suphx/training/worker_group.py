@@ -56,16 +56,15 @@ class WorkerGroup:
         dist.all_gather_object(values, value)
         return values
 
-    def join(self, net: nn.Module, *, shares_statistics: bool) -> nn.Module:
+    def join(self, net: nn.Module) -> nn.Module:
         """Return ``net`` for training: its weights start as the first worker's, its gradients are means over the group.
 
-        The weights stay those of ``net`` itself. ``shares_statistics``: BatchNorm takes mean and variance over the
-        rows of all workers, as one worker with all the rows would; else each worker over its own.
+        The weights stay those of ``net`` itself. BatchNorm takes mean and variance over the rows of all workers, as
+        one worker with all the rows would.
         """
         if self.size == 1:
             return net
-        if shares_statistics:
-            share_batch_statistics(net)
+        share_batch_statistics(net)
         return DistributedDataParallel(net)
 
 

@@ -12,8 +12,8 @@ from suphx.kernel.random_number import uniform_of
 
 
 def test_each_policy_has_its_part_of_the_shares() -> None:
-    config = OpponentConfig(latest=0.5, weak=0.2, older=0.3, num_older=3)
-    np.testing.assert_allclose(config.borders(), [0.5, 0.7, 0.8, 0.9, 1.0])  # older versions share theirs
+    config = OpponentConfig(latest=0.4, weak=0.2, older=0.4)
+    np.testing.assert_allclose(config.borders(), [0.4, 0.6, 0.7, 0.8, 0.9, 1.0])  # older versions share theirs
 
 
 def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:

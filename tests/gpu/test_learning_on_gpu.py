@@ -126,7 +126,7 @@ def test_reinforcement_learning_steps_are_those_of_the_cpu() -> None:
 
 @pytest.mark.usefixtures("short_games")
 def test_a_self_play_run_on_a_gpu_ends_and_leaves_other_weights(tmp_path: Path) -> None:
-    engine = InferenceEngineConfig(device="cuda", batch_sizes=(8, 64))
+    engine = InferenceEngineConfig(device="cuda")
     config = replace(SELF_PLAY, engine=engine, learner=replace(SELF_PLAY.learner, device="cuda"))
     metrics = new_trainer(tmp_path, config).run()
     assert metrics["updates"] == 12

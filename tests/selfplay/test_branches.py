@@ -209,13 +209,3 @@ def test_a_share_of_the_discards_is_played_out_and_all_calls() -> None:
     none = collector(discard_share=0.0).collect(NETS, 50)
     assert len(none[DISCARD_HEAD]) == 0
     assert len(none[CHOW_HEAD]) + len(none[PONG_HEAD]) >= 50
-
-
-def test_nets_play_on_where_the_recipe_says_so_and_other_points_come_out() -> None:
-    scripted, with_nets = (collector(rollout_policy=policy).collect(NETS, 100) for policy in ("ukeire", "nets"))
-    assert scripted.keys() == with_nets.keys()
-    for head, branches in with_nets.items():
-        np.testing.assert_array_equal(branches.planes, scripted[head].planes)
-        assert (branches.points != scripted[head].points).any()
-        assert (branches.points % 100 == 0).all()
-    assert_equal(with_nets, collector(rollout_policy="nets").collect(NETS, 100))

@@ -31,7 +31,7 @@ EXACT = InferenceEngineConfig(precision="fp32")
 
 
 def new_engine(config: InferenceEngineConfig = EXACT, heads: tuple[int, ...] = (DISCARD_HEAD,)) -> InferenceEngine:
-    return InferenceEngine(config, POLICY_SET, WEAK_POLICY_SET, heads=heads, num_older=2)
+    return InferenceEngine(config, POLICY_SET, WEAK_POLICY_SET, heads=heads, plays_older=True)
 
 
 def observations(n: int, head: int = DISCARD_HEAD, policy: int = LATEST, seed: int = 0) -> Observations:
@@ -92,7 +92,7 @@ def test_other_heads_answer_without_sampling() -> None:
 
 def test_every_policy_answers_with_its_own_weights() -> None:
     engine = new_engine()
-    engine.load(PolicyVersion(9, weights(9)), older=[PolicyVersion(3, weights(3)), PolicyVersion(6, weights(6))])
+    engine.load([PolicyVersion(number, weights(number)) for number in (9, 3, 6)])
     policies = np.array([LATEST, WEAK, FIRST_OLDER, FIRST_OLDER + 1] * 10, np.int32)
     asked = replace(observations(40), policies=policies)
     (reply,) = engine.evaluate([asked])
@@ -107,7 +107,7 @@ def test_every_policy_answers_with_its_own_weights() -> None:
 
 def test_too_few_older_versions_are_repeated() -> None:
     engine = new_engine()
-    engine.load(PolicyVersion(4, weights(4)), older=[PolicyVersion(0, weights(5))])
+    engine.load([PolicyVersion(4, weights(4)), PolicyVersion(1, weights(5))])
     asked = [observations(3, policy=FIRST_OLDER), observations(3, policy=FIRST_OLDER + 1)]
     assert_equal([engine.evaluate(asked[:1])[0]], [engine.evaluate(asked[1:])[0]])
 
@@ -130,17 +130,17 @@ def test_only_policies_that_are_played_have_nets(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(InferenceEngine, "_make", counted)
     heads = (DISCARD_HEAD,)
     alone = InferenceEngine(EXACT, POLICY_SET, None, heads=heads)
-    assert (len(made), alone.has_older) == (len(HEAD_NAMES), False)
-    alone.load(PolicyVersion(3, weights(3)), older=[PolicyVersion(1, weights(1))])
+    assert len(made) == len(HEAD_NAMES)
+    alone.load([PolicyVersion(3, weights(3)), PolicyVersion(1, weights(1))])
     assert alone.version == 3
     made.clear()
-    others = InferenceEngine(EXACT, POLICY_SET, WEAK_POLICY_SET, heads=heads, num_older=2)
-    assert (len(made), others.has_older) == (2 * len(HEAD_NAMES) + 2, True)
+    InferenceEngine(EXACT, POLICY_SET, WEAK_POLICY_SET, heads=heads, plays_older=True)
+    assert len(made) == 2 * len(HEAD_NAMES) + 4
 
 
 def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
     engine = new_engine(InferenceEngineConfig(nets="null"))
-    engine.load(PolicyVersion(7, weights(7)))
+    engine.load([PolicyVersion(7, weights(7))])
     discards, riichis = observations(3000, policy=WEAK), observations(3000, RIICHI_HEAD)
     discards.masks[:, 20:] = 0
     (discard, riichi) = engine.evaluate([discards, riichis])

@@ -10,7 +10,7 @@ import pytest
 from suphx.experience.observation import OpponentConfig
 from suphx.models.inference import InferenceConfig
 from suphx.models.net_config import NetConfig
-from suphx.selfplay.config import BranchConfig, InferenceEngineConfig, ReplayBufferConfig, SimulatorConfig
+from suphx.selfplay.config import BranchConfig, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import MAX_BUFFERS, RayLayoutConfig, RoundLayoutConfig
 from suphx.training.config import (
     AdaptationConfig,
@@ -48,7 +48,6 @@ from tests.repository import REPOSITORY
         (ReinforcementConfig, {"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
         (OpponentConfig, {"latest": 0.0}, "latest, older and weak are all 0"),
         (SimulatorConfig, {"num_tables": 7}, "num_tables is 7: use an even number"),
-        (InferenceEngineConfig, {"batch_sizes": (4, 2)}, "different numbers of at least 1, ascending"),
         (InferenceConfig, {"batch_sizes": (0, 2)}, "different numbers of at least 1, ascending"),
         (RayLayoutConfig, {"hang_seconds": 700.0}, "hang_seconds is 700.0, start_seconds 600.0: use no more time"),
         (RoundLayoutConfig, {"pace": "lockstep", "weight_sync_rounds": 2}, "is 2: with pace lockstep use 1"),

@@ -50,7 +50,7 @@ def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -
 def test_games_of_a_relative_folder_are_found_from_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_games(tmp_path / "store", 1, 2, 3)
     monkeypatch.chdir(tmp_path)
-    encode = head_data(KyokuStore.open(Path("store")), CHOW_HEAD, "mini", SplitConfig(), game="riichi").encode
+    encode = head_data(KyokuStore(Path("store")), CHOW_HEAD, "mini", SplitConfig(), game="riichi").encode
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")  # as Ray Train does with its workers
     encode(np.arange(2))

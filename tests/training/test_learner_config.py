@@ -19,7 +19,7 @@ def test_the_weight_of_the_initial_net_halves_again_and_again() -> None:
     assert TrustRegionConfig(kl_coeff=0.2).kl_coeff_after(1000) == 0.2
 
 
-PLAIN = EntropyConfig(target=1.0, rate=0.1, gain=0.0, memory=0.0)
+PLAIN = EntropyConfig(target=1.0, rate=0.1, gain=0.0)
 START = EntropyControl(target=1.0, alpha=0.02)
 
 
@@ -50,14 +50,14 @@ def test_alpha_stays_in_its_bounds() -> None:
 
 
 def test_the_gain_answers_at_once_and_is_gone_when_nothing_is_missing() -> None:
-    config = EntropyConfig(rate=0.0, gain=0.05, memory=0.0)
+    config = EntropyConfig(rate=0.0, gain=0.05)
     control = START.after(0.6, config)
     assert control.alpha == pytest.approx(0.04)
     assert control.after(1.0, config).alpha == pytest.approx(0.02)
 
 
 def test_the_sum_waits_while_alpha_is_at_a_bound() -> None:
-    config = EntropyConfig(rate=0.001, gain=0.1, memory=0.0)
+    config = EntropyConfig(rate=0.001, gain=0.1)
     control = START
     for _ in range(100):
         control = control.after(2.4, config)

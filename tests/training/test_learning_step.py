@@ -16,7 +16,7 @@ from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.oracle import ORACLE, seen_planes
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.models.policy import add_oracle_planes
-from suphx.training.learner_config import LearnerConfig, TrustRegionConfig
+from suphx.training.learner_config import LearnerConfig
 from suphx.training.learning_step import (
     ActorCritic,
     HeadBatch,
@@ -176,7 +176,7 @@ def test_a_critic_learns_alone() -> None:
     figures = step.make({"discard": batch(decisions(), learns_policy=False)})["discard"]
     assert not has_moved(policy, weights_of(step, "policy"))
     assert has_moved(critic, weights_of(step, "critic"))
-    assert {"policy_norm", "gradient_cosine", "stopped_share"}.isdisjoint(figures)
+    assert {"policy_norm", "gradient_cosine"}.isdisjoint(figures)
 
 
 def test_the_policy_learns_at_a_share_of_its_rate() -> None:
@@ -188,19 +188,6 @@ def test_the_policy_learns_at_a_share_of_its_rate() -> None:
 
     assert first_move(1.0) == pytest.approx(CONFIG.learning_rate, rel=0.01)  # Adam's first step
     assert first_move(0.25) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
-
-
-def test_a_policy_beyond_the_trust_region_does_not_move() -> None:
-    step = new_step(replace(CONFIG, trust_region=TrustRegionConfig(max_kl=0.05)))
-    far = decisions()
-    far.log_probs[:] = np.log(0.5)
-    policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
-    assert step.make({"discard": batch(far)})["discard"]["stopped_share"] == 1
-    assert not step.last_gradients.get("discard"), "there was no update of the policy"
-    assert not has_moved(policy, weights_of(step, "policy"))
-    assert has_moved(critic, weights_of(step, "critic"))
-    assert step.make({"discard": batch(decisions())})["discard"]["stopped_share"] == 0
-    assert has_moved(policy, weights_of(step, "policy"))
 
 
 def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
@@ -219,5 +206,5 @@ def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
 
 def test_tensors_of_other_nets_are_refused() -> None:
     step = LearningStep(CONFIG, {"discard": ActorCritic(small_net())}, CPU)
-    with pytest.raises(ValueError, match="the stored discard net does not match this recipe: delete"):
+    with pytest.raises(ValueError, match=r"the stored nets are not those of this recipe .*: delete them"):
         new_step().load_tensors(step.tensors())

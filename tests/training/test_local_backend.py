@@ -68,8 +68,8 @@ def test_a_state_has_the_decisions_for_which_the_buffer_has_no_room() -> None:
 
 def test_a_state_has_simulators_that_keep_nothing() -> None:
     """Those of Deep Monte-Carlo in lockstep: their rounds follow from numbers and weights."""
-    latest = PolicyVersion(3, {"seat": {"weight": np.ones(2, np.float32)}})
-    state = BackendState(learner=({}, {}), latest=latest, simulators=[{}, {}], buffers=[({}, {})], held=[[], []])
+    newest = PolicyVersion(3, {"seat": {"weight": np.ones(2, np.float32)}})
+    state = BackendState(learner=({}, {}), versions=[newest], simulators=[{}, {}], buffers=[({}, {})], held=[[], []])
     found = unpacked(*packed(state))
     assert (found.simulators, found.buffers, found.held) == (state.simulators, state.buffers, state.held)
 

@@ -142,12 +142,12 @@ def test_calibration_agrees_with_the_slow_twin(logits: NDArray[np.float32], labe
         number = next(b for b in range(10) if confidence <= (b + 1) / 10 + 1e-12)
         members.setdefault(number, []).append((confidence, slow_order(row)[0] == label))
     bins = calibration_bins(logits, labels, num_bins=10)
-    assert [b.count for b in bins] == [len(members[number]) for number in sorted(members)]
+    assert [count for _, _, count in bins] == [len(members[number]) for number in sorted(members)]
     gap = 0.0
-    for found, number in zip(bins, sorted(members), strict=True):
+    for (mean_confidence, right_share, _), number in zip(bins, sorted(members), strict=True):
         expected = np.array(members[number], float)
-        assert found.confidence == pytest.approx(expected[:, 0].mean())
-        assert found.accuracy == pytest.approx(expected[:, 1].mean())
+        assert mean_confidence == pytest.approx(expected[:, 0].mean())
+        assert right_share == pytest.approx(expected[:, 1].mean())
         gap += len(expected) / len(labels) * abs(expected[:, 0].mean() - expected[:, 1].mean())
     assert expected_calibration_error(bins) == pytest.approx(gap)
 

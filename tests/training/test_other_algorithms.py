@@ -62,7 +62,7 @@ def test_values_of_discards_learn_what_is_paid() -> None:
     for _ in range(40):
         last = learner.update({DISCARD_HEAD: paid})["discard"]
     assert last["policy_loss"] < 0.7 * first["policy_loss"]
-    engine.load(PolicyVersion(1, learner.weights()))
+    engine.load([PolicyVersion(1, learner.weights())])
     (after,) = simulator.play(100).decisions
     assert honours(after) > honours(batch)
 

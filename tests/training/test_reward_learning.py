@@ -112,7 +112,7 @@ def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Pa
     write_store(
         play_games([RowAgent(encoder)], np.zeros((num_games, 4), np.int64), range(num_games), tenhou()), tmp_path
     )
-    histories = game_histories(KyokuStore.open(tmp_path))
+    histories = game_histories(KyokuStore(tmp_path))
     for game in range(num_games):
         predictions = predict_games(PREDICTOR, histories, np.array([game]))
         np.testing.assert_allclose(np.stack(changes[game]), 200 * np.diff(predictions, axis=0), atol=0.2)

@@ -112,22 +112,6 @@ def test_a_restored_control_goes_on_with_the_same_settings() -> None:
     assert first.num_updates == second.num_updates == 6
 
 
-def test_a_stopped_update_is_no_update_of_the_policy() -> None:
-    entropy = EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0, anneal_updates=4)
-    control = new_control(replace(CONFIG, **GUARDED | {"critic_warmup": CriticWarmupConfig(), "entropy": entropy}))
-    batch = {DISCARD_HEAD: decisions()}
-    before = control.steps_by_learner(batch)[0][0]["discard"]
-    parts = control.steps_by_learner(batch)
-    control.count(parts, [[{"discard": {"entropy": 1.0, "stopped_share": 1.0}}]])
-    stopped = control.steps_by_learner(batch)[0][0]["discard"]
-    assert (stopped.rate_share, stopped.kl_coeff, stopped.alpha) == (before.rate_share, before.kl_coeff, before.alpha)
-    control.count(parts, [[{"discard": {"entropy": 1.0, "stopped_share": 0.0}}]])
-    moved = control.steps_by_learner(batch)[0][0]["discard"]
-    assert moved.rate_share > before.rate_share, "one update of the warm-up"
-    assert moved.kl_coeff < before.kl_coeff
-    assert moved.alpha == pytest.approx(0.205)
-
-
 def test_a_new_stage_begins_with_the_first_learning_rate_and_the_carried_entropy_control() -> None:
     config = replace(CONFIG, decay_updates=3, entropy=EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0))
     first, second = new_control(config), new_control(config)

@@ -63,7 +63,7 @@ def learn_together(group: WorkerGroup, folder: Path, compilation: Compilation = 
         next(net.parameters()).add_(group.rank)  # workers begin with the first one's weights whatever theirs are
     half = ROWS // SIZE
     part_by_part = compiled(net, compilation, torch.device("cpu"))
-    learn(group.join(part_by_part, shares_statistics=True), slice(group.rank * half, (group.rank + 1) * half))
+    learn(group.join(part_by_part), slice(group.rank * half, (group.rank + 1) * half))
     gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
     torch.save({"gradients": gradients, "state": net.state_dict()}, folder / f"{group.rank}.pt")
 

@@ -258,7 +258,6 @@ _HEAD_CURVES = (
     ("policy_loss", "Loss", "Of the policy, or of the values where the net learns values (Deep Monte-Carlo).", 0),
     ("value", "Value", "Mean value that the net gives to the actions that it chose.", 2),
     ("reward", "Reward", "Mean reward of these actions.", 5),
-    ("stopped_share", "Stopped updates", "Share of updates too far from the net that played.", 4),
 )
 """Key, title, note and colour."""
 

@@ -27,9 +27,8 @@ from suphx.experience.observation import PolicyOutputs
 from suphx.experience.sparse_planes import SparseObservations
 from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.buffer import BufferStatus, ReplayBuffer, RoundBuffer
-from suphx.selfplay.config import ParameterServerConfig
 from suphx.selfplay.requests import Request
-from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
+from suphx.selfplay.weights import ParameterServer, Versions, Weights
 from suphx_platform.ray.process import (
     BACK_OFF_SECONDS,
     Health,
@@ -384,18 +383,16 @@ class BufferActor(RayActor):
 class ParameterServerActor(RayActor):
     """The parameter server: nets, and versions of their weights, once in Ray's object store for all who fetch them."""
 
-    def __init__(self, config: ParameterServerConfig, num_older: int) -> None:
-        self._config = config
-        self._num_older = num_older
+    def __init__(self, keeps_older: bool) -> None:
+        self._keeps_older = keeps_older
         self._has_begun = threading.Event()
 
-    def begin(self, policy_sets: list[Any], latest: PolicyVersion, older: list[PolicyVersion]) -> None:
+    def begin(self, policy_sets: list[Any], versions: Versions) -> None:
         """Have these nets and versions: references of policy sets (the one to start with, the weak one, perhaps a
         teacher); versions whose weights are lists of one reference each.
         """
         self._policy_sets = policy_sets
-        self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
-        self._server.restore(latest, older)
+        self._server = ParameterServer(versions, keeps_older=self._keeps_older)
         self._has_begun.set()
 
     @ray.method(concurrency_group="fetch")
@@ -404,21 +401,20 @@ class ParameterServerActor(RayActor):
         self._has_begun.wait()
         return self._policy_sets
 
-    def publish(self, weights: Any, number: int) -> tuple[PolicyVersion, list[PolicyVersion]]:
+    def publish(self, weights: Any, number: int) -> Versions:
         """Make ``weights``, a list of one object reference, version ``number``, the newest; return all versions now.
 
         The same call again, as after an answer that was lost, changes nothing.
         """
-        if number > self._server.latest_version.number:
+        if number > self._server.latest:
             self._server.publish(weights, number)
-        return self._server.latest_version, self._server.older()
+        return self._server.versions
 
     @ray.method(concurrency_group="fetch")
-    def newer_than(self, number: int, fetcher: str) -> tuple[PolicyVersion, list[PolicyVersion]] | None:
-        """Return the newest version and the older ones if that is newer than ``number``."""
+    def newer_than(self, number: int, fetcher: str) -> Versions | None:
+        """Return the versions if the newest one is newer than ``number``."""
         self._has_begun.wait()
-        version = self._server.newer_than(number, fetcher)
-        return None if version is None else (version, self._server.older())
+        return self._server.newer_than(number, fetcher)
 
     @ray.method(concurrency_group="health")
     def health(self) -> Health:

@@ -26,7 +26,7 @@ import torch
 
 from suphx.selfplay.backend import Backend, BackendState, Event, Fault, Learned, Played, Progress
 from suphx.selfplay.buffer import BufferCounts, BufferStatus
-from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.selfplay.weights import PolicyVersion, Versions, Weights
 from suphx.training.local_backend import full_error
 from suphx_platform.ray.actors import LearnerCopy, Worked
 from suphx_platform.ray.fetching_engine import with_weights
@@ -53,8 +53,7 @@ class _LostError(Exception):
 class _Snapshot:
     """All that the parts begin with. Weights are lists of one reference each, other big things references."""
 
-    latest: PolicyVersion
-    older: list[PolicyVersion]
+    versions: Versions
     learner: Any = None
     num_learned: int = 0
     next_number: int = 0
@@ -113,15 +112,12 @@ class RayBackend(Backend):
 
     def _first(self, state: BackendState | None) -> _Snapshot:
         if state is None:
-            latest = PolicyVersion(0, [ray.put(self._parts.first_weights)])
-            return _Snapshot(latest, [latest])
-        references = {version.number: [ray.put(version.weights)] for version in (*state.older, state.latest)}
+            return _Snapshot([PolicyVersion(0, [ray.put(self._parts.first_weights)])])
+        references = {version.number: [ray.put(version.weights)] for version in state.versions}
         tensors, values = state.learner
         copy: LearnerCopy = (values["num_updates"], {n: t.numpy() for n, t in tensors.items()}, values)
         snapshot = _Snapshot(
-            latest=PolicyVersion(state.latest.number, references[state.latest.number]),
-            older=[PolicyVersion(each.number, references[each.number]) for each in state.older]
-            or [PolicyVersion(state.latest.number, references[state.latest.number])],
+            versions=[PolicyVersion(each.number, references[each.number]) for each in state.versions],
             learner=ray.put(copy),
             num_learned=values["num_updates"],
             next_number=state.next_simulator,
@@ -137,7 +133,7 @@ class RayBackend(Backend):
     @property
     def version(self) -> int:
         """The number of the newest policy version."""
-        return self._latest.number
+        return self._versions[0].number
 
     @property
     def counts(self) -> BufferCounts:
@@ -179,7 +175,7 @@ class RayBackend(Backend):
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version with its weights."""
-        return with_weights(self._latest)
+        return with_weights(self._versions[0])
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
         """Have a match played beside simulators, while training goes on."""
@@ -194,8 +190,7 @@ class RayBackend(Backend):
         _, arrays, values = copy
         return BackendState(
             learner=({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values),
-            latest=with_weights(self._latest),
-            older=[with_weights(version) for version in self._older] if self._parts.steps else [],
+            versions=[with_weights(version) for version in self._versions],
             counts=self.counts,
             next_simulator=self._next_number,
         )
@@ -210,7 +205,7 @@ class RayBackend(Backend):
 
     def _begin_all(self, snapshot: _Snapshot) -> None:
         self._snapshot = snapshot
-        self._latest, self._older = snapshot.latest, snapshot.older
+        self._versions = snapshot.versions
         self._copy, self._num_learned = snapshot.learner, snapshot.num_learned
         self._next_number = snapshot.next_number
         self._begin_parts()
@@ -224,7 +219,7 @@ class RayBackend(Backend):
         self._begun.discard(part)
         self.supervisor.begin_life(part)
         if part == "server":
-            self.supervisor.call(part, "begin", self._policy_sets, self._latest, self._older)
+            self.supervisor.call(part, "begin", self._policy_sets, self._versions)
         elif part == "learner":
             self.supervisor.call(part, "begin", self._copy)
         elif part in self._statuses:
@@ -448,11 +443,11 @@ class FreeBackend(RayBackend):
             number, weights = self._due[0]
             self.supervisor.call("server", "publish", [weights], self._version_of(number))
 
-    def _after_publish(self, part: str, versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
+    def _after_publish(self, part: str, versions: Versions) -> None:
         self._is_publishing = False
         self._due.popleft()
         self.supervisor.succeed(part)
-        self._latest, self._older = versions
+        self._versions = versions
         self._publish()
         self._tell()
         for engine in self._engines:
@@ -586,7 +581,7 @@ class LockstepBackend(RayBackend):
         if worked.weights is not None:
             number = self._num_learned // self._parts.updates_per_version
             weights = [ray.put(worked.weights)]
-            self._latest, self._older = self._ask("server", "publish", weights, number)
+            self._versions = self._ask("server", "publish", weights, number)
             for engine in self._engines:
                 self._ask(engine, "fetch")
         if worked.copy is not None:
@@ -599,8 +594,7 @@ class LockstepBackend(RayBackend):
         games = [self._ask(part, "state") for part in self._simulators]
         buffers = [self._ask(part, "state") for part in self._buffers]
         self._snapshot = _Snapshot(
-            latest=self._latest,
-            older=self._older,
+            versions=self._versions,
             learner=copy,
             num_learned=self._num_learned,
             next_number=self._next_number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any, TypeAlias
+from typing import Any
 
 import ray
 
@@ -12,12 +12,9 @@ from suphx.models.device import torch_threads
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.engine import InferenceEngine
 from suphx.selfplay.requests import Reply, Request
-from suphx.selfplay.weights import PolicyVersion
+from suphx.selfplay.weights import PolicyVersion, Versions
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.ray.process import Peer
-
-Update: TypeAlias = tuple[PolicyVersion, list[PolicyVersion]]
-"""The newest version, and the older ones that opponents may have."""
 
 
 class Fetching:
@@ -27,7 +24,7 @@ class Fetching:
     """
 
     def __init__(self, engine: Any, server_name: str, name: str) -> None:
-        """``engine`` has ``version``, ``has_older`` and ``load``; ``server_name``: of the parameter server in Ray;
+        """``engine`` has ``version`` and ``load``; ``server_name``: of the parameter server in Ray;
         ``name``: what this engine is called there.
         """
         self.engine = engine
@@ -50,18 +47,16 @@ class Fetching:
         """Have the next weights taken whatever their version is: the run has gone back."""
         self._has_weights = False
 
-    def ask_newest(self) -> Update | None:
+    def ask_newest(self) -> Versions | None:
         """Return the newest versions; None if they are here."""
         known = self.engine.version if self._has_weights else -1
-        update: Update | None = self._server.insist("newer_than", known, self._name)
-        return update
+        versions: Versions | None = self._server.insist("newer_than", known, self._name)
+        return versions
 
-    def take(self, update: Update | None) -> None:
+    def take(self, versions: Versions | None) -> None:
         """Play with versions that were asked for."""
-        if update is not None:
-            latest, older = update
-            played = older if self.engine.has_older else []  # only what somebody plays is fetched
-            self.engine.load(with_weights(latest), [with_weights(version) for version in played])
+        if versions is not None:
+            self.engine.load([with_weights(version) for version in versions])
             self._has_weights = True
 
 
@@ -80,7 +75,7 @@ class FetchingEngine(Fetching):
             start,
             weak if opponents.weak else None,
             heads=config.head_numbers,
-            num_older=opponents.num_older_that_play,
+            plays_older=opponents.older > 0,
         )
         super().__init__(engine, server_name, name)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ray
 
 from suphx.selfplay.buffer import ReplayBuffer
-from suphx.selfplay.config import ParameterServerConfig, SimulatorConfig
+from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.layout import PLACE, RayLayoutConfig, RoundLayoutConfig
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.selfplay.weights import Weights
@@ -49,8 +49,8 @@ class RunParts:
     policy_sets: Sequence[Any] = ()
     """What the server has for those that begin."""
     first_weights: Weights
-    server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
-    num_older: int = 0
+    keeps_older: bool = False
+    """Opponents play older versions."""
     num_learners: int = 1
     learner_needs: str = ""
     """A sentence about what several learners wait for."""
@@ -87,8 +87,7 @@ def policy_gradient_parts(config: ReinforcementConfig, play: SelfPlay) -> RunPar
         new_learner=partial(_new_policy_learner, pickle.dumps(config)),
         policy_sets=policy_sets,
         first_weights=play.start.weights(config.head_numbers),
-        server=config.server,
-        num_older=config.simulator.opponents.num_older_that_play,
+        keeps_older=config.simulator.opponents.older > 0,
         num_learners=config.learner.num_learners,
         learner_needs=needs_of_learners(config),
         steps=config.rollout_fragment_length,

@@ -74,7 +74,7 @@ class Topology:
         layout, server = parts.layout, self._name("server")
         # Buffers and versions are kept near the learner and reserve almost none of its resource.
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
-        self._add("server", ParameterServerActor, beside, parts.server, parts.num_older, fetch=_FETCH_THREADS)
+        self._add("server", ParameterServerActor, beside, parts.keeps_older, fetch=_FETCH_THREADS)
         shards = [f"buffer {number}" for number in range(layout.num_buffers)]
         for shard in shards:
             self._add(shard, BufferActor, beside | {"max_concurrency": _MANY}, parts.new_buffer)

@@ -71,7 +71,7 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
         assert opponents == {"start"}, "random nets have no weak ones"
     # Adam has made as many steps as all parts together had updates: it is carried over.
     state, _ = read_tensors(last / STATE_FILE)
-    steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
+    steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith(".step")}
     assert steps == {4 + 2 * 2 + 2}
     assert metrics["rejected"] > 0
     distilled = done.run.folder / "oracle_distillation"

@@ -16,7 +16,7 @@ from ray.exceptions import ActorUnavailableError, RayTaskError
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.buffer import ReplayBuffer, RoundBuffer
-from suphx.selfplay.config import InferenceEngineConfig, ParameterServerConfig, ReplayBufferConfig
+from suphx.selfplay.config import InferenceEngineConfig, ReplayBufferConfig
 from suphx.selfplay.requests import EngineCounts
 from suphx.selfplay.weights import PolicyVersion
 from suphx_platform.ray import actors
@@ -159,9 +159,8 @@ def test_an_error_reaches_all_who_asked_and_the_engine_goes_on() -> None:
 
 
 def test_weights_that_are_sent_again_make_no_second_version() -> None:
-    server: Any = ParameterServerActor(ParameterServerConfig(), num_older=1)
-    first = PolicyVersion(0, ["start"])
-    server.begin(["policies"], first, [first])
+    server: Any = ParameterServerActor(keeps_older=True)
+    server.begin(["policies"], [PolicyVersion(0, ["start"])])
     for _ in range(2):
         latest, _older = server.publish(["weights"], 1)
         assert (latest.number, latest.weights) == (1, ["weights"])

@@ -133,7 +133,7 @@ def test_updates_from_one_that_makes_a_version_on_are_told_when_the_server_has_i
     driven.answer("learner", "work", worked(3))
     driven.go_on()
     assert driven.learned == [1]
-    assert driven.answer("server", "publish", (PolicyVersion(1, [{}]), [])) == ([{"discard": {}}], 1)
+    assert driven.answer("server", "publish", [PolicyVersion(1, [{}])]) == ([{"discard": {}}], 1)
     driven.go_on()
     assert (driven.learned, driven.backend.version) == ([1, 2, 3], 1)
 

@@ -89,7 +89,7 @@ class Run:
         assert versions == sorted(versions)
         assert self.metrics["version"] >= config.max_updates // config.weight_sync_interval
         counts = self.metrics["decisions_of_buffer"]
-        assert counts["learned"] + counts["stale"] + counts["lost"] <= counts["added"] * config.buffer.reuse
+        assert counts["learned"] + counts["stale"] + counts["lost"] <= counts["added"]
         assert not any(Path(f"/proc/{process}").exists() for process in self.killed)
 
     def _report(self, point: Mapping[str, float]) -> None:

@@ -26,7 +26,7 @@ CONFIG = ReinforcementConfig(
     rollout_fragment_length=8,
     report_every=3,
     evaluation_hanchans=8,
-    simulator=SimulatorConfig(num_tables=16, opponents=OpponentConfig(latest=0.5, older=0.3, weak=0.2, num_older=2)),
+    simulator=SimulatorConfig(num_tables=16, opponents=OpponentConfig(latest=0.5, older=0.3, weak=0.2)),
     buffer=ReplayBufferConfig(batch_size=200),
     learner=LearnerConfig(critic=SMALL_PLAIN),
 )

@@ -6,12 +6,11 @@ averages over what is hidden (rollouts: Tesauro and Galperin 1996; a rollout set
 and others 2015, arXiv 1502.05477, section 5.2, "vine").
 
 >>> branches = branch(tables, head, indices, candidates, choices, num_walls=4)
->>> points = play_out_scripted(branches)  # or, with nets: play_out_with_nets([branches], encoder, forward)
+>>> points = play_out_scripted(branches)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +18,9 @@ from numpy.typing import NDArray
 
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import choose_ukeire
-from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.names import DISCARD_HEAD, PLAYOUT_HEADS, RIICHI_HEAD
-from suphx.games.riichi.selfplay.decision import Forward, discard_action, play_to_end
+from suphx.games.riichi.selfplay.decision import discard_action
 from suphx.games.riichi.table import KYOKU_END, PASS, RIICHI, TABLE, Table, is_undrawn
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
@@ -80,20 +78,6 @@ def play_out_scripted(branches: BranchTables) -> F32:
     ends = branches.tables.copy()
     _play_scripted(ends, load_suits(), branches.actions)
     return branches.points(ends)
-
-
-def play_out_with_nets(parts: Sequence[BranchTables], encoder: Encoder, forward: Forward) -> list[F32]:
-    """Let nets play on at all seats, as ``decide`` does, and return the points of each of ``parts``.
-
-    All are played side by side, as nets need many tables to be fast.
-    """
-    if not parts:
-        return []
-    ends = np.concatenate([part.tables for part in parts])
-    actions = np.concatenate([part.actions for part in parts])
-    play_to_end(ends, encoder, forward, first_actions=actions)
-    borders = np.cumsum([len(part.tables) for part in parts])[:-1]
-    return [part.points(own) for part, own in zip(parts, np.split(ends, borders), strict=True)]
 
 
 def branch(

@@ -12,7 +12,6 @@ from suphx.games.riichi.selfplay.playout import (
     NO_BRANCH,
     branch,
     play_out_scripted,
-    play_out_with_nets,
     shuffle_undrawn,
 )
 from suphx.games.riichi.simulator import Simulator
@@ -22,7 +21,6 @@ from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.random_number import seed_counter
 from suphx.kernel.record import I16, I64, Records
 from tests.games.riichi.builders.table_builder import Deal
-from tests.selfplay.agents.small_agent import small_agent
 
 UKEIRE = ScriptedAgent("ukeire")
 NO_CANDIDATES = np.zeros(0, np.int64)
@@ -87,23 +85,6 @@ def test_a_branch_ends_as_in_the_simulator_with_the_scripted_agent_at_all_seats(
                 assert points[row, k] == points_with_the_simulator(table, action)
                 found += 1
     assert found >= 10
-
-
-def test_nets_play_on_at_all_seats_whatever_else_is_played_out_beside() -> None:
-    agent = small_agent()
-    tables = after(40, range(12)).tables
-    own_turns = np.flatnonzero((tables["num_legal"] > 1) & (tables["drawn"] >= 0))
-    choices = np.array([np.flatnonzero(tables["legal"][i, :34])[:2] for i in own_turns], np.int16)
-    minus = np.full(len(own_turns), -1)
-    parts = [
-        branch(tables, DISCARD_HEAD, own_turns[some], minus[some], choices[some]) for some in (slice(0, 1), slice(1, 9))
-    ]
-    found = np.concatenate(play_out_with_nets(parts, find_encoder(agent.encoder), agent.forward))
-    for row, owner in enumerate(own_turns[:9]):
-        for k, kind in enumerate(choices[row]):
-            action = discard_action(tables[owner], kind)
-            assert found[row, k] == points_with_the_simulator(tables[owner : owner + 1], action, agent)
-    assert play_out_with_nets([], find_encoder(agent.encoder), agent.forward) == []
 
 
 def test_a_dealt_in_discard_pays_at_once_on_every_wall() -> None:

@@ -159,12 +159,12 @@ def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
 
 
 def test_only_the_learning_seats_are_kept_and_the_mixture_is_as_wanted() -> None:
-    mixture = OpponentConfig(latest=0.2, older=0.5, weak=0.3, num_older=2)
+    mixture = OpponentConfig(latest=0.2, older=0.5, weak=0.3)
     group = new_group(num_tables=400, opponents=mixture)
     seats = np.concatenate([part.policies for part in group.observe() if part.decision == DISCARD_HEAD])
-    shares = np.bincount(seats, minlength=FIRST_OLDER + 2) / len(seats)
+    shares = np.bincount(seats, minlength=FIRST_OLDER + 4) / len(seats)
     learner = 1 / 4
-    expected = [learner + 0.75 * 0.2, 0.75 * 0.3, 0.75 * 0.25, 0.75 * 0.25]
+    expected = [learner + 0.75 * 0.2, 0.75 * 0.3, *[0.75 * 0.125] * 4]
     np.testing.assert_allclose(shares, expected, atol=0.08)
     assert (LATEST, WEAK) == (0, 1)
     _, parts = play(new_group(num_tables=8, opponents=OpponentConfig(latest=0, weak=1)), 200)
