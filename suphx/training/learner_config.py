@@ -122,9 +122,6 @@ class PolicyGradientConfig:
     reject_ratio: Annotated[float, Range(0, 1_000_000)] = 0.0
     """Decisions with a larger importance ratio give no gradient of the sampled action; they are counted, and the other
     terms of the loss (entropy, KL, critic) still have them. Above 1; 0 = none is rejected."""
-    clip: Annotated[float, Range(0, 1_000_000)] = 0.0
-    """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction of its
-    advantage; 0 = no clip."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -134,7 +131,7 @@ class PolicyGradientConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustRegionConfig(Checked):
-    """How close the policy stays to the initial net; PPO's clip is ``gradient.clip``."""
+    """How close the policy stays to the initial net."""
 
     kl_coeff: Weight = 0.0
     """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's

@@ -120,7 +120,6 @@ class PolicyLoss:
     entropies: Tensor
     """Of the target policy over the legal actions, in nats."""
     is_rejected: Tensor
-    is_clipped: Tensor
 
 
 def policy_loss(
@@ -133,7 +132,6 @@ def policy_loss(
     alpha: float,
     max_ratio: float = 0.0,
     reject_ratio: float = 0.0,
-    clip: float = 0.0,
     trajectories: Tensor | None = None,
 ) -> PolicyLoss:
     """Return the loss whose gradient is -(ratio * advantage * grad log pi + alpha * grad entropy), mean over rows.
@@ -141,8 +139,7 @@ def policy_loss(
     ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n],
     legal ones; ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]. Limits as in
     ``PolicyGradientConfig``. With ``trajectories`` int64 [n], numbers from 0 on, the ratio of a row is that of its
-    trajectory: the product over all rows with the same number (equation 6). Paper, equations 1, 2 and 6; ``clip`` has
-    the gradient of Schulman and others 2017 (arXiv 1707.06347, equation 7).
+    trajectory: the product over all rows with the same number (equation 6). Paper, equations 1, 2 and 6.
     """
     log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
     taken = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
@@ -153,12 +150,10 @@ def policy_loss(
         log_ratios = sums[trajectories]
     ratios = log_ratios.exp()
     is_rejected = ratios > reject_ratio if reject_ratio else torch.zeros_like(ratios, dtype=torch.bool)
-    is_beyond = torch.where(advantages > 0, ratios > 1 + clip, ratios < 1 - clip)
-    is_clipped = is_beyond if clip else torch.zeros_like(is_rejected)
     weights = ratios.clamp_max(max_ratio) if max_ratio else ratios
-    gains = weights.masked_fill(is_rejected | is_clipped, 0.0) * advantages * taken
+    gains = weights.masked_fill(is_rejected, 0.0) * advantages * taken
     loss = -(gains + alpha * entropies).mean()
-    return PolicyLoss(loss, ratios, entropies.detach(), is_rejected, is_clipped)
+    return PolicyLoss(loss, ratios, entropies.detach(), is_rejected)
 
 
 def entropy(log_probs: Tensor) -> Tensor:
@@ -201,7 +196,6 @@ def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
         "kl": (ratios - 1 - ratios.clamp_min(_TINY).log()).mean(),
         "entropy": loss.entropies.mean(),
         "rejected_share": loss.is_rejected.float().mean(),
-        "clipped_share": loss.is_clipped.float().mean(),
     }
 
 
@@ -230,7 +224,6 @@ def decision_loss(
         alpha=alpha,
         max_ratio=config.max_ratio,
         reject_ratio=config.reject_ratio,
-        clip=config.clip,
     )
     figures = loss_figures(policy) | {"policy_loss": policy.loss.detach(), "reward": rewards.mean()}
     loss = policy.loss if learns_policy else 0.0 * policy.loss

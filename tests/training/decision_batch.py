@@ -39,7 +39,7 @@ GUARDED: dict[str, Any] = {
     "entropy": EntropyConfig(anneal_updates=4),
     "critic_warmup": CriticWarmupConfig(decisions=200, batch_size=32),
     "trust_region": TrustRegionConfig(kl_coeff=0.1, kl_half_life=2),
-    "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8, clip=0.1),
+    "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8),
     "warmup_updates": 3,
     "decay_updates": 5,
 }

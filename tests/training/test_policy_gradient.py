@@ -80,9 +80,7 @@ class Batch:
         self.behaviour = np.minimum(np.log(now) + rng.normal(scale=0.7, size=n), 0.0)
         self.advantages = rng.normal(size=n)
 
-    def loss(
-        self, logits: torch.Tensor, *, alpha: float = 0.1, max_ratio: float = 0, reject: float = 0, clip: float = 0
-    ) -> PolicyLoss:
+    def loss(self, logits: torch.Tensor, *, alpha: float = 0.1, max_ratio: float = 0, reject: float = 0) -> PolicyLoss:
         return policy_loss(
             logits,
             torch.from_numpy(self.masks),
@@ -92,7 +90,6 @@ class Batch:
             alpha=alpha,
             max_ratio=max_ratio,
             reject_ratio=reject,
-            clip=clip,
         )
 
     def gradient(self, **options: float) -> np.ndarray:
@@ -129,33 +126,19 @@ def test_rejected_rows_teach_only_entropy_and_are_counted() -> None:
     assert loss_figures(kept)["rejected_share"].item() == pytest.approx(kept.is_rejected.float().mean().item())
 
 
-@pytest.mark.parametrize("clip", [0.02, 0.2, 0.9])
-def test_the_clip_has_the_gradient_of_ppo(clip: float) -> None:
-    batch = Batch(60, 7)
-    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
-    now = np.log([row[action] for row, action in zip(p, batch.actions, strict=True)])
-    batch.behaviour = now + np.random.default_rng(1).normal(scale=0.5, size=60)
-    expected = twin.clipped_gradient(
-        batch.logits, batch.masks, batch.actions, batch.behaviour, batch.advantages, clip
-    )  # fmt: skip
-    np.testing.assert_allclose(batch.gradient(alpha=0.0, clip=clip), expected, atol=1e-6)
-    clipped = batch.loss(torch.from_numpy(batch.logits).float(), clip=clip).is_clipped
-    assert 0 < clipped.sum() < 60
-
-
 def test_figures_of_a_batch_on_policy() -> None:
     ones = torch.ones(10)
-    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0, ones > 0))
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0))
     plain = {name: value.item() for name, value in figures.items()}
     assert plain == pytest.approx(
         {"ratio_low": 1, "ratio_median": 1, "ratio_high": 1, "ratio_max": 1, "effective_sample_share": 1, "kl": 0}
-        | {"entropy": 0.5, "rejected_share": 0, "clipped_share": 1}
+        | {"entropy": 0.5, "rejected_share": 0}
     )
 
 
 def test_figures_stay_finite_when_the_policies_have_nothing_in_common() -> None:
     zeros = torch.zeros(10)
-    figures = loss_figures(PolicyLoss(torch.tensor(0.0), zeros, zeros, zeros > 0, zeros > 0))
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), zeros, zeros, zeros > 0))
     assert all(value.isfinite() for value in figures.values())
 
 

@@ -254,7 +254,6 @@ _HEAD_CURVES = (
         2,
     ),
     ("alpha", "Alpha", "Coefficient of the entropy term in the loss.", 1),
-    ("clipped_share", "Clipped decisions", "Share of the decisions that the clip excludes.", 4),
     ("policy_loss", "Loss", "Of the policy, or of the values where the net learns values (Deep Monte-Carlo).", 0),
     ("value", "Value", "Mean value that the net gives to the actions that it chose.", 2),
     ("reward", "Reward", "Mean reward of these actions.", 5),

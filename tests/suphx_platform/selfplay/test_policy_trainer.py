@@ -170,7 +170,7 @@ def test_a_run_that_is_stopped_before_its_first_update_does_not_repeat_the_match
 
 GUARDED = replace(
     CONFIG.learner,
-    gradient=PolicyGradientConfig(gae_lambda=0.8, clip=0.2),
+    gradient=PolicyGradientConfig(gae_lambda=0.8),
     critic_warmup=CriticWarmupConfig(decisions=800, batch_size=64),
     trust_region=TrustRegionConfig(kl_coeff=0.1, kl_half_life=3),
     entropy=EntropyConfig(anneal_updates=6),

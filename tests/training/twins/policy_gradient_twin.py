@@ -37,28 +37,6 @@ def gradient(
     return result / len(actions)
 
 
-def clipped_objective(logits: F64, mask: F64, action: int, behaviour: float, advantage: float, clip: float) -> float:
-    """PPO's objective of one row: the smaller of ratio * advantage and of that with the ratio within ``clip`` of 1."""
-    ratio = float(probabilities(logits, mask)[action] / np.exp(behaviour))
-    return min(ratio * advantage, min(max(ratio, 1 - clip), 1 + clip) * advantage)
-
-
-def clipped_gradient(
-    logits: F64, masks: F64, actions: list[int], behaviour: F64, advantages: F64, clip: float
-) -> F64:  # fmt: skip
-    """Return the gradient of the mean of PPO's objective over rows, by central differences."""
-    result, step = np.zeros_like(logits), 1e-6
-    for i, action in enumerate(actions):
-        for j in np.flatnonzero(masks[i]):
-            nudge = step * np.eye(logits.shape[1])[j]
-            above, below = (
-                clipped_objective(row, masks[i], action, float(behaviour[i]), float(advantages[i]), clip)
-                for row in (logits[i] + nudge, logits[i] - nudge)
-            )
-            result[i, j] = (above - below) / (2 * step)
-    return result / len(actions)
-
-
 def divergence_gradient(logits: F64, reference: F64, masks: F64) -> F64:
     """Return the gradient of the mean of KL(policy || reference) over rows with respect to ``logits``."""
     result = np.zeros_like(logits)
