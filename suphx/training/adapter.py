@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -69,38 +68,26 @@ class Adapter:
         self._reward = reward
         self._num_tables = num_tables
 
-    def with_rollouts(self, num_rollouts: int) -> Adapter:
-        """Return an adapter that takes so many rollouts, and is otherwise the same.
-
-        With fewer rollouts ``kl_target`` and ``learning_rate`` are smaller in proportion, because more of the gradient
-        is noise.
-        """
-        share = min(1.0, num_rollouts / self.config.num_rollouts)
-        steps = {name: getattr(self.config, name) * share for name in ("kl_target", "learning_rate")}
-        config = replace(self.config, num_rollouts=num_rollouts, **steps)
-        return Adapter(self.agent, config, reward=self._reward, num_tables=self._num_tables)
-
-    def adapt(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Adapted:
+    def adapt(self, tables: Records, seats: I64, seeds: I64) -> Adapted:
         """Return a net for each of ``tables`` (n,), from what ``seats`` [n] see of them.
 
-        ``seeds`` [n] decide what is dealt and sampled; ``nets``: what is sampled from and adapted, one for each table,
-        by default the agent's own. ValueError for positions that cannot be dealt again (hidden.py).
+        ``seeds`` [n] decide what is dealt and sampled. ValueError for positions that cannot be dealt again (hidden.py).
         """
         whole = Adapted([])
         at_a_time = max(1, _MAX_ROLLOUTS // self.config.num_rollouts)
         for first in range(0, len(tables), at_a_time):
             part = slice(first, first + at_a_time)
             started = time.perf_counter()
-            rollouts = self.roll_out(tables[part], seats[part], seeds[part], nets[part])
+            rollouts = self.roll_out(tables[part], seats[part], seeds[part])
             rolled = time.perf_counter()
-            whole.nets += self.update(rollouts, nets[part])
+            whole.nets += self.update(rollouts)
             whole.rollout_seconds += rolled - started
             whole.update_seconds += time.perf_counter() - rolled
             del rollouts
             give_back_memory()
         return whole
 
-    def roll_out(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Rollouts:
+    def roll_out(self, tables: Records, seats: I64, seeds: I64) -> Rollouts:
         """Play ``num_rollouts`` trajectories of each position; arguments as in ``adapt``."""
         config = self.config
         owners = np.repeat(np.arange(len(tables)), config.num_rollouts)
@@ -115,8 +102,6 @@ class Adapter:
             deals,
             own_seats,
             self.agent,
-            nets=nets,
-            net_of_deal=owners if nets else None,
             keys=np.concatenate(keys),
             temperature=config.temperature,
             num_tables=self._num_tables,
@@ -124,23 +109,18 @@ class Adapter:
         rewards = self.rewards(tables[owners], deals, own_seats)
         return Rollouts(decisions, rewards.reshape(len(tables), config.num_rollouts))
 
-    def update(self, rollouts: Rollouts, nets: Sequence[PolicyNet] = ()) -> list[PolicyNet]:
-        """Return the net of each position after the gradient steps; ``nets`` as in ``adapt``."""
+    def update(self, rollouts: Rollouts) -> list[PolicyNet]:
+        """Return the net of each position after the gradient steps."""
         size = self.config.num_rollouts
         adapted = []
         for number, rewards in enumerate(rollouts.rewards):
-            net = nets[number] if nets else self.agent.discard_net
             own = rollouts.decisions.of_deals(number * size, (number + 1) * size)
-            adapted.append(adapt_net(net, own, rewards, self.config))
+            adapted.append(adapt_net(self.agent.discard_net, own, rewards, self.config))
         return adapted
 
     def rewards(self, before: Records, after: Records, seats: I64) -> F32:
         """Return the points, float32 [n], that ``seats`` [n] got in deals that were played to their ends."""
         return self._reward(before, after)[np.arange(len(after)), seats]
-
-
-_MOVE_ROLLOUTS = 64
-"""Played between two steps at a later discard, of which there are as many as the time allows."""
 
 
 class AdaptiveAgent:
@@ -158,18 +138,12 @@ class AdaptiveAgent:
     is_slow = True
     """Every table has nets of its own and rollouts: large batches make neither cheaper."""
 
-    def __init__(self, name: str, adapter: Adapter, move_seconds: float = 0.0) -> None:
-        """``move_seconds``: for adapting further at each discard after the first, of one table (the paper's
-        discussion); results then depend on the clock.
-        """
+    def __init__(self, name: str, adapter: Adapter) -> None:
         self.name = name
         self.adapter = adapter
-        self.move_seconds = move_seconds
         self._agent = adapter.agent
-        self._mover = adapter.with_rollouts(_MOVE_ROLLOUTS) if move_seconds else adapter
         self._fitted: dict[tuple[int, int], tuple[tuple[int, int], PolicyNet]] = {}
         """Of a line and a seat: its kyoku and the net for that."""
-        self._round_seconds = 0.0
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
@@ -187,26 +161,10 @@ class AdaptiveAgent:
         """See to it that the actor of each of the tables ``lines`` has a net for this kyoku."""
         is_first = np.array([self._find(tables, line) is None for line in lines], np.bool_)
         is_first |= tables["river_length"][lines, tables["actor"][lines]] == 0
-        fresh, known = lines[is_first], lines[~is_first]
+        fresh = lines[is_first]
         if fresh.size:
             seats = tables["actor"][fresh].astype(np.int64)
-            self._keep(tables, fresh, self.adapter.adapt(tables[fresh], seats, _seeds(tables, fresh, 0)).nets)
-        if known.size and self.move_seconds:
-            self._fit_further(tables, known)
-
-    def _fit_further(self, tables: Records, lines: I64) -> None:
-        """Adapt from the present positions on, as often as the time of these moves allows."""
-        started = time.perf_counter()
-        seats = tables["actor"][lines].astype(np.int64)
-        number = 0
-        while time.perf_counter() - started + self._round_seconds * len(lines) <= self.move_seconds * len(lines):
-            round_started = time.perf_counter()
-            number += 1
-            nets = [net for line in lines if (net := self._find(tables, line)) is not None]
-            self._keep(tables, lines, self._mover.adapt(tables[lines], seats, _seeds(tables, lines, number), nets).nets)
-            self._round_seconds = (time.perf_counter() - round_started) / len(lines)
-        if not number:  # one slow round must not be the last one for ever
-            self._round_seconds /= 2
+            self._keep(tables, fresh, self.adapter.adapt(tables[fresh], seats, _seeds(tables, fresh)).nets)
 
     def _choose(self, tables: Records, lines: I64, rows: U8, masks: U8) -> I64:
         kinds = np.zeros(len(lines), np.int64)
@@ -233,10 +191,10 @@ def _kyoku(tables: Records, line: int) -> tuple[int, int]:
     return int(tables["wall_seed"][line]), int(tables["num_kyoku"][line])
 
 
-def _seeds(tables: Records, lines: I64, number: int) -> I64:
-    """Return seeds that follow from the games, the decisions and the round ``number``."""
+def _seeds(tables: Records, lines: I64) -> I64:
+    """Return seeds that follow from the games and the decisions."""
     names = ("wall_seed", "num_kyoku", "num_decisions", "actor")
-    keys = [[*(int(tables[name][line]) for name in names), number] for line in lines]
+    keys = [[*(int(tables[name][line]) for name in names), 0] for line in lines]
     return np.array([np.random.default_rng(key).integers(MAX_SEED) for key in keys], np.int64)
 
 

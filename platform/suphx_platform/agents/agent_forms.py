@@ -1,8 +1,8 @@
 """All the ways to name an agent, and what can be checked of a name before torch is imported.
 
 ``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``; ``mjai-S:COMMAND LINE`` and
-``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the number of rollouts at the
-start of a kyoku; with T, each later discard of a table has as many seconds to adapt further.
+``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K]:AGENT``: K is the number of rollouts in a
+kyoku.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("NETS:sampled", "every action sampled from the calibrated probabilities"),
     ("adapt:NETS", "nets that adapt to each kyoku (run-time adaptation, pMCPA)"),
     ("adapt-K:NETS", "the same with K rollouts (default: 1,024)"),
-    ("adapt-K+Ts:NETS", "the same, and for T more seconds at each later discard"),
     ("mjai:COMMAND LINE", "an external program that speaks mjai; mjai-S: allows it S seconds for each move"),
     ("mjai-tcp:HOST:PORT", "an external program that listens there; mjai-tcp-S: likewise"),
 )
@@ -55,7 +54,7 @@ def agent_rows() -> list[tuple[str, str]]:
 
 
 _MJAI = re.compile(r"mjai(?P<network>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
-ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
+ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?:(?P<agent>.+)")
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
@@ -140,8 +139,8 @@ def check_agent(address: str, game: str) -> None:
         adaptation_config(address)
     elif _ADAPT_TYPO.match(address):
         raise ValueError(
-            f"{address!r} is no agent: use adapt:NETS, adapt-K:NETS with K rollouts or adapt-K+Ts:NETS with T seconds "
-            "per move, such as adapt-256+0.5s:runs/RUN/supervised"
+            f"{address!r} is no agent: use adapt:NETS, or adapt-K:NETS with K rollouts, such as "
+            "adapt-256:runs/RUN/supervised"
         )
     location, _ = split_address(nets)
     if is_remote(location):

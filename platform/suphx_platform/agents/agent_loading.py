@@ -3,7 +3,7 @@
 Of riichi: those of ``load_agent``, those that adapt at run time, and outside programs:
 
 >>> load_any_agent("adapt:runs/a/supervised", "riichi")
->>> load_any_agent("adapt-256+0.5s:runs/a/supervised:weak", "riichi")
+>>> load_any_agent("adapt-256:runs/a/supervised:weak", "riichi")
 
 Of a game that is learned by Deep Monte-Carlo: scripted ones, and nets in a folder, in a bucket (``s3://…``) or in the
 model registry (``models:/…``):
@@ -62,7 +62,7 @@ def load_any_agent(address: str, game: str) -> Agent:
             check_nets(address, game)  # names what exists instead, all forms or the folders inside
         return load_agent(address, game=game)
     config = adaptation_config(address)
-    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), float(match["seconds"] or 0))
+    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config))
 
 
 def load_net_agent(address: str) -> NetAgent:

@@ -6,7 +6,6 @@ where it runs.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -75,6 +74,7 @@ class RunParts:
 def policy_gradient_parts(config: ReinforcementConfig, play: SelfPlay) -> RunParts:
     """Return the parts of self-play by policy gradient."""
     from suphx.training.local_backend import new_context
+    from suphx_platform.ray.fetching_engine import FetchingEngine
 
     cluster = config.cluster
     max_batches = None if cluster.pace == "lockstep" else _MAX_WAITING_BATCHES
@@ -82,9 +82,9 @@ def policy_gradient_parts(config: ReinforcementConfig, play: SelfPlay) -> RunPar
     return RunParts(
         layout=cluster,
         new_simulator=partial(_new_simulator, config.simulator, new_context(config, play, 0)),
-        new_engine=partial(_new_engine, pickle.dumps(config)),
+        new_engine=partial(FetchingEngine, config),
         new_buffer=partial(ReplayBuffer, config.buffer, config.head_numbers, max_batches=max_batches),
-        new_learner=partial(_new_policy_learner, pickle.dumps(config)),
+        new_learner=partial(_new_policy_learner, config),
         policy_sets=policy_sets,
         first_weights=play.start.weights(config.head_numbers),
         keeps_older=config.simulator.opponents.older > 0,
@@ -110,9 +110,9 @@ def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game:
     return RunParts(
         layout=layout.as_ray_layout(),
         new_simulator=_simulator_of,
-        new_engine=partial(_new_round_engine, pickle.dumps(partial(RoundSimulator, config, game, rules))),
+        new_engine=partial(_new_round_engine, partial(RoundSimulator, config, game, rules)),
         new_buffer=partial(RoundBuffer, waiting),
-        new_learner=partial(_new_round_learner, pickle.dumps((config, game))),
+        new_learner=partial(_new_round_learner, config, game),
         first_weights=new_nets(found, config.seed).weights(range(len(found.decisions))),
         publish_every=layout.weight_sync_rounds,
         stops=(config.evaluate_rounds,),
@@ -129,53 +129,45 @@ def _simulator_of(number: int, engine: Any) -> Any:
     return engine.engine
 
 
-def _new_engine(config: bytes, server: str, name: str) -> Any:
-    from suphx_platform.ray.fetching_engine import FetchingEngine
-
-    return FetchingEngine(pickle.loads(config), server, name)
-
-
-def _new_round_engine(new_simulator: bytes, server: str, name: str) -> Any:
+def _new_round_engine(new_simulator: Callable[[], Any], server: str, name: str) -> Any:
     from suphx_platform.ray.fetching_engine import Fetching
 
-    return Fetching(pickle.loads(new_simulator)(), server, name)
+    return Fetching(new_simulator(), server, name)
 
 
-def _new_round_learner(config: bytes, server: str, room: str) -> RoundLearner:
+def _new_round_learner(config: MonteCarloConfig, game: str, server: str, room: str) -> RoundLearner:
     import torch
 
     from suphx.training.monte_carlo import RoundLearner
 
-    settings, game = pickle.loads(config)
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
-    return RoundLearner(settings, game)
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    return RoundLearner(config, game)
 
 
-def _new_policy_learner(config: bytes, server: str, room: str) -> Learner:
+def _new_policy_learner(config: ReinforcementConfig, server: str, room: str) -> Learner:
     """Return the learner of policy gradient, in its own process or with several of RLlib's."""
     from suphx.training.learner import Learner
     from suphx.training.learning_step import local_step
 
-    settings: ReinforcementConfig = pickle.loads(config)
     policy_sets: list[PolicySet] = ray.get(Peer(server).insist("policy_sets"))
     start, _, *teachers = policy_sets
     new_workers: NewWorkers = local_step
-    if settings.learner.num_learners > 1:
+    if config.learner.num_learners > 1:
         from suphx_platform.ray.rllib_learner import RLlibWorkers
 
         new_workers = partial(
             RLlibWorkers,
-            resources=learner_resources(settings.cluster),
-            timeout_seconds=settings.cluster.start_seconds,
+            resources=learner_resources(config.cluster),
+            timeout_seconds=config.cluster.start_seconds,
             room=room,
         )
     return Learner(
-        settings.learner,
-        [start.net(head) for head in settings.head_numbers],
-        teachers=[teacher.net(head) for teacher in teachers for head in settings.head_numbers],
+        config.learner,
+        [start.net(head) for head in config.head_numbers],
+        teachers=[teacher.net(head) for teacher in teachers for head in config.head_numbers],
         new_workers=new_workers,
-        report_every=settings.report_every,
+        report_every=config.report_every,
     )
 
 

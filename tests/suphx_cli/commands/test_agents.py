@@ -39,7 +39,7 @@ def test_scripts_get_the_forms_of_names_and_the_nets_of_all_games(
 
 @pytest.mark.parametrize("name", [name for name, _ in AGENT_FORMS])
 def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: Path) -> None:
-    examples = {"FOLDER": "NETS", "NETS": str(save_random(tmp_path)), "-K": "-256", "+Ts": "+0.5s", "PORT": "7001"}
+    examples = {"FOLDER": "NETS", "NETS": str(save_random(tmp_path)), "-K": "-256", "PORT": "7001"}
     address = name
     for word, example in examples.items():
         address = address.replace(word, example)

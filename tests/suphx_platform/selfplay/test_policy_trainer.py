@@ -265,7 +265,7 @@ def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -
         {"progress": progress | {"matches": [{"hanchans": "8"}]}},
         {"backend": backend | {"held": 5}},
         {"backend": backend | {"held": [[], []]}},
-        {"backend": backend | {"latest": []}},
+        {"backend": backend | {"versions": [99]}},
         {"backend": backend | {"held": [["no head"]]}},
         {"backend": backend | {"counts": 5}},
         {"backend": backend | {"learner": {}}},
