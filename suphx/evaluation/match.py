@@ -37,7 +37,7 @@ from suphx.evaluation.match_config import (
     widened_note,
 )
 from suphx.evaluation.measures import PLACEMENT, Measure, points_measure
-from suphx.evaluation.player_statistics import PLACE_COLUMN, STATISTICS_COLUMNS, PlayerStatistics, summarise_rows
+from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.statistics import (
     Interval,
     PairedDifference,
@@ -49,7 +49,7 @@ from suphx.evaluation.statistics import (
 )
 from suphx.games.game import Game
 from suphx.games.registry import DEFAULT_GAME, load_game
-from suphx.games.scoring import MAX_DEAL_SEED, SideScoring
+from suphx.games.scoring import MAX_DEAL_SEED, PLACE_COUNTERS, SideScoring
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -123,7 +123,8 @@ class PlayedDeals:
     points: NDArray[np.float64]
     """[games, parties]."""
     rows: I64
-    """What the candidates and the opponents did in each game, [2][games][STATISTICS_COLUMNS]."""
+    """What the candidates and the opponents did in each game, [2][games][counters]: those of the game, or
+    PLACE_COUNTERS."""
     forfeits: tuple[Forfeit, ...]
 
 
@@ -151,7 +152,7 @@ def play_deals(
             if "rows" in summary:
                 rows = np.array([summary["rows"][name] for name in AGENT_NAMES], np.int64)
             else:  # a game without counters: only where both came
-                rows = np.zeros((2, len(places), len(STATISTICS_COLUMNS)), np.int64)
+                rows = np.zeros((2, len(places), len(PLACE_COUNTERS)), np.int64)
                 for line, own in zip(rows, (is_own, ~is_own), strict=True):
                     line[:, : places.shape[1]] = _placements(places, own)
                     line[:, SEATS] = own.sum(axis=1)
@@ -300,14 +301,15 @@ def play_match(
     blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_walls), SEATS)
+    counted = {"counters": scoring.counters or PLACE_COUNTERS, "ratios": scoring.ratios, "clusters": clusters}
     return MatchReport(
         candidate=setup.names[0],
         opponent=setup.names[1],
         hanchans=num_hanchans,
         walls=num_walls,
         seed=setup.seed,
-        statistics=summarise_rows(rows, AGENT_NAMES[CANDIDATE], clusters=clusters),
-        opponent_statistics=summarise_rows(opponent_rows, AGENT_NAMES[OPPONENT], clusters=clusters),
+        statistics=summarise_rows(rows, AGENT_NAMES[CANDIDATE], **counted),
+        opponent_statistics=summarise_rows(opponent_rows, AGENT_NAMES[OPPONENT], **counted),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
         difference=_difference(rows, PLACEMENT, seating, clusters),
         points=points,

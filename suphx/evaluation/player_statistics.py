@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,13 +30,13 @@ from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS as STATISTICS_COLUMNS
 from suphx.games.riichi.records.statistics import STATISTICS_RATIOS as STATISTICS_RATIOS
 from suphx.games.riichi.records.statistics import game_row
+from suphx.games.scoring import PLACE_COUNTERS
 
 _MAX_NAMES_SHOWN = 5
 _MIN_INDEPENDENT = 2
 """Games or walls: one alone says nothing of how much results scatter."""
 
-_INDEX = {name: i for i, name in enumerate(STATISTICS_COLUMNS)}
-PLACE_COLUMN = _INDEX["place"]
+PLACE_COLUMN = PLACE_COUNTERS.index("place")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +67,8 @@ class TenhouRank:
 class PlayerStatistics:
     """Numbers of one player; each ratio has its 95% interval (bootstrap over games, or walls) in ``intervals``.
 
-    A ratio with nothing to divide by (no wins, no draws), and each interval of one game or wall alone, is nan here and
-    null in JSON.
+    A ratio with nothing to divide by (no wins, no draws), one that the game does not count, and each interval of one
+    game or wall alone, is nan here and null in JSON.
     """
 
     player: str
@@ -94,13 +94,16 @@ class PlayerStatistics:
     average_win_turn: float
     """Own discards before the win, and one more for a self-drawn win."""
     intervals: dict[str, Interval]
+    own: dict[str, float] = field(default_factory=dict)
+    """Ratios that only this game has (``Scoring.ratios``)."""
     tenhou: TenhouRank | None = None
     """None of a match of agents."""
 
     def to_json(self) -> dict[str, object]:
         """Return plain JSON values: intervals as [low, high], infinite and missing numbers as null."""
         values: dict[str, object] = {name: _plain(value) for name, value in asdict(self).items()}
-        del values["tenhou"]
+        del values["tenhou"], values["own"]
+        values |= {name: _plain(value) for name, value in self.own.items()}
         if self.tenhou is not None:
             values["stable_rank"] = _plain(self.tenhou.stable_rank)
             values["stable_rank_interval"] = self.tenhou.interval.to_json()
@@ -142,11 +145,18 @@ def player_statistics(logs: Iterable[GameLog], player: str) -> PlayerStatistics:
 
 
 def summarise_rows(
-    rows: NDArray[np.integer], player: str, *, clusters: ArrayLike | None = None, unfinished: int = 0
+    rows: NDArray[np.integer],
+    player: str,
+    *,
+    counters: Sequence[str] = STATISTICS_COLUMNS,
+    ratios: Mapping[str, tuple[str, str]] = STATISTICS_RATIOS,
+    clusters: ArrayLike | None = None,
+    unfinished: int = 0,
 ) -> PlayerStatistics:
-    """Return the statistics of ``player`` from one ``game_row`` a game, [games, 19]; ``unfinished`` games have none.
+    """Return the statistics of ``player`` from what he did in each game, [games, counters]; ``unfinished`` have none.
 
-    ``clusters`` [games] names the wall of each game where games share one: such games are drawn together.
+    ``counters`` begin with PLACE_COUNTERS; they and ``ratios`` are those of the game's scoring. ``clusters`` [games]
+    names the wall of each game where games share one: such games are drawn together.
     """
     sums = rows.sum(axis=0, dtype=np.int64)
     independent = rows if clusters is None else cluster_sums(rows, clusters)
@@ -154,25 +164,30 @@ def summarise_rows(
     if len(independent) < _MIN_INDEPENDENT:
         samples[:] = np.nan
     placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
-    values = {name: float(_ratio(sums[None, :], name)[0]) for name in STATISTICS_RATIOS}
+    index = {name: place for place, name in enumerate(counters)}
+
+    def ratio(totals: F64 | NDArray[np.int64], name: str) -> F64:
+        if name not in ratios:
+            return np.full(len(totals), np.nan)
+        above, below = ratios[name]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: F64 = totals[:, index[above]] / totals[:, index[below]]
+        return found
+
+    names = dict.fromkeys((*STATISTICS_RATIOS, *ratios))
+    values = {name: float(ratio(sums[None, :], name)[0]) for name in names}
     values["average_placement"] = average_placement(placements)
     return PlayerStatistics(
         player=player,
-        games=int(sums[_INDEX["games"]]),
+        games=int(sums[index["games"]]),
         unfinished_games=unfinished,
-        kyoku=int(sums[_INDEX["kyoku"]]),
+        kyoku=int(sums[index["kyoku"]]) if "kyoku" in index else 0,
         placements=placements,
-        intervals={name: percentile_interval(_ratio(samples, name), level) for name in STATISTICS_RATIOS},
+        intervals={name: percentile_interval(ratio(samples, name), level) for name in names},
+        own={name: values.pop(name) for name in names if name not in STATISTICS_RATIOS},
         tenhou=None,
         **values,
     )
-
-
-def _ratio(sums: F64 | NDArray[np.int64], name: str) -> F64:
-    above, below = STATISTICS_RATIOS[name]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: F64 = sums[:, _INDEX[above]] / sums[:, _INDEX[below]]
-    return ratio
 
 
 def _plain(value: object) -> object:

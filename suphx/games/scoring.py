@@ -35,6 +35,11 @@ def deal_seeds(seed: int, num_deals: int) -> range:
     return range(first, first + num_deals)
 
 
+PLACE_COUNTERS = ("first", "second", "third", "fourth", "games", "place")
+"""What the counters of a game of four seats begin with: places of a player by number, his games, the sum of his places.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
     """What both kinds have in common."""
@@ -57,6 +62,8 @@ class Scoring:
     """A game has several deals, each with points of its own, which ``suphx evaluate --deals`` compares."""
     counters: tuple[str, ...] = ()
     """Names of what ``count`` counts."""
+    ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Figures of a player in reports: by name the two counters whose sums are divided."""
 
     def count(self, record: Any, player: str, places: Sequence[int]) -> list[int] | None:
         """Return what ``player`` did in a recorded game: a number for each of ``counters``; None if he was not there.

@@ -394,7 +394,7 @@ def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, objec
                 "95 % interval": value_text(f"{key}_interval", intervals.get(key) or candidate.get(f"{key}_interval")),
                 "opponent": value_text(key, opponent[key]),
             }
-            for key in _FIGURES
+            for key in (*_FIGURES, *report.statistics.own)
             if (candidate[key], opponent[key]) != (None, None)  # a game counts what it has
         ],
     }

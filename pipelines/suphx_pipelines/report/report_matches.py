@@ -34,9 +34,11 @@ def player_rows(players: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         "deals won": ("win_rate", percent),
         "deals dealt in": ("deal_in_rate", percent),
         "deals with riichi": ("riichi_rate", percent),
+        "deals with ting": ("ting_rate", percent),
         "deals with a call": ("call_rate", percent),
         "points of a win": ("average_win", number),
         "points of a deal-in": ("average_deal_in", number),
+        "fan per hand": ("average_fan", lambda value: decimal(value, 3)),
     }
     rows = [[name, *(text(player.get(key)) for player in players)] for name, (key, text) in written.items()]
     return [row for row in rows if any(value != "–" for value in row[1:])]

@@ -21,7 +21,6 @@ from suphx.evaluation.game_runner import Forfeit, Forfeits, GameRunner, LoadAgen
 from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS
-from suphx.evaluation.player_statistics import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.tournament import PlayedLineup, head_to_head, placements_of
@@ -50,7 +49,7 @@ from suphx_platform.evaluation.match_workers import match_workers
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 
 Context: TypeAlias = StageContext[Any]
-_STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
+_STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "ting_rate", "call_rate", "average_win_turn", "average_fan")
 """Ratios of the counters of a game that say how an agent plays."""
 _FIRST_DECK = 2**37
 """Of leaderboards: above the decks of matches and curves."""
@@ -254,8 +253,8 @@ class Kind:
         champion = None if pool.champion is None else pool.entrants[pool.champion]
         places = placements_of(games, entrant.digest)
         row = night.rows.get(entrant.digest)
-        sums = {} if row is None else dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
-        pairs = {name: STATISTICS_RATIOS[name] for name in _STYLE_RATIOS}
+        sums = {} if row is None else dict(zip(self.scoring.counters, row.tolist(), strict=True))
+        pairs = {name: self.scoring.ratios[name] for name in _STYLE_RATIOS if name in self.scoring.ratios}
         lost = night.forfeits.to_json([other.name for other in pool.entrants])
         against = None
         if champion is not None and entrant is not champion:

@@ -116,7 +116,7 @@ def night_sections(
         pictures=pictures(kind, table),
         placements=places_figure(counts, "Placements of the agents", "Dashed: equal players."),
         cells=_board_cells(kind, table["agents"], names),
-        styles=[(name, own) for name, own in styles if own["win_rate"] is not None],  # those that have played tonight
+        styles=[(name, own) for name, own in styles if set(own.values()) != {None}],  # those that have played tonight
         places=PLACES,
         game_page=game_page,
         shown_games=shown_games,

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,9 +26,20 @@ import numpy as np
 from suphx.atomic_file import write_atomically
 from suphx.file_tree import files_below
 from suphx.games.dazhong.engine import start, step
-from suphx.games.dazhong.table import ENDED, MOVES, NUM_KINDS, NUM_SEATS, NUM_TILES, SEAT_NAMES, TABLE, Rules, move_text
+from suphx.games.dazhong.table import (
+    ENDED,
+    MOVES,
+    NO_SEAT,
+    NUM_KINDS,
+    NUM_SEATS,
+    NUM_TILES,
+    SEAT_NAMES,
+    TABLE,
+    Rules,
+    move_text,
+)
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.mahjong.tile import kind_name
+from suphx.games.mahjong.tile import ANKAN_MELD, kind_name
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 
@@ -36,6 +47,8 @@ GAME = "dazhong"
 SUFFIX, TEXT_SUFFIX = ".jsonl", ".txt"
 PART_SUFFIX = ".jsonl.part"
 """Of the records of a part of a match."""
+OUTCOMES = ("wins", "self_drawn", "deal_ins", "tings", "calls", "fan", "win_fan")
+"""Of a seat in a hand: 1 or 0, or a number of fan; a call is a meld with a discard of another seat."""
 _KINDS = {kind_name(kind): kind for kind in range(NUM_KINDS)}
 
 
@@ -52,6 +65,8 @@ class HandRecord:
     moves: tuple[int, ...]
     players: tuple[str, ...]
     """Who played, by seat; empty if nobody knows."""
+    outcomes: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
+    """What each seat did, by OUTCOMES, in a hand that was just played; empty if the record was read."""
 
     def __post_init__(self) -> None:
         if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
@@ -90,6 +105,9 @@ class HandRecord:
 
 def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> HandRecord:
     """Return the record of a hand at a table, finished or not."""
+    wins, calls = table["win_fan"] > 0, (table["meld_type"] > 0) & (table["meld_type"] != ANKAN_MELD)
+    self_drawn, deal_ins = wins & (table["loser"] == NO_SEAT), np.arange(NUM_SEATS) == table["loser"]
+    outcomes = (wins, self_drawn, deal_ins, table["ready"], calls.any(axis=1), table["fan"], table["win_fan"])
     return HandRecord(
         rules=rules,
         seed=int(table["seed"]),
@@ -97,6 +115,7 @@ def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> Hand
         wall=tuple((table["wall"] >> 2).tolist()),
         moves=tuple(table["moves"][: table["num_decisions"]].tolist()),
         players=tuple(players),
+        outcomes=tuple(map(tuple, np.array(outcomes).T.tolist())),
     )
 
 

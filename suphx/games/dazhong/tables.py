@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
-from suphx.games.dazhong.records import record_of
+from suphx.games.dazhong.records import OUTCOMES, HandRecord, record_of
 from suphx.games.dazhong.table import (
     EMPTY,
     ENDED,
@@ -26,7 +26,7 @@ from suphx.games.dazhong.table import (
 )
 from suphx.games.game import PlayedGame
 from suphx.games.mahjong.shanten import Suits, load_suits
-from suphx.games.scoring import SeatScoring
+from suphx.games.scoring import PLACE_COUNTERS, SeatScoring
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records, as_integers, check_in_range, index_fault
 
@@ -156,3 +156,25 @@ class DazhongScoring(SeatScoring):
     deals_per_task: int = 250
     deals_per_look: int = 100
     deals_per_lineup: int = 20
+    counters: tuple[str, ...] = (*PLACE_COUNTERS, *OUTCOMES)
+    ratios: Mapping[str, tuple[str, str]] = field(
+        default_factory=lambda: {
+            "average_placement": ("place", "games"),
+            "win_rate": ("wins", "games"),
+            "self_drawn_rate": ("self_drawn", "games"),
+            "deal_in_rate": ("deal_ins", "games"),
+            "ting_rate": ("tings", "games"),
+            "call_rate": ("calls", "games"),
+            "average_fan": ("fan", "games"),
+            "average_win_fan": ("win_fan", "wins"),
+        }
+    )
+
+    def count(self, record: HandRecord, player: str, places: Sequence[int]) -> list[int] | None:
+        """Return places and outcomes of ``player``, those of several seats together; None if he was not there."""
+        seats = [seat for seat, name in enumerate(record.players) if name == player]
+        rows = [
+            [*(places[seat] == place for place in range(1, NUM_SEATS + 1)), 1, places[seat], *record.outcomes[seat]]
+            for seat in seats
+        ]
+        return [sum(column) for column in zip(*rows, strict=True)] if rows else None

@@ -14,7 +14,7 @@ from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import choose_scripted
 from suphx.games.riichi.names import AGENTS
 from suphx.games.riichi.records.replay import GameRecorder
-from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS, game_row
+from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS, STATISTICS_RATIOS, game_row
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, NUM_ACTIONS
@@ -103,6 +103,7 @@ class RiichiScoring(SeatScoring):
     has_deals: bool = True
     table_options: Mapping[str, Any] = field(default_factory=lambda: {"has_draw_lanes": True})
     counters: tuple[str, ...] = STATISTICS_COLUMNS
+    ratios: Mapping[str, tuple[str, str]] = field(default_factory=lambda: STATISTICS_RATIOS)
 
     def count(self, record: Any, player: str, places: Sequence[int]) -> list[int] | None:
         """Return ``game_row``."""

@@ -34,7 +34,12 @@ def test_agents_are_compared_and_their_hands_viewed(tmp_path: Path, capsys: pyte
     hands, page = tmp_path / "hands", tmp_path / "page.html"
     words = ("evaluate", "--game", "dazhong", "--candidate", "fanfou_ba", "--opponent", "random", "--hanchans", "240")
     found = run(capsys, *words, "--points", "1", "0", "0", "0", "--runs", str(tmp_path), "--keep-games", str(hands))
-    assert found["points_difference"]["per_hanchan"] > 0.1
+    assert found["points_difference"]["per_game"] > 0.1
+    others = found["opponent_statistics"]
+    assert found["average_fan"] == pytest.approx(-3 * others["average_fan"])
+    assert 0 < found["self_drawn_rate"] < found["win_rate"] < found["ting_rate"] < 1
+    assert found["deal_in_rate"] + 3 * others["deal_in_rate"] <= 1
+    assert found["average_win_fan"] >= 6
     records = list(GAME.read_records(hands))
     assert [record.players.index("candidate") for record in records[:8]] == [0, 1, 2, 3, 0, 1, 2, 3]
     assert len(records) == 240
