@@ -101,6 +101,19 @@ def figures(metrics: dict[str, Any]) -> dict[str, Any]:
     return {"history": history, "test": metrics["test"]}
 
 
+def driver(arguments: str) -> list[str]:
+    """Return the command of a driver that trains: a process of its own, as a run is.
+
+    One that was connected to another cluster before would end new actors with what is left of its old handles, because
+    Ray gives the actors of each cluster the same ids.
+    """
+    names = "TWO, CheckpointLocation, Path, Slow, replace, train_on_workers, training"
+    return [
+        *(sys.executable, "-c"),
+        f"from tests.suphx_platform.ray.test_data_parallel import {names}\ntrain_on_workers({arguments})",
+    ]
+
+
 def train_without_ray(rank: int, folder: Path) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
@@ -180,17 +193,15 @@ def test_an_error_of_whoever_gets_the_reports_is_raised_when_the_training_has_en
 @pytest.mark.ray
 def test_a_killed_driver_goes_on_when_it_is_started_again(tmp_path: Path) -> None:
     folder = tmp_path / "killed"
-    names = "TWO, CheckpointLocation, Path, train_on_workers, training"
-    program = f"from tests.suphx_platform.ray.test_data_parallel import {names}\n"
-    program += f"train_on_workers(training(), Path({str(folder)!r}), TWO, CheckpointLocation({str(folder)!r}))"
-    driver = subprocess.Popen([sys.executable, "-c", program], cwd=REPOSITORY)
+    program = driver(f"training(), Path({str(folder)!r}), TWO, CheckpointLocation({str(folder)!r})")
+    process = subprocess.Popen(program, cwd=REPOSITORY)
     while not list(folder.glob("workers/checkpoint_*")):
-        assert driver.poll() is None, "the driver ended before its first checkpoint"
+        assert process.poll() is None, "the driver ended before its first checkpoint"
         time.sleep(0.05)
-    driver.kill()
-    driver.wait()
+    process.kill()
+    process.wait()
     assert not (folder / "metrics.json").exists()
-    subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True)
+    subprocess.run(program, cwd=REPOSITORY, check=True)
     spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
     found, plain = (json.loads((path / "metrics.json").read_text()) for path in (folder, tmp_path / "0"))
     assert figures(found) == figures(plain)
@@ -268,13 +279,17 @@ def test_two_workers_whose_nodes_end_end_like_two_plain_processes(
     """One node ends while its worker starts, trains, and has stored a checkpoint; a drained one is no failure."""
     monkeypatch.setenv("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S", "0.2")
     location = CheckpointLocation(str(tmp_path / "kept"))
-    ray_api.shutdown()  # that of other tests
+    reported, folder = tmp_path / "reported", tmp_path / "ray"
+    failures = 0 if way == "drained" else 4
     with ray_nodes("learner 1", "learner 2") as nodes:
         starts = partial(nodes.processes, "learner 2", "RayTrainWorker")
-        reports: list[Mapping[str, Any]] = []
-        ending = nodes.end_when("learner 2", way, (starts, lambda: bool(reports), location.has_checkpoints))
-        config = replace(TWO, max_failures=0 if way == "drained" else 4)
-        found = train_on_workers(training(Slow()), tmp_path / "ray", config, location, report=reports.append)
+        ending = nodes.end_when("learner 2", way, (starts, reported.exists, location.has_checkpoints))
+        program = driver(
+            f"training(Slow()), Path({str(folder)!r}), replace(TWO, max_failures={failures}), "
+            f"CheckpointLocation({location.path!r}), report=lambda _: Path({str(reported)!r}).touch()"
+        )
+        subprocess.run(program, cwd=REPOSITORY, check=True)
         ending.result(timeout=60)
     spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
-    assert figures(found) == figures(json.loads((tmp_path / "0" / "metrics.json").read_text()))
+    found, plain = (json.loads((path / "metrics.json").read_text()) for path in (folder, tmp_path / "0"))
+    assert figures(found) == figures(plain)
