@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from contextlib import suppress
+from functools import partial
 from multiprocessing import active_children
 
 import psutil
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=usable_cores())
     args = parser.parse_args()
     memory = Memory(args.hanchans)
-    runner = GameRunner(workers=args.workers, load=load_any_agent, progress=memory.advance)
+    runner = GameRunner(workers=args.workers, load=partial(load_any_agent, game="riichi"), progress=memory.advance)
     play_match(MatchSetup(args.candidate, args.opponent, seed=args.seed), args.hanchans, runner=runner)
     print(json.dumps({"bytes": memory.samples, "ratio": memory.samples[-1] / memory.samples[0]}, indent=2))
 

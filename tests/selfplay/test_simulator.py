@@ -32,7 +32,7 @@ class RowEngine:
         future.set_result([policy_outputs(observations) for observations in request])
         return future
 
-context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3)
+context = SimulatorContext(game="riichi", encoder="suphx", heads=(0,), run_seed=3)
 simulator = SelfPlaySimulator(SimulatorConfig(num_tables=512), context, RowEngine())
 peaks = []
 for _ in range(3):
@@ -93,7 +93,7 @@ def new_simulator(
 ) -> SelfPlaySimulator:
     if prediction is not None:
         others["new_reward"] = partial(GlobalReward, prediction)
-    context = SimulatorContext(encoder="mini", heads=(DISCARD_HEAD,), run_seed=3, index=index, **others)
+    context = SimulatorContext(game="riichi", encoder="mini", heads=(DISCARD_HEAD,), run_seed=3, index=index, **others)
     return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), context, engine)
 
 

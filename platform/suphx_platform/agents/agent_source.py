@@ -1,8 +1,8 @@
 """Where agents come from: names from outside this machine become addresses that ``load_agent`` takes.
 
 >>> source = AgentSource(MlflowStore(Path("runs")))
->>> source.fetch("models:/suphx@champion", folder)  # copies the nets into the folder
->>> source.fetch("ukeire", folder)  # "ukeire": nothing to do
+>>> source.fetch("models:/suphx@champion", folder, "riichi")  # copies the nets into the folder
+>>> source.fetch("ukeire", folder, "riichi")  # "ukeire": nothing to do
 """
 
 from __future__ import annotations

@@ -180,7 +180,9 @@ def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path)
                     MatchSetup(f"{nets}:sampled", opponent, seed=1, rules=tonpuu()),
                     8,
                     runner=GameRunner(
-                        workers=each, load=load_any_agent, kept=KeptResults(tmp_path / str(number) / name)
+                        workers=each,
+                        load=partial(load_any_agent, game="riichi"),
+                        kept=KeptResults(tmp_path / str(number) / name),
                     ),
                 ).to_json()
                 for name, each in (("one", 1), ("ray", workers))

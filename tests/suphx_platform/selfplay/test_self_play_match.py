@@ -43,7 +43,7 @@ def order(folder: Path, **changes: object) -> MatchOrder:
     save_keeper(folder)
     save_random(folder / "start")
     settings = {"opponent": "start", "policy": "argmax", "num_hanchans": 8, "num_deals": 0, "seed": 1, "workers": 1}
-    return MatchOrder(folder=folder, **{**settings, **changes})  # type: ignore[arg-type]
+    return MatchOrder(folder=folder, game="riichi", **{**settings, **changes})  # type: ignore[arg-type]
 
 
 def test_all_checkpoints_of_a_run_play_on_the_same_walls() -> None:
@@ -135,6 +135,7 @@ def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: 
     other = MatchOrder(
         folder=tmp_path, opponent="start", policy="argmax", num_hanchans=8, num_deals=0, seed=1, workers=1,
         keeps_games=True,
+        game="riichi",
     )  # fmt: skip
     other.play(note)
     assert len(counts) > 1
