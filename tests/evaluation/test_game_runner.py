@@ -70,7 +70,7 @@ def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("channels", "most"), [(8, 512), (640, 64)])
 def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: int, most: int) -> None:
     encoder = find_encoder("mini")
-    nets = random_policy_set(encoder.name, NetConfig(channels=channels, num_blocks=1), seed=1).nets
+    nets = random_policy_set(encoder.name, NetConfig(channels=channels, num_blocks=1), seed=1, game="riichi").nets
     seen = []
 
     def play_none(

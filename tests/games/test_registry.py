@@ -96,10 +96,10 @@ def test_decisions_are_numbered_and_named() -> None:
         assert kinds == load_game(name).decisions
         assert [(kind.number, kind.game) for kind in kinds] == [(number, name) for number in range(len(kinds))]
         assert len(set(decision_names(name))) == len(kinds)
-    assert decision_numbers(("kong", "discard")) == (0, 4)
+    assert decision_numbers(("kong", "discard"), "riichi") == (0, 4)
     for wrong in ((), ("discard", "discard"), ("landlord",)):
         with pytest.raises(ValueError, match="use one or more of discard, riichi, chow, pong, kong, each once"):
-            decision_numbers(wrong)
+            decision_numbers(wrong, "riichi")
 
 
 def test_a_record_is_known_by_its_beginning(tmp_path: Path) -> None:

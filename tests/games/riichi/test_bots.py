@@ -162,7 +162,7 @@ def mean_placement(logs: list[GameLog], name: str) -> float:
     return float(np.mean(places))
 
 
-@pytest.mark.parametrize("name", agent_names())
+@pytest.mark.parametrize("name", agent_names("riichi"))
 def test_scripted_agents_play_whole_games_by_the_rules(name: str) -> None:
     replayer = Replayer()
     for log in play([name], 8):

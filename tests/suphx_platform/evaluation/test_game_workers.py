@@ -127,7 +127,7 @@ def test_agents_arrive_as_they_left(nets: Path) -> None:
         assert (there[0], there[4]) == ("ukeire", "mjai-2:/bin/cat -u")
         assert not any(str(nets) in address for address in there)
         again = PackedAgents.pack(new_plan(addresses=there))
-        kinds = [type(load_any_agent(address)) for address in there]
+        kinds = [type(load_any_agent(address, "riichi")) for address in there]
         space = Path(there[1]).parent
     assert kinds == [ScriptedAgent, NetAgent, NetAgent, AdaptiveAgent, MjaiAgent]
     assert not space.exists()
@@ -140,9 +140,9 @@ def test_weak_nets_need_no_others_beside_them(tmp_path: Path) -> None:
     """As in the matches of self-play, whose folder has only what they need."""
     sent = packed(new_plan(addresses=(f"{save_random_weak(tmp_path)}:weak",)))
     with sent.unpacked() as (there,):
-        assert isinstance(load_any_agent(there), NetAgent)
+        assert isinstance(load_any_agent(there, "riichi"), NetAgent)
     (files,) = sent.files.values()
-    assert files.keys() == set(checkpoint_names(is_weak=True))
+    assert files.keys() == set(checkpoint_names(is_weak=True, game="riichi"))
 
 
 @pytest.fixture
