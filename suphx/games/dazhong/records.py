@@ -105,9 +105,12 @@ class HandRecord:
 
 def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> HandRecord:
     """Return the record of a hand at a table, finished or not."""
-    wins, calls = table["win_fan"] > 0, (table["meld_type"] > 0) & (table["meld_type"] != ANKAN_MELD)
-    self_drawn, deal_ins = wins & (table["loser"] == NO_SEAT), np.arange(NUM_SEATS) == table["loser"]
-    outcomes = (wins, self_drawn, deal_ins, table["ready"], calls.any(axis=1), table["fan"], table["win_fan"])
+    loser = int(table["loser"])
+    by_seat = zip(*(table[name].tolist() for name in ("ready", "meld_type", "fan", "win_fan")), strict=True)
+    outcomes = tuple(
+        (win > 0, win > 0 and loser == NO_SEAT, seat == loser, ready, not {0, ANKAN_MELD}.issuperset(melds), fan, win)
+        for seat, (ready, melds, fan, win) in enumerate(by_seat)
+    )
     return HandRecord(
         rules=rules,
         seed=int(table["seed"]),
@@ -115,7 +118,7 @@ def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> Hand
         wall=tuple((table["wall"] >> 2).tolist()),
         moves=tuple(table["moves"][: table["num_decisions"]].tolist()),
         players=tuple(players),
-        outcomes=tuple(map(tuple, np.array(outcomes).T.tolist())),
+        outcomes=outcomes,
     )
 
 
