@@ -140,7 +140,7 @@ def main():
     report = test(net, TEST_GAMES if MINUTES >= 1 else 16)
     place, interval = report.statistics.average_placement, report.statistics.intervals["average_placement"]
     print(f"mean place {place:.3f} ({interval.low:.3f} to {interval.high:.3f}) "
-          f"of {report.hanchans} games against random players")  # fmt: skip
+          f"of {report.games} games against random players")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -10,6 +10,10 @@ _LIMIT_FILE = Path("/sys/fs/cgroup/cpu.max")
 """Of a container's own control group (version 2): microseconds that it may use, or "max", and of how many."""
 
 
+class MachineError(ValueError):
+    """This machine has less than what was asked for; another one may have enough."""
+
+
 def usable_cores(limit_file: Path = _LIMIT_FILE) -> int:
     """Return the number of cores, at least 1: those that the process may run on, at most as many as its limit allows.
 

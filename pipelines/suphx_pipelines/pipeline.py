@@ -32,10 +32,9 @@ from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.initial_agent import initial_agent_stage
 from suphx_pipelines.stages.monte_carlo import learning_stage
 from suphx_pipelines.stages.oracle import oracle_stages
-from suphx_pipelines.stages.played_records import played_records_stage
 from suphx_pipelines.stages.playouts import playouts_stages
+from suphx_pipelines.stages.records import records_stage
 from suphx_pipelines.stages.reinforcement import entropy_study_stages, self_play_stage
-from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
 from suphx_pipelines.stages.supervised import curve_stages, summary_stages, supervised_stages
 from suphx_pipelines.viewer.riichi_games import PAGES
@@ -91,8 +90,7 @@ def _check_options(recipe: Recipe) -> None:
 
 def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     _check_options(recipe)
-    has_archive = "archive" in find_learning(recipe.game_name).options
-    games = records_stage() if has_archive else played_records_stage(recipe)
+    games = records_stage(recipe)
     plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
     self_play = [self_play_stage(recipe)] if plays_itself else []
     self_play += [*entropy_study_stages(recipe), *agent_comparison_stages(recipe), *oracle_stages(recipe)]

@@ -17,7 +17,7 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.report import report_page
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
-from suphx_pipelines.stages.riichi_records import COPIES_FILE, STORE_FOLDER
+from suphx_pipelines.stages.records import COPIES_FILE, STORE_FOLDER
 
 _RECORDS = "records"
 

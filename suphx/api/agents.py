@@ -44,7 +44,7 @@ class PolicyAgent:
     >>> def lowest_legal(observations, action_masks):  # a trained net goes here
     ...     return action_masks.argmax(axis=1)
     >>> report = play_match(PolicyAgent("lowest", lowest_legal), "random", num_hanchans=8, seed=1)
-    >>> report.candidate, report.hanchans
+    >>> report.candidate, report.games
     ('lowest', 8)
     """
 

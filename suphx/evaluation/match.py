@@ -195,53 +195,53 @@ class MatchReport:
 
     candidate: str
     opponent: str
-    hanchans: int
-    """Games with the candidate; four for each wall."""
-    walls: int
+    games: int
+    """With the candidate; four for each deal."""
+    deals: int
     seed: int
     statistics: PlayerStatistics
     opponent_statistics: PlayerStatistics
     placements: tuple[int, ...]
-    """Of the candidate, wall by wall, seat by seat: matches with the same walls can be compared. Several candidates in
-    a game: the sum of theirs."""
+    """Of the candidate, deal by deal, seat by seat: matches on the same deals can be compared. Several candidates in a
+    game: the sum of theirs."""
     difference: PairedDifference
     """Average placement of the candidate minus 2.5, that of equal agents; negative is better (measures.py)."""
     points: tuple[int, ...]
     """What first to fourth place are worth in ``points_difference``."""
     points_difference: PairedDifference
-    """The same in points for each hanchan; positive is better."""
+    """The same in points per game; positive is better."""
     seating: Seating = "1v3"
-    games: str = "hanchans"
+    unit: str = "games"
     """What people call the games."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and OPPONENT: games that they could not play to the end, which count as last place."""
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
-        note, widened = few_games_note(self.hanchans, self.games), widened_note(self.difference.interval.is_widened)
+        note, widened = few_games_note(self.games, self.unit), widened_note(self.difference.interval.is_widened)
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
         stronger, weaker = (self.candidate, self.opponent) if mean < 0 else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
         figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
-        return f"{claim}: {figures} over {self.hanchans:,} {self.games}{note}{widened}"
+        return f"{claim}: {figures} over {self.games:,} {self.unit}{note}{widened}"
 
     def figures_text(self) -> str:
         """Return both differences in words."""
-        places, points, game = self.difference, self.points_difference, self.games.removesuffix("s")
+        places, points, game = self.difference, self.points_difference, self.unit.removesuffix("s")
         return (
             f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
             f"{points.mean:+.1f} points per {game} ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
-            f"over {self.hanchans:,} {self.games}{widened_note(places.interval.is_widened)}"
+            f"over {self.games:,} {self.unit}{widened_note(places.interval.is_widened)}"
         )
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
         return {
-            **{name: getattr(self, name) for name in ("candidate", "opponent", "hanchans", "walls", "seed")},
+            **{name: getattr(self, name) for name in ("candidate", "opponent", "games", "deals", "seed")},
             **{name: value for name, value in self.statistics.to_json().items() if name not in ("player", "games")},
             "paired_difference": self.difference.to_json("average_placement"),
-            "points_difference": {"points": list(self.points), **self.points_difference.to_json("per_hanchan")},
+            "points_difference": {"points": list(self.points), **self.points_difference.to_json("per_game")},
             "seating": self.seating,
             "forfeits": self.forfeits.to_json(AGENT_NAMES),
             "opponent_statistics": self.opponent_statistics.to_json(),
@@ -274,39 +274,39 @@ class SeatingsReport:
 
 def play_match(
     setup: MatchSetup,
-    num_hanchans: int,
+    num_games: int,
     *,
     seating: Seating = "1v3",
     points: tuple[int, ...] = PHOENIX_POINTS,
     runner: GameRunner = ONE_PROCESS,
     tell: Tell = lambda text: None,
 ) -> MatchReport:
-    """Play ``num_hanchans`` games of the candidate, a multiple of 4 and at least 8, in a game of four seats.
+    """Play ``num_games`` games of the candidate, a multiple of 4 and at least 8, in a game of four seats.
 
     ``points`` are those of first to fourth place, for the difference in points. ``tell`` gets the placement so far
     whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
     """
-    check_hanchans(num_hanchans)
+    check_hanchans(num_games)
     scoring = load_game(setup.game).scoring
     if isinstance(scoring, SideScoring):
         raise ValueError(f"{setup.game} has two sides: play_side_match plays it")
     measure = points_measure(points)
-    num_walls = num_hanchans // SEATS
+    num_deals = num_games // SEATS
     blocks: list[PlayedDeals] = []
-    for block in play_deals(setup, num_walls, seating=seating, runner=runner):
+    for block in play_deals(setup, num_deals, seating=seating, runner=runner):
         blocks.append(block)
         walls = np.concatenate([each.placements for each in blocks])
         average = average_placement(walls.sum(axis=0).tolist())
         tell(f"average placement {average:.2f} after {SEATS * len(walls):,} {scoring.games}")
     blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
-    clusters = np.repeat(np.arange(num_walls), SEATS)
+    clusters = np.repeat(np.arange(num_deals), SEATS)
     counted = {"counters": scoring.counters or PLACE_COUNTERS, "ratios": scoring.ratios, "clusters": clusters}
     return MatchReport(
         candidate=setup.names[0],
         opponent=setup.names[1],
-        hanchans=num_hanchans,
-        walls=num_walls,
+        games=num_games,
+        deals=num_deals,
         seed=setup.seed,
         statistics=summarise_rows(rows, AGENT_NAMES[CANDIDATE], **counted),
         opponent_statistics=summarise_rows(opponent_rows, AGENT_NAMES[OPPONENT], **counted),
@@ -315,24 +315,24 @@ def play_match(
         points=points,
         points_difference=_difference(rows, measure, seating, clusters),
         seating=seating,
-        games=scoring.games,
+        unit=scoring.games,
         forfeits=Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits),
     )
 
 
 def play_seatings(
     setup: MatchSetup,
-    num_hanchans: int,
+    num_games: int,
     choice: SeatingChoice,
     *,
     points: tuple[int, ...] = PHOENIX_POINTS,
     runner: GameRunner = ONE_PROCESS,
     tell: Tell = lambda text: None,
 ) -> SeatingsReport:
-    """Play a match of ``num_hanchans`` games in each seating of ``choice``; the rest as in ``play_match``."""
+    """Play a match of ``num_games`` games in each seating of ``choice``; the rest as in ``play_match``."""
     return SeatingsReport(
         tuple(
-            play_match(setup, num_hanchans, seating=seating, points=points, runner=runner, tell=tell)
+            play_match(setup, num_games, seating=seating, points=points, runner=runner, tell=tell)
             for seating in chosen_seatings(choice)
         )
     )
@@ -423,7 +423,7 @@ class SideReport:
     def to_json(self) -> dict[str, Any]:
         """Return all figures by name, and who forfeited games."""
         figures = {name: figure.to_json() for name, figure in self.figures.items()}
-        return {**figures, "forfeits": self.forfeits.to_json(AGENT_NAMES)}
+        return {"games": 2 * self.deals, "deals": self.deals, **figures, "forfeits": self.forfeits.to_json(AGENT_NAMES)}
 
 
 def play_side_match(

@@ -13,8 +13,8 @@ Seating = Literal["1v3", "2v2", "3v1"]
 """Candidates against opponents at a table (measures.py)."""
 SeatingChoice = Literal["1v3", "2v2", "3v1", "all"]
 """One seating, or all of them one after the other."""
-MeasureName = Literal["placement", "points"]
-"""What an agent may be judged by (measures.py)."""
+MeasureName = Literal["placement", "points", "share"]
+"""What an agent may be judged by (measures.py); share: in games of two sides."""
 PHOENIX_POINTS = (90, 45, 0, -135)
 """Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
 

@@ -9,12 +9,11 @@ seats it is on one scale for all seatings: that of one candidate among three opp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import numpy as np
 
 from suphx.evaluation.match_config import (
-    MAX_HANCHANS,
     MIN_CLUSTERS,
     PHOENIX_POINTS,
     SEATS,
@@ -38,7 +37,7 @@ EQUAL_SHARE = 0.5
 class Measure:
     """What counts of a table: places, of which fewer are better, or points by place or games won: more are better."""
 
-    name: MeasureName | Literal["share"]
+    name: MeasureName
     by_place: tuple[int, ...]
     """What first, second, … place are worth."""
     candidates: int = 1
@@ -86,7 +85,7 @@ class Measure:
     @property
     def unit(self) -> str:
         """What differences are counted in."""
-        return {"placement": "places", "points": "points per hanchan", "share": "of the games won"}[self.name]
+        return {"placement": "places", "points": "points per game", "share": "of the games won"}[self.name]
 
     def amount(self, difference: float) -> str:
         """Return in words how much better somebody is."""
@@ -118,44 +117,23 @@ def points_measure(points: tuple[int, ...]) -> Measure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideTestConfig:
-    """What a match of two sides decides, and how sure the decision is."""
-
-    difference: Annotated[float, Range(0, EQUAL_SHARE, "neither")] = 0.02
-    """The difference that matters in the share of games won, above 0 and below 0.5: with 0.02, 52 instead of 50 % of
-    the games. A smaller one needs more decks. A candidate that is better by less may or may not pass."""
-    error: Annotated[float, Range(0, 0.5, "neither")] = 0.01
-    """Share of wrong decisions, at most: equal agents that pass, and agents better by ``difference`` that do not."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    @property
-    def gains(self) -> tuple[Measure, ...]:
-        """What is measured; the first one decides."""
-        return (SHARE,)
-
-    def test(self) -> SequentialTest:
-        """Return the test that decides."""
-        return SequentialTest(self.gains[0].scale, self.difference, self.error)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialConfig:
-    """What a match of four seats decides, and how sure the decision is."""
+    """What a match decides, and how sure the decision is."""
 
-    difference: Annotated[float, Range(0, 10_000, "right")] = 0.1
-    """The difference that matters, above 0: in places, or in points per hanchan if ``decides`` is points. A smaller one
-    needs more games (docs/evaluation.md). A candidate that is better by less may or may not pass."""
+    difference: Annotated[float, Range(0, 10_000)] = 0.0
+    """The difference that matters, 0 = 0.1 places or 0.02 of the games: in places, in points per game if ``decides`` is
+    points, and in a game of two sides in the share of games won (with 0.02, 52 instead of 50 % of the games). A smaller
+    one needs more games (docs/evaluation.md). A candidate that is better by less may or may not pass."""
     error: Annotated[float, Range(0, 0.5, "neither")] = 0.01
     """Share of wrong decisions, at most: equal agents that pass, and agents better by ``difference`` that do not."""
     decides: MeasureName = "placement"
-    """What decides: the average placement, or points. Both are reported."""
+    """What decides: the average placement, or points; both are reported. In a game of two sides it is share, that of
+    the games won."""
     points: tuple[Annotated[int, Range(-1_000_000, 1_000_000)], ...] = PHOENIX_POINTS
-    """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan."""
+    """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan. Not for two sides."""
     seating: SeatingChoice = "1v3"
     """Candidates against opponents at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three. all:
-    1v3 decides, and after a pass there is a match on new walls in each of the three."""
+    1v3 decides, and after a pass there is a match on new walls in each of the three. Not in games of two sides."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -166,41 +144,37 @@ class SequentialConfig:
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
         best = self.gains[0].best_difference
-        if self.difference >= best:
+        if not 0 < self.gain < best:
             points = ", or set decides to points" if self.decides == "placement" else ""
             raise ValueError(
-                f"difference is {self.difference:g}: use a number below {best:g}, the difference of an agent that "
-                f"always comes first{points}"
+                f"difference is {self.difference:g}: use a number above 0 and below {best:g}, the difference of an "
+                f"agent that always comes first{points}"
             )
 
     @property
-    def deciding_seating(self) -> Seating:
-        """The seating of the match that decides."""
-        return chosen_seatings(self.seating)[0]
+    def gain(self) -> float:
+        """The difference that matters, also if it is not given."""
+        return self.difference or _USUAL_GAINS.get(self.decides, 0.0)
+
+    @property
+    def deciding_seating(self) -> Seating | None:
+        """The seating of the match that decides; None in a game of two sides."""
+        return None if self.decides == "share" else chosen_seatings(self.seating)[0]
 
     @property
     def gains(self) -> tuple[Measure, ...]:
         """What is measured; the first one decides."""
+        if self.deciding_seating is None:
+            return (SHARE,)
         measures = (PLACEMENT, points_measure(self.points))[:: -1 if self.decides == "points" else 1]
         return tuple(replace(measure, candidates=int(self.deciding_seating[0])) for measure in measures)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""
-        return SequentialTest(self.gains[0].scale, self.difference, self.error)
+        return SequentialTest(self.gains[0].scale, self.gain, self.error)
 
 
-TestConfig: TypeAlias = SequentialConfig | SideTestConfig
-MIN_HANCHANS = SEATS * FIRST_LOOK
-"""Fewer have no look, so they decide nothing."""
-
-
-def check_budget(hanchans: int) -> None:
-    """Raise ValueError for a budget that allows no decision."""
-    if not MIN_HANCHANS <= hanchans <= MAX_HANCHANS or hanchans % SEATS:
-        raise ValueError(
-            f"{hanchans} hanchans: use a multiple of {SEATS} (the seats), {MIN_HANCHANS} (for a decision) to "
-            f"{MAX_HANCHANS:,}"
-        )
+_USUAL_GAINS: dict[MeasureName, float] = {"placement": 0.1, "share": 0.02}
 
 
 def check_deals(deals: int, fresh_deals: int, name: str = "deal") -> None:

@@ -27,7 +27,7 @@ from suphx.evaluation.match import (
     play_side_match,
 )
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.measures import SideTestConfig, TestConfig, check_deals
+from suphx.evaluation.measures import SequentialConfig, check_deals
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     Decision,
@@ -38,6 +38,7 @@ from suphx.evaluation.sequential_test import (
 )
 from suphx.evaluation.statistics import LEVEL, Interval
 from suphx.games.registry import load_game
+from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I64
 
 FRESH_FOLDER = "fresh"
@@ -75,23 +76,14 @@ class SequentialOutcome:
     intervals: dict[str, Interval]
     """Always-valid 95 % interval of each measure: of the differences ``placement`` and ``points``, or of ``share``."""
 
-    @property
-    def hanchans(self) -> int:
-        """Games that decided, in a game of four seats."""
-        return SEATS * self.deals
-
-    @property
-    def expected_hanchans(self) -> float:
-        """How many more games the decision takes on average, in a game of four seats."""
-        return SEATS * self.expected_deals
-
-    def note(self) -> str:
-        """Return the state in a few words, for a progress line."""
+    def note(self, scoring: SeatScoring | SideScoring) -> str:
+        """Return the state in a few words, for a progress line; ``scoring``: of the game."""
         if share := self.intervals.get("share"):
-            known, left = f"{share.low:.1%} to {share.high:.1%} of the games won", f"{self.expected_deals:,.0f} decks"
+            known = f"{share.low:.1%} to {share.high:.1%} of the games won"
         else:
-            places, left = self.intervals["placement"], f"{self.expected_hanchans:,.0f} hanchans"
+            places = self.intervals["placement"]
             known = f"placement {places.low:+.3f} to {places.high:+.3f}"
+        left = f"{scoring.games_per_deal * self.expected_deals:,.0f} {scoring.games}"
         more = "" if math.isinf(self.expected_deals) else f", about {left} left"
         return f"{known}, ratio {self.log_likelihood_ratio:+.1f} of ±{self.bound:.1f}{more}"
 
@@ -104,7 +96,7 @@ class MatchWatch:
     False
     """
 
-    def __init__(self, config: TestConfig, max_deals: int) -> None:
+    def __init__(self, config: SequentialConfig, max_deals: int) -> None:
         self.max_deals = max_deals
         self._gains = config.gains
         self._test = config.test()
@@ -153,7 +145,7 @@ class SequentialReport:
     candidate: str
     opponent: str
     seed: int
-    config: TestConfig
+    config: SequentialConfig
     outcome: SequentialOutcome
     fresh: MatchReport | SideReport | None
     """Played only after a pass, in the seating that decided: its difference is the one to publish."""
@@ -161,59 +153,54 @@ class SequentialReport:
     """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of candidate (0) and opponent (1), on the deals that decided and on the new ones."""
-    games: str = "hanchans"
-    """What people call the games, of four seats."""
+    scoring: SeatScoring | SideScoring
+    """Of the game."""
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
-        outcome, decides = self.outcome, self.config.gains[0]
-        is_sides = isinstance(self.config, SideTestConfig)
-        unit, factor = ("decks", 1) if is_sides else (self.games, SEATS)
-        number, left = factor * outcome.deals, factor * outcome.expected_deals
+        outcome, decides, scoring = self.outcome, self.config.gains[0], self.scoring
+        number, left = (scoring.games_per_deal * deals for deals in (outcome.deals, outcome.expected_deals))
         claim = {
             "better": f"{self.candidate} is better than {self.opponent}",
-            "not_better": (
-                f"{self.candidate} is not better than {self.opponent} by {decides.amount(self.config.difference)}"
-            ),
+            "not_better": f"{self.candidate} is not better than {self.opponent} by {decides.amount(self.config.gain)}",
             "undecided": f"undecided whether {self.candidate} is better than {self.opponent}",
         }[outcome.decision]
         interval = f"always-valid 95 % interval {decides.text(outcome.intervals[decides.name])}"
-        text = f"{claim}: decided after {number:,} {unit} ({interval})"
+        text = f"{claim}: decided after {number:,} {scoring.games} ({interval})"
         if outcome.decision == "undecided":
-            text = f"{claim}: {number:,} {unit} played, about {left:,.0f} more needed ({interval})"
+            text = f"{claim}: {number:,} {scoring.games} played, about {left:,.0f} more needed ({interval})"
         if self.fresh is None:
             return text
         others = "".join(f"; {match.seating}: {match.figures_text()}" for match in self.other_seatings)
-        return f"{text}; on new {'decks' if is_sides else 'walls'} {self.fresh.figures_text()}{others}"
+        return f"{text}; on new {scoring.deal}s {self.fresh.figures_text()}{others}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
-        outcome, config = self.outcome, self.config
+        outcome, config, per_deal = self.outcome, self.config, self.scoring.games_per_deal
         intervals = {name: interval.ends for name, interval in outcome.intervals.items()}
         values: dict[str, Any] = {
             "verdict": outcome.decision,
-            "difference": config.difference,
+            "games": per_deal * outcome.deals,
+            "deals": outcome.deals,
+            "difference": config.gain,
             "error": config.error,
+            "decides": config.decides,
             "log_likelihood_ratio": outcome.log_likelihood_ratio,
             "bound": outcome.bound,
+            "expected_games": per_deal * outcome.expected_deals,
             "always_valid_interval": intervals[config.gains[0].name],
+            "always_valid_intervals": intervals,
             "forfeits": self.forfeits.to_json(AGENT_NAMES),
+            "fresh_match": None if self.fresh is None else self.fresh.to_json(),
         }
-        if isinstance(config, SideTestConfig):
-            fresh = {"decks": self.fresh.deals, **self.fresh.to_json()} if isinstance(self.fresh, SideReport) else None
-            return values | {"decks": outcome.deals, "expected_decks": outcome.expected_deals, "fresh_match": fresh}
+        if config.deciding_seating is None:
+            return values
         return values | {
             "candidate": self.candidate,
             "opponent": self.opponent,
             "seed": self.seed,
-            "hanchans": outcome.hanchans,
-            "walls": outcome.deals,
-            "decides": config.decides,
             "seating": config.seating,
             "points": list(config.points),
-            "expected_hanchans": outcome.expected_hanchans,
-            "always_valid_intervals": intervals,
-            "fresh_match": None if self.fresh is None else self.fresh.to_json(),
             "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
         }
 
@@ -223,7 +210,7 @@ Look = Callable[[SequentialOutcome], None]
 
 def play_sequential_match(
     setup: MatchSetup,
-    config: TestConfig,
+    config: SequentialConfig,
     *,
     max_deals: int,
     fresh_deals: int,
@@ -232,15 +219,14 @@ def play_sequential_match(
 ) -> SequentialReport:
     """Play until ``config`` decides, at most ``max_deals`` deals, and after a pass ``fresh_deals`` new ones.
 
-    ``config`` fits the scoring of the game: ``SequentialConfig`` for four seats, ``SideTestConfig`` for two sides. With
-    the seating ``all`` the new deals are played in each of the three seatings.
-    The result does not depend on the workers, nor on kills if ``runner.kept`` has the finished parts. ``tell`` gets the
-    state after each look; ``runner.records`` may also get games that had begun before the decision.
-    Errors as for ``play_match``. ValueError for numbers that ``check_deals`` refuses.
+    In a game of two sides ``config`` decides by ``share``. With the seating ``all`` the new deals are played in each of
+    the three seatings. The result does not depend on the workers, nor on kills if ``runner.kept`` has the finished
+    parts. ``tell`` gets the state after each look; ``runner.records`` may also get games that had begun before the
+    decision. Errors as for ``play_match``. ValueError for numbers that ``check_deals`` refuses.
     """
     scoring = load_game(setup.game).scoring
     check_deals(max_deals, fresh_deals, scoring.deal)
-    seating = "" if isinstance(config, SideTestConfig) else config.deciding_seating
+    seating = config.deciding_seating or ""
     watch = MatchWatch(config, last_look_within(max_deals))  # deals behind the last look could decide nothing
     size = scoring.deals_per_look
     tables = max(_LEAST_TABLES, size * scoring.games_per_deal)  # games in progress at the decision are lost
@@ -264,7 +250,7 @@ def play_sequential_match(
             kept=None if runner.kept is None else runner.kept.part(FRESH_FOLDER),
             records=None if runner.records is None else runner.records / FRESH_FOLDER,
         )
-        if isinstance(config, SideTestConfig):
+        if config.decides == "share":
             fresh = (play_side_match(new, fresh_deals, deals_per_task=scoring.deals_per_look, runner=beside),)
         else:
             number = SEATS * fresh_deals
@@ -278,5 +264,5 @@ def play_sequential_match(
         fresh=fresh[0] if fresh else None,
         other_seatings=fresh[1:],
         forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
-        games=scoring.games,
+        scoring=scoring,
     )

@@ -14,7 +14,7 @@ import pytest
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.repository import REPOSITORY, tracked_files
 
 DOCUMENTS = tracked_files("*.md")
@@ -24,7 +24,6 @@ EVERY_RECIPE = (
     Recipe(name="any"),
     TournamentRecipe(name="any"),
     MonteCarloRecipe(name="any"),
-    SideTournamentRecipe(name="any"),
     FanfouRecipe(name="any"),
 )
 KEYS = {key for recipe in EVERY_RECIPE for key in flatten(to_table(recipe))}

@@ -34,7 +34,7 @@ SMALL = {
             "reinforcement.report_every=1",
         ),
     ),
-    "tournament": ("workers=1", "decision.hanchans=96", "decision.fresh_hanchans=24", "leaderboard.hanchans=40"),
+    "tournament": ("workers=1", "decision.games=96", "decision.fresh_games=24", "leaderboard.games=40"),
 }
 """Settings by the beginning of a command; they replace those of the page."""
 

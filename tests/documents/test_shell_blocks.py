@@ -73,7 +73,7 @@ SMALL = {
         *("learning.games=2", "learning.batches=1", "learning.max_rounds=1", "learning.evaluate_rounds=1"),
         *("learning.evaluate_decks=2", "learning.threads=1", "match.decks=4"),
     ),
-    "tournament doudizhu_tournament": ("leaderboard.decks=80", "workers=1"),
+    "tournament doudizhu_tournament": ("leaderboard.games=160", "workers=1"),
 }
 """Beginning of a command -> settings that replace those of the page and of its recipe."""
 FASTER = {

@@ -229,13 +229,13 @@ def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
     honest, lost = sequential("ukeire"), sequential(QUITTER)
     assert (honest.outcome.decision, lost.outcome.decision) == ("better", "not_better")
     assert lost.outcome.intervals["placement"].low > 0
-    assert lost.forfeits.counts == {0: lost.outcome.hanchans}
+    assert lost.forfeits.counts == {0: 4 * lost.outcome.deals}
 
 
 def test_forfeits_on_the_new_walls_are_told_too() -> None:
     report = sequential("ukeire", QUITTER)
     assert report.fresh is not None
-    assert report.forfeits.counts == {1: 3 * (report.outcome.hanchans + 24)}
+    assert report.forfeits.counts == {1: 3 * (4 * report.outcome.deals + 24)}
 
 
 def test_a_tournament_rates_a_forfeit_as_fourth_place() -> None:

@@ -38,13 +38,13 @@ def play(
 def test_a_clear_match_ends_early_and_new_walls_give_the_figure() -> None:
     report = play()
     assert report.outcome.decision == "better"
-    assert report.outcome.hanchans < 320
+    assert report.outcome.deals < 80
     assert report.outcome.log_likelihood_ratio >= report.outcome.bound
     assert isinstance(report.fresh, MatchReport)
     assert report.fresh.seed != report.seed
     assert report.fresh.difference.mean < 0 < report.fresh.points_difference.mean
     assert report.verdict().startswith("ukeire is better than tsumogiri: decided after")
-    assert json.loads(json.dumps(report.to_json()))["fresh_match"]["hanchans"] == 24
+    assert json.loads(json.dumps(report.to_json()))["fresh_match"]["games"] == 24
 
 
 class Elsewhere:
@@ -87,8 +87,8 @@ def test_equal_agents_are_not_better_and_play_no_fresh_match() -> None:
 
 def test_a_budget_may_end_undecided() -> None:
     report = play(difference=0.01)
-    assert (report.outcome.decision, report.outcome.hanchans, report.fresh) == ("undecided", 320, None)
-    assert report.outcome.expected_hanchans > 0
+    assert (report.outcome.decision, report.outcome.deals, report.fresh) == ("undecided", 80, None)
+    assert report.outcome.expected_deals > 0
     assert "more needed" in report.verdict()
 
 
@@ -108,7 +108,7 @@ def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -
     assert isinstance(report.fresh, MatchReport)
     assert report.fresh.to_json() == alone.to_json()["fresh_match"]
     assert [match.seating for match in report.other_seatings] == ["2v2", "3v1"]
-    assert all(match.difference.mean < 0 and match.hanchans == 24 for match in report.other_seatings)
+    assert all(match.difference.mean < 0 and match.games == 24 for match in report.other_seatings)
     assert {match.seed for match in report.other_seatings} == {report.fresh.seed}, "on the same new walls"
     values = json.loads(json.dumps(report.to_json()))
     assert (values["seating"], values["fresh_match"]["seating"]) == ("all", "1v3")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from suphx.evaluation.measures import SideTestConfig
+from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import always_valid_interval
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
@@ -85,7 +85,7 @@ def test_agents_that_play_alike_are_not_called_different_at_once() -> None:
 @pytest.mark.parametrize(("lost", "gained"), [(0.0, 0.04), (0.01, 0.05), (0.03, 0.07)])
 def test_agents_that_rarely_differ_are_not_judged_by_the_walls_on_which_they_do_not(lost: float, gained: float) -> None:
     """Better by what is tested: without ``MIN_DIFFERING``, 14, 6 and 2 % of these matches were decided wrongly."""
-    test = SideTestConfig(difference=0.02, error=0.01).test()
+    test = SequentialConfig(decides="share", difference=0.02, error=0.01).test()
     rng = np.random.default_rng(5)
     shares = [lost, 1 - lost - gained, gained]
     found = [decide(test, rng.choice([-1, 0, 1], 4_000, p=shares))[0] for _ in range(300)]
@@ -94,7 +94,7 @@ def test_agents_that_rarely_differ_are_not_judged_by_the_walls_on_which_they_do_
 
 
 def test_the_walls_that_are_expected_include_those_until_enough_differ() -> None:
-    test = SideTestConfig(difference=0.02, error=0.01).test()
+    test = SequentialConfig(decides="share", difference=0.02, error=0.01).test()
     alike = WallSums().with_walls([0] * 100)
     assert test.decide(alike) == "undecided"
     assert test.expected_walls(alike) == pytest.approx(-math.log(0.01) * 0.5 / 0.02 - 100)

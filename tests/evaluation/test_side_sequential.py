@@ -13,7 +13,7 @@ from benchmarks.sequential import MeasuredWalls, simulate_matches
 from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
-from suphx.evaluation.measures import SideTestConfig
+from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.sequential_test import FIRST_LOOK
 from suphx.games.doudizhu.table import Rules
@@ -29,7 +29,7 @@ def play(candidate: str, opponent: str, runner: GameRunner, told: list[Sequentia
     setup = MatchSetup(
         candidate, opponent, seed=0, game="doudizhu", rules=Rules(), first_deal=FIRST, first_fresh_deal=FIRST_FRESH
     )
-    config = SideTestConfig(difference=0.2, error=0.05)
+    config = SequentialConfig(decides="share", difference=0.2, error=0.05)
     return play_sequential_match(setup, config, max_deals=400, fresh_deals=30, runner=runner, tell=told.append)
 
 
@@ -47,7 +47,7 @@ def test_a_clear_match_ends_early_and_new_decks_give_the_figures(workers: int, t
     alone = play_side_match(MatchSetup("rule", "random", seed=0, game="doudizhu", first_deal=FIRST_FRESH), 30)
     assert report.fresh == alone
     values = json.loads(json.dumps(report.to_json()))
-    assert values["fresh_match"]["decks"] == 30
+    assert values["fresh_match"]["deals"] == 30
     assert values["fresh_match"]["share"]["mean"] == alone.figures["share"].mean
     played: list[float] = []
     found: list[float] = []
@@ -63,12 +63,12 @@ def test_equal_agents_are_not_better_and_play_no_new_decks() -> None:
     assert (report.outcome.decision, report.fresh) == ("not_better", None)
     assert report.outcome.deals < 400
     assert report.outcome.intervals["share"].low < 0.5 < report.outcome.intervals["share"].high
-    assert "of the games won, ratio" in report.outcome.note()
+    assert "of the games won, ratio" in report.outcome.note(report.scoring)
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.05])
 def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
-    config = SideTestConfig(difference=0.05, error=0.05)
+    config = SequentialConfig(decides="share", difference=0.05, error=0.05)
     decks = MeasuredWalls(np.repeat([-1, 0, 1], [30, 45, 25]), config.gains[0].scale).with_gain(gain)
     found = simulate_matches(config.test(), decks, matches=400, rng=np.random.default_rng(1))
     wrong = 1 - found.better if gain else found.better

@@ -60,7 +60,7 @@ def test_a_match_stops_when_it_is_decided() -> None:
     config = SequentialConfig(difference=0.3, error=0.05)
     report = play_sequential_match(SETUP, config, max_deals=1000, fresh_deals=6)
     assert report.outcome.decision == "better"
-    assert report.outcome.hanchans < 4000
+    assert report.outcome.deals < 1000
     assert report.fresh is not None
 
 
@@ -87,7 +87,7 @@ game = "toy"
 night = "1"
 workers = 1
 pool = { agents = ["random", "lowest", "highest", "greedy"], newest = 0 }
-leaderboard = { hanchans = 400, anchor = "random" }
+leaderboard = { games = 400, anchor = "random" }
 decision = { opponent = "random" }
 """
 

@@ -39,7 +39,7 @@ _END_OF_STYLE = """(() => {
 STAGES = ("supervised", "playouts", "reinforcement")
 _FIRST_NIGHT = 22
 NIGHT = (
-    *("--set", "leaderboard.hanchans=120", "--set", "decision.hanchans=480", "--set", "decision.fresh_hanchans=200"),
+    *("--set", "leaderboard.games=120", "--set", "decision.games=480", "--set", "decision.fresh_games=200"),
     *("--set", "decision.test.difference=0.2", "--set", "decision.test.error=0.05"),
 )
 """Settings of a night, so that it takes about a minute."""

@@ -106,13 +106,13 @@ JSON_KEYS = {
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "agents": "agents[name,about] nets[]",
     "evaluate": (
-        "candidate opponent hanchans seed placements[4] average_placement "
+        "candidate opponent games seed placements[4] average_placement "
         "paired_difference{average_placement,interval[2],is_widened} win_rate deal_in_rate opponent_statistics "
         "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),
     "evaluate --sequential": (
-        "candidate opponent seed verdict hanchans walls difference error decides seating log_likelihood_ratio bound "
-        "expected_hanchans always_valid_interval[2] always_valid_intervals{placement,points} forfeits "
+        "candidate opponent seed verdict games deals difference error decides seating log_likelihood_ratio bound "
+        "expected_games always_valid_interval[2] always_valid_intervals{placement,points} forfeits "
         "fresh_match{average_placement,paired_difference{average_placement,interval[2]}} seconds"
     ),
     "evaluate --deals": (
@@ -120,14 +120,15 @@ JSON_KEYS = {
         "paired_difference{points_per_kyoku,interval[2],is_widened,is_significant} seconds"
     ),
     "evaluate --decks": (
-        "game candidate opponent decks seed outcome share{mean,interval[2],is_widened} points{mean,interval[2]} "
+        "game candidate opponent games deals seed outcome share{mean,interval[2],is_widened} points{mean,interval[2]} "
         "wp_SIDE{mean,interval[2]} adp_SIDE{mean,interval[2]} seconds"
     ),
     "evaluate --decks --sequential": (
-        "game candidate opponent seed verdict decks difference error always_valid_interval[2] log_likelihood_ratio "
-        "bound expected_decks fresh_match{decks,share{mean,interval[2]},points{mean,interval[2]}} seconds"
+        "game candidate opponent seed verdict games deals difference error decides log_likelihood_ratio bound "
+        "expected_games always_valid_interval[2] fresh_match{games,share{mean,interval[2]},"
+        "points{mean,interval[2]}} seconds"
     ),
-    "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
+    "tournament": "agents{name:{rating,interval,games}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",
     "bench simulator": (
         "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling"

@@ -16,13 +16,12 @@ from suphx.evaluation.match_config import (
     MIN_DEALS,
     PHOENIX_POINTS,
     SEATS,
-    MeasureName,
     SeatingChoice,
     check_hanchans,
     check_side_deals,
     chosen_seatings,
 )
-from suphx.games.registry import GAMES, agent_names, find_decisions, find_game, game_of_agents
+from suphx.games.registry import GAMES, agent_names, find_decisions, find_game, game_of_agents, load_game
 from suphx_cli.arguments import UsageError, add_command, check_source_of_runs, checked_options, given_options, resumable
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_whole_games
 from suphx_platform.console.table_text import label, value_text
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from suphx.evaluation.game_runner import GameRunner
     from suphx.evaluation.kept_results import KeptResults
     from suphx.evaluation.match import MatchReport, MatchSetup, SeatingsReport, SideReport
-    from suphx.evaluation.measures import TestConfig
+    from suphx.evaluation.measures import SequentialConfig
     from suphx.evaluation.sequential import SequentialOutcome, SequentialReport
     from suphx.evaluation.statistics import Interval
     from suphx_cli.arguments import Subparsers
@@ -138,7 +137,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         hanchans=1000,
         sequential={"type": float},
         error={"type": float},
-        decides={"choices": get_args(MeasureName)},
+        decides={"choices": ("placement", "points")},
         points={"type": int, "nargs": 4},
         seating={"choices": get_args(SeatingChoice), "default": "1v3"},
         seed=0,
@@ -165,7 +164,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("importing"):
         from suphx.evaluation.game_runner import GameRunner
         from suphx.evaluation.match import MatchSetup, SideReport
-        from suphx.games.registry import load_game
         from suphx_pipelines.kept_match import kept_match, match_of, saved_text
         from suphx_platform.agents.agent_loading import match_agents
         from suphx_platform.agents.agent_source import AgentSource
@@ -227,7 +225,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if has_sides:
         head = {"game": name, "candidate": args.candidate, "opponent": args.opponent, "seed": args.seed}
     if isinstance(report, SideReport):
-        head |= {"decks": report.deals, "outcome": report.outcome}
+        head |= {"outcome": report.outcome}
     if console.is_json:
         return {**head, **report.to_json(), "seconds": seconds}
     values = _shown(report)
@@ -246,9 +244,9 @@ def _length(args: argparse.Namespace, has_sides: bool) -> int:
     return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
 
 
-def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> TestConfig | None:
+def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> SequentialConfig | None:
     """Return what a sequential match decides, None of another; ValueError for options that are wrong or do not fit."""
-    from suphx.evaluation.measures import SequentialConfig, SideTestConfig, check_budget, check_deals, points_measure
+    from suphx.evaluation.measures import SequentialConfig, check_deals, points_measure
 
     if has_sides:
         for option in given_options(args, _SEAT_OPTIONS):
@@ -277,14 +275,15 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Te
         for option in given:
             raise ValueError(f"--{option} is for a match that stops once it is decided: add --sequential DIFFERENCE")
         return None
+    if args.sequential <= 0:
+        raise ValueError(f"--sequential is {args.sequential:g}: use a difference above 0")
     if not has_sides:
-        config = SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
-        check_budget(args.hanchans)
-        return config
+        check_deals(args.hanchans // SEATS, _FRESH_HANCHANS // SEATS, "wall")
+        return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
     if args.keep_games is not None:
         raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
     check_deals(number, _FRESH_DECKS, "deck")
-    return SideTestConfig(difference=args.sequential, **given)
+    return SequentialConfig(difference=args.sequential, decides="share", **given)
 
 
 def _points(args: argparse.Namespace) -> tuple[int, ...]:
@@ -293,7 +292,7 @@ def _points(args: argparse.Namespace) -> tuple[int, ...]:
 
 
 def _play(
-    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, test: TestConfig | None
+    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, test: SequentialConfig | None
 ) -> Report:
     """Play games, single deals, or games until they decide."""
     from suphx.evaluation.deal_match import play_deal_match
@@ -301,19 +300,20 @@ def _play(
     from suphx.evaluation.sequential import play_sequential_match
 
     has_sides = find_game(setup.game).has_sides
+    scoring = load_game(setup.game).scoring
     number, tell = _length(args, has_sides), partial(bar.advance, 0)
     if args.deals is not None:
         return play_deal_match(setup, args.deals, runner=runner)
     if test is not None:
-        games_per_deal, fresh = (1, _FRESH_DECKS) if has_sides else (SEATS, _FRESH_HANCHANS)
+        per_deal, fresh = (1, _FRESH_DECKS) if has_sides else (SEATS, _FRESH_HANCHANS)
 
         def note_look(outcome: SequentialOutcome) -> None:
             """Show a look; after a pass there are games on new deals instead of what is left."""
-            bar.advance(0, outcome.note())
+            bar.advance(0, outcome.note(scoring))
             if outcome.decision == "better":
                 bar.expect(fresh * (1 if has_sides else len(chosen_seatings(args.seating))))
 
-        deals = {"max_deals": number // games_per_deal, "fresh_deals": fresh // games_per_deal}
+        deals = {"max_deals": number // per_deal, "fresh_deals": fresh // per_deal}
         return play_sequential_match(setup, test, **deals, runner=runner, tell=note_look)
     if has_sides:
         return play_side_match(setup, number, runner=runner, tell=tell)
@@ -339,17 +339,16 @@ def _shown(report: Report) -> dict[str, Any]:
             **_widened(interval=report.difference.interval),
         }
     if isinstance(report, SideReport):
-        return {"figures": _side_figures(report)}
+        return {"decks": report.deals, "figures": _side_figures(report)}
     if not isinstance(report, SequentialReport):
         return _shown_matches(*report.matches)
     outcome, values = report.outcome, report.to_json()
-    unit, shown = ("hanchans", report.games) if "hanchans" in values else ("decks", "decks")
     rows: dict[str, object] = {
         "verdict": outcome.decision,
-        shown: values[unit],
+        report.scoring.games: values["games"],
         "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
         "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
-        f"expected_{shown}": math.ceil(values[f"expected_{unit}"]),
+        f"expected_{report.scoring.games}": math.ceil(values["expected_games"]),
         **{f"always_valid_{name}_interval": interval.ends for name, interval in outcome.intervals.items()},
     }
     if report.fresh is None:
@@ -383,8 +382,8 @@ def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, objec
         }
 
     rows = {
-        report.games: report.hanchans,
-        "walls": report.walls,
+        report.unit: report.games,
+        "walls": report.deals,
         "seed": report.seed,
         **differences(report),
         "figures": [

@@ -85,19 +85,21 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
 
 def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Return which recipe would be run; ValueError if it, or its records, cannot be."""
+    """Return which recipe would be run; ValueError if it, its records or files that it names cannot be used."""
+    from suphx.usable_cores import MachineError
     from suphx_pipelines.recipe.recipe_kind import check_memory, load_run_recipe
 
     recipe = load_run_recipe(args.recipe, args.overrides)
-    try:
-        check_memory(recipe)
-    except ValueError as error:  # the run may be for another machine, as in the chart's check of a recipe
-        console.warn(str(error))
     _check_given_records(args.records, recipe)
     with console.activity("importing"):
         from suphx_pipelines.pipeline import pipeline_stages
-    stages = [stage.name for stage in pipeline_stages(recipe)]
-    return {"dry_run": "valid", "recipe": recipe.name, "stages": stages}
+    stages = pipeline_stages(recipe)
+    for check in (check_memory, *(stage.check for stage in stages if stage.check is not None)):
+        try:
+            check(recipe)
+        except MachineError as error:  # the run may be for another machine, as in the chart's check of a recipe
+            console.warn(str(error))
+    return {"dry_run": "valid", "recipe": recipe.name, "stages": [stage.name for stage in stages]}
 
 
 def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:

@@ -44,29 +44,26 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the tournament; ValueError for a bad recipe or unknown agents."""
-    from suphx.games.registry import DEFAULT_GAME, agent_names
+    from suphx.games.registry import agent_names
     from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
-    from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 
     recipe: Any = load_tournament_recipe(args.recipe, args.overrides)
-    if isinstance(recipe, TournamentRecipe):
-        game = recipe.game or DEFAULT_GAME
-        scripted = agent_names(game)
-        for key, agents in (("pool.agents", recipe.pool.agents), ("decision.opponent", [recipe.decision.opponent])):
-            for agent in agents:
-                try:
-                    if agent and agent not in scripted:
-                        check_agent(agent, game)
-                except ValueError as error:
-                    raise ValueError(f"{key}: {error}") from error
-    if args.dry_run:
-        return {"dry_run": "valid", "recipe": recipe.name}
-    check_output_folder(args.runs, "--runs")
+    scripted = agent_names(recipe.game_name)
+    for key, agents in (("pool.agents", recipe.pool.agents), ("decision.opponent", [recipe.decision.opponent])):
+        for agent in agents:
+            try:
+                if agent and agent not in scripted:
+                    check_agent(agent, recipe.game_name)
+            except ValueError as error:
+                raise ValueError(f"{key}: {error}") from error
     place = recipe.pool.newest_from if recipe.pool.newest else ""
     if place and not place.startswith("s3://") and not Path(place).is_dir():
         raise ValueError(
             f"pool.newest_from is {place}, which is no folder: name a folder of runs, or s3://bucket/prefix"
         )
+    if args.dry_run:
+        return {"dry_run": "valid", "recipe": recipe.name}
+    check_output_folder(args.runs, "--runs")
     with console.activity("importing"):
         from suphx_pipelines.tournament.tournament import run_tournament
     with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):

@@ -25,7 +25,7 @@ WINDS = {"tonpuu": 1, "hanchan": 2}
 
 
 class RiichiTable:
-    """A ``TableGame``."""
+    """Everything that play at a table asks of riichi."""
 
     name = "riichi"
     max_seed = MAX_SEED

@@ -5,7 +5,7 @@
 >>> game.keep()  # now and then
 >>> record = game.finish()  # when game.session.is_over
 
-What it needs of the game is a ``TableGame`` (``riichi_table.py``).
+What it needs of the game is in ``riichi_table.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -30,6 +30,11 @@ from suphx.games.game import Agent
 from suphx.games.registry import load_game
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.rollout import GameFollower
+
+if TYPE_CHECKING:
+    from suphx.games.riichi.play import GameSession
+    from suphx.kernel.record import Records
+    from suphx_pipelines.play.riichi_table import RiichiTable
 
 SUFFIX = ".unfinished"
 _MAX_NAME = 20
@@ -43,10 +48,6 @@ AGENT_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
 def reason_of(error: BaseException) -> str:
     """Return why something failed: never an empty text."""
     return str(error) or type(error).__name__
-
-
-TableGame: TypeAlias = Any
-"""What play at a table needs of a game, such as ``RiichiTable``; ``VIEWS`` has its page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class PlayConfig:
 class Agents:
     """Gives each table its agent. Nets are loaded once; an agent that remembers a game is loaded for every table."""
 
-    def __init__(self, game: TableGame, address: str, load: Callable[[str], Agent]) -> None:
+    def __init__(self, game: RiichiTable, address: str, load: Callable[[str], Agent]) -> None:
         """``load`` returns the agent of ``address``, which people see as its name; its errors are raised here."""
         self.game, self._address, self._load = game, address, load
         first = load(address)
@@ -94,7 +95,7 @@ class Agents:
 class SeatedAgent:
     """One agent that answers for all other seats; any thread may ask it."""
 
-    def __init__(self, game: TableGame, agent: Agent, name: str, *, is_shared: bool) -> None:
+    def __init__(self, game: RiichiTable, agent: Agent, name: str, *, is_shared: bool) -> None:
         self.agent, self.name = agent, name
         self.has_hints = not (isinstance(agent, NetAgent) and agent.sees_hidden_tiles)
         """It can be asked about the person's moves: an agent that sees what is hidden would reveal it."""
@@ -113,13 +114,12 @@ class SeatedAgent:
         with self._lock:
             return self.agent.act(tables, indices)
 
-    def hint(self, tables: Any) -> dict[str, Any]:
+    def hint(self, tables: Records) -> dict[str, Any]:
         """Return what the agent would do at the only table (1,); one of AGENT_ERRORS if it fails."""
         with self._lock:
-            hint: dict[str, Any] = self._game.hint(self.agent, tables)
-        return hint
+            return self._game.hint(self.agent, tables)
 
-    def follow(self, session: Any) -> None:
+    def follow(self, session: GameSession) -> None:
         """Let an agent that follows whole games follow this one."""
         if isinstance(self.agent, GameFollower):
             self.agent.follow(session.recorder)
@@ -219,7 +219,7 @@ class SeatedGame:
         """Whether all moves up to the last ``keep`` are saved, so that another command can go on with the game."""
         return self._file is not None and not self.save_problem
 
-    def hint(self, number: int, tables: Any) -> dict[str, Any]:
+    def hint(self, number: int, tables: Records) -> dict[str, Any]:
         """Return what the agent would do at the person's decision ``number``; it is asked about each once.
 
         ``tables``: of ``session.decision``. One of AGENT_ERRORS if the agent fails.
@@ -252,7 +252,7 @@ class SeatedGame:
     def finish(self) -> Path:
         """End what the agents have started, write the record and return its path; OSError if that fails."""
         self.agents.leave()
-        record: Path = self._table_game.write_record(self.session, self._folder)
+        record = self._table_game.write_record(self.session, self._folder)
         self._path.unlink(missing_ok=True)
         if self._file is not None:
             self._file.close()
@@ -261,7 +261,7 @@ class SeatedGame:
     def finished_page(self) -> str:
         """Return the viewer's page of the finished game, with the agent's choices if it can be asked."""
         agent = self.agents.agent if self.agents.judges_records else None
-        return str(self._table_game.finished_page(self.session, agent, self.agents.name))
+        return self._table_game.finished_page(self.session, agent, self.agents.name)
 
     def close(self) -> None:
         """End what the agents have started; the game can go on in another command."""

@@ -155,6 +155,12 @@ def recipe_fields(config: Any) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(config) if "set_by" not in field.metadata]
 
 
+def table_class(hint: Any) -> Any:
+    """Return the class of a key that is a table, perhaps one that may be left out (``Rules | None``); else None."""
+    kinds = (each for each in (hint, *typing.get_args(hint)) if isinstance(each, type))
+    return next(filter(dataclasses.is_dataclass, kinds), None)
+
+
 def to_plain(value: Any) -> Any:
     """Return a value of a config as TOML and JSON know it: tables, lists and plain values."""
     if dataclasses.is_dataclass(value):
@@ -250,7 +256,8 @@ def _typed(cls: type[Any], key: str, text: str) -> Any:
         return text
     hint: Any = cls
     for part in key.split("."):
-        hint = typing.get_type_hints(hint).get(part) if dataclasses.is_dataclass(hint) else None
+        table = table_class(hint)
+        hint = typing.get_type_hints(table).get(part) if table else None
     wants_text = hint is str or typing.get_origin(hint) is typing.Literal
     return text if wants_text and not isinstance(value, str) else value
 
@@ -267,14 +274,14 @@ def _completed(cls: type[Any], table: Table, base: Any = None, place: str = "") 
         path = f"{place}{key}"
         if key not in known:
             raise InvalidValueError(next(iter(flatten({path: value})), path), _unknown_key(cls, key, place))
-        if dataclasses.is_dataclass(hints[key]):
+        if (inner := table_class(hints[key])) is not None:
             if not isinstance(value, dict):
                 raise InvalidValueError(
                     path, f"{value!r:.80} is a value, and this is a table: set its keys, {path}.KEY"
                 )
             factory = known[key].default_factory
             start = getattr(base, key) if base is not None else None if factory is MISSING else factory()
-            value = _completed(hints[key], value, start, f"{path}.")
+            value = _completed(inner, value, start, f"{path}.")
         elif any(
             isinstance(each, str) and has_credentials(each) for each in (value if isinstance(value, list) else [value])
         ):
@@ -305,5 +312,5 @@ def _keys_of(cls: type[Any], prefix: str = "") -> Iterator[str]:
     hints = typing.get_type_hints(cls)
     for name in (field.name for field in recipe_fields(cls)):
         yield prefix + name
-        if dataclasses.is_dataclass(hints[name]):
-            yield from _keys_of(hints[name], f"{prefix}{name}.")
+        if (table := table_class(hints[name])) is not None:
+            yield from _keys_of(table, f"{prefix}{name}.")

@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from suphx.games.registry import DEFAULT_GAME, find_game, has_candidates
+from suphx.usable_cores import MachineError
 from suphx_pipelines.recipe.recipe import EXPERIMENT_KEY, FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import Table, flatten, load_config, read_table, shipped_recipes, to_table
-from suphx_pipelines.recipe.tournament_recipe import (
-    AnyTournamentRecipe,
-    SideTournamentRecipe,
-    TournamentRecipe,
-    tonight,
-)
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe, tonight
 from suphx_platform.cluster.run_manifest import RunNeeds
 
 Command = Literal["run", "tournament"]
@@ -39,7 +35,7 @@ def recipe_class(command: Command, table: Table) -> type[Any]:
     """Return the dataclass of recipes of ``command``, for the game of the tables of a recipe; ValueError if unknown."""
     game = find_game(str(table.get(GAME_KEY, DEFAULT_GAME)))
     if command == "tournament":
-        return SideTournamentRecipe if game.has_sides else TournamentRecipe
+        return TournamentRecipe
     if EXPERIMENT_KEY in table:
         return FanfouRecipe
     return MonteCarloRecipe if has_candidates(game.name) else Recipe
@@ -102,9 +98,9 @@ def load_run_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Ru
     return recipe
 
 
-def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> AnyTournamentRecipe:
+def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:
     """Read the recipe of a tournament as ``load_run_recipe`` does, its night settled."""
-    recipe: AnyTournamentRecipe = _load("tournament", path, overrides)
+    recipe: TournamentRecipe = _load("tournament", path, overrides)
     return recipe if recipe.night else replace(recipe, night=tonight())
 
 
@@ -114,14 +110,14 @@ def _load(command: Command, path: Path, overrides: Sequence[tuple[str, str]]) ->
 
 
 def check_memory(recipe: RunRecipe) -> None:
-    """Raise ValueError if a key of the recipe asks for more memory than this machine has.
+    """Raise MachineError if a key of the recipe asks for more memory than this machine has.
 
     With a cluster (``RAY_ADDRESS``) the parts are on other machines, whose memory the chart limits.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for key, value in flatten(to_table(recipe)).items():
         if key.endswith("_bytes") and value > memory and not os.environ.get("RAY_ADDRESS"):
-            raise ValueError(
+            raise MachineError(
                 f"{key} is {value:,}, and this machine has {memory:,} bytes of memory: use {memory // 4:,} or less"
             )
 

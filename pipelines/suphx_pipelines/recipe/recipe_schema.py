@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 import types
 import typing
@@ -14,8 +13,8 @@ from typing import Any
 
 from suphx.number_range import Range
 from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
-from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
+from suphx_pipelines.recipe.recipe_file import recipe_fields, table_class, to_plain
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 
 Schema = dict[str, Any]
 _EXTENDS = "Name of a shipped recipe, or path of a file beside this one, whose values hold where this one sets none."
@@ -24,7 +23,7 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 def recipe_schema() -> Schema:
     """Return the schema of all kinds of recipes."""
-    classes = (Recipe, TournamentRecipe, MonteCarloRecipe, SideTournamentRecipe, FanfouRecipe)
+    classes = (Recipe, TournamentRecipe, MonteCarloRecipe, FanfouRecipe)
     kinds = [table_schema(kind(name="any")) for kind in classes]
     for kind in kinds:
         kind["properties"]["extends"] = {"type": "string", "description": _EXTENDS}
@@ -38,8 +37,8 @@ def table_schema(config: Any) -> Schema:
     properties: dict[str, Schema] = {}
     for name in (field.name for field in recipe_fields(cls)):
         value = getattr(config, name)
-        if dataclasses.is_dataclass(value):
-            properties[name] = {**table_schema(value), "description": docs[name]}
+        if (table := table_class(hints[name])) is not None:
+            properties[name] = {**table_schema(value or table()), "description": docs[name]}
         else:
             properties[name] = {**_value_schema(hints[name]), "description": docs[name], "default": to_plain(value)}
     summary = " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())

@@ -1,25 +1,20 @@
-"""The recipe of a tournament: who plays, how much, and what it takes to become the champion.
-
-As in recipes of runs, the key ``game`` chooses the class: ``TournamentRecipe`` counts hanchans, and
-``SideTournamentRecipe`` decks that both sides play.
-"""
+"""The recipe of a tournament: who plays, how much, and what it takes to become the champion."""
 
 from __future__ import annotations
 
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MIN_CLUSTERS, SEATS, check_hanchans
-from suphx.evaluation.measures import SequentialConfig, SideTestConfig, check_budget
+from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MIN_CLUSTERS, SEATS
+from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential_test import FIRST_LOOK
 from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import candidate_game
+from suphx.games.registry import DEFAULT_GAME, agent_names, find_game
 from suphx.number_range import Processes, Range, check_ranges
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.storage.storage_config import StorageConfig
@@ -35,9 +30,10 @@ _LATE = timedelta(days=2)
 class PoolConfig:
     """Participants besides the champion, which always plays."""
 
-    agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
-    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``.
-    Nets among them are for comparison only: they cannot become the champion."""
+    agents: tuple[str, ...] | None = None
+    """Agents (docs/agents.md): scripted ones, folders of nets, addresses of nets in a bucket (``s3://…``) and in the
+    model registry (``models:/NAME/VERSION``), of riichi also programs (``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``).
+    Nets among them are for comparison only: they cannot become the champion. Default: the game's scripted agents."""
     newest: Annotated[int, Range(0, 1000)] = 3
     """Number of newest checkpoints that play; one of them may become the champion."""
     newest_from: str = ""
@@ -46,7 +42,7 @@ class PoolConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if len(set(self.agents)) < len(self.agents):
+        if self.agents is not None and len(set(self.agents)) < len(self.agents):
             raise ValueError(f"agents is {list(self.agents)}: name each once")
 
 
@@ -54,61 +50,67 @@ class PoolConfig:
 class LeaderboardConfig:
     """Games for the ratings. They add to those of earlier nights."""
 
-    hanchans: Annotated[int, HANCHANS] = 1000
-    """Games of a night, a multiple of 4 and at least 4 for each agent. Lineups are chosen so that the ratings become
-    precise: agents that may be the best, and those with the fewest games, play more often."""
-    anchor: str = "ukeire"
+    games: Annotated[int, HANCHANS] = 1000
+    """Games of a night: whole deals (4 games each, in a game of two sides 2), and for each agent at least one lineup
+    (4 games of riichi, 40 of DouDizhu). Lineups are chosen so that the ratings become precise: agents that may be the
+    best, and those with the fewest games, play more often."""
+    anchor: str | None = None
     """Agent that always has 1,000 rating points, so that nights can be compared. If it has never played, the mean of
-    all agents has 1,000."""
+    all agents has 1,000. By default the strongest scripted agent of the game."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_hanchans(self.hanchans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionConfig:
-    """The deciding match: the newest checkpoint with the best rating against champions, on fresh walls."""
+    """The deciding match: the newest checkpoint with the best rating against champions, on fresh deals."""
 
-    hanchans: Annotated[int, HANCHANS] = 4000
-    """Maximum number of games of the deciding match, a multiple of 4 and at least 96. It stops as soon as ``test`` has
-    decided; without a decision the result is undecided and nothing is promoted."""
-    fresh_hanchans: Annotated[int, HANCHANS] = 1000
-    """Games on new walls after a pass, a multiple of 4 and at least 24. Only their figures are published: those of the
-    deciding match are too good on average."""
-    opponent: str = "ukeire"
+    games: Annotated[int, HANCHANS] = 4000
+    """Maximum number of games of the deciding match: at least 24 whole deals. It stops as soon as ``test`` has decided;
+    without a decision the result is undecided and nothing is promoted."""
+    fresh_games: Annotated[int, HANCHANS] = 1000
+    """Games on new deals after a pass: at least 6 whole deals. Only their figures are published: those of the deciding
+    match are too good on average."""
+    opponent: str | None = None
     """Opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
-    champion."""
+    champion. By default the strongest scripted agent of the game."""
     test: SequentialConfig = field(default_factory=SequentialConfig)
     """Sequential test that decides about the promotion."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_budget(self.hanchans)
-        check_hanchans(self.fresh_hanchans)
-        if self.fresh_hanchans < SEATS * MIN_CLUSTERS:
-            raise ValueError(
-                f"fresh_hanchans is {self.fresh_hanchans}: use at least {SEATS * MIN_CLUSTERS}, fewer have no interval"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnyTournamentRecipe(AnyRecipe):
-    """What the recipe of every tournament has."""
+class TournamentRecipe(AnyRecipe):
+    """All settings of a tournament."""
 
     free_keys: ClassVar[tuple[str, ...]] = (*AnyRecipe.free_keys, "on_ray", "registry.max_lost_versions", "workers")
     game: str | None = None
     """The game; recipes without this key are for riichi."""
+    rules: Rules | None = None
+    """Options of the rules of DouDizhu. Nets that learned other moves cannot play."""
     night: str = ""
     """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
     (UTC)."""
+    draw_lanes: bool = True
+    """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md); in
+    games that have them."""
     workers: Processes = 2
     """Processes that play; the result does not depend on it."""
     on_ray: bool = False
     """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
     this machine."""
+    pool: PoolConfig = field(default_factory=PoolConfig)
+    """Participants."""
+    leaderboard: LeaderboardConfig = field(default_factory=LeaderboardConfig)
+    """Games for the ratings."""
+    decision: DecisionConfig = field(default_factory=DecisionConfig)
+    """Match that decides about the promotion."""
     registry: RegistryConfig = field(default_factory=RegistryConfig)
-    """Where the champion is registered. Agents of other games need another model."""
+    """Where the champion is registered. Agents of other games need another model: by default one with the name of the
+    game."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
@@ -116,20 +118,44 @@ class AnyTournamentRecipe(AnyRecipe):
         AnyRecipe.__post_init__(self)
         if "/" in self.night or "'" in self.night:
             raise ValueError(f"night is {self.night!r}: use a date such as 2026-11-21, or another name without / and '")
+        game = find_game(self.game_name)
+        if self.rules is not None and not game.has_sides:
+            raise ValueError(f"rules are options of DouDizhu, which {game.title} does not have: leave them out")
+        per_deal = 2 if game.has_sides else SEATS
+        most = per_deal * MAX_SIDE_DECKS if game.has_sides else HANCHANS.high
+        for key, number, num_deals in (
+            ("leaderboard.games", self.leaderboard.games, 2),
+            ("decision.games", self.decision.games, FIRST_LOOK),
+            ("decision.fresh_games", self.decision.fresh_games, MIN_CLUSTERS),
+        ):
+            if not per_deal * num_deals <= number <= most or number % per_deal:
+                allowed = f"a multiple of {per_deal}, {per_deal * num_deals} to {most:,}"
+                raise ValueError(f"{key} is {number}: use {allowed}")
+        scripted = agent_names(game.name)[::-1]
+        pool, board, decision, registry = self.pool, self.leaderboard, self.decision, self.registry
+        if pool.agents is None:
+            pool = replace(pool, agents=scripted)
+        if board.anchor is None:
+            board = replace(board, anchor=scripted[0])
+        elif board.anchor not in (*scripted, *(pool.agents or ())):
+            raise ValueError(f"leaderboard.anchor is {board.anchor!r}: use {', '.join(scripted)} or one of pool.agents")
+        if decision.opponent is None:
+            decision = replace(decision, opponent=scripted[0])
+        if game.has_sides:
+            if decision.test.decides == "points" or decision.test.seating != "1v3":
+                raise ValueError("decision.test.decides and seating are for four seats: leave them out")
+            decision = replace(decision, test=replace(decision.test, decides="share"))
+        elif decision.test.decides == "share":
+            raise ValueError("decision.test.decides is share, which is for two sides: use placement or points")
+        if game.name != DEFAULT_GAME and registry.model == RegistryConfig().model:
+            registry = replace(registry, model=game.name)
+        for key, value in {"pool": pool, "leaderboard": board, "decision": decision, "registry": registry}.items():
+            object.__setattr__(self, key, value)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentRecipe(AnyTournamentRecipe):
-    """All settings of a tournament in a game of four seats."""
-
-    draw_lanes: bool = True
-    """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
-    pool: PoolConfig = field(default_factory=PoolConfig)
-    """Participants."""
-    leaderboard: LeaderboardConfig = field(default_factory=LeaderboardConfig)
-    """Games for the ratings."""
-    decision: DecisionConfig = field(default_factory=DecisionConfig)
-    """Match that decides about the promotion."""
+    @property
+    def game_name(self) -> str:
+        """Name of the game in the registry."""
+        return self.game or DEFAULT_GAME
 
 
 def tonight() -> str:
@@ -145,74 +171,3 @@ def tonight() -> str:
     number = re.search(r"-(\d{8,9})$", os.environ.get(_CRON_JOB, ""))
     scheduled = datetime.fromtimestamp(60 * int(number[1]), now.tzinfo) if number else now
     return f"{scheduled if abs(now - scheduled) < _LATE else now:%Y-%m-%d}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SidePoolConfig(PoolConfig):
-    """Participants besides the champion, which always plays."""
-
-    agents: tuple[str, ...] = ("rule", "random")
-    """Scripted agents, folders of nets (``runs/RUN/learning``), their addresses in a bucket
-    (``s3://bucket/runs/RUN/learning``) and in the model registry (``models:/NAME/VERSION``). Nets among them are for
-    comparison only: they cannot become the champion."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideLeaderboardConfig:
-    """Games for the ratings. They add to those of earlier nights."""
-
-    decks: Annotated[int, Range(2, MAX_SIDE_DECKS)] = 1000
-    """Decks of a night, at least 20 for each agent; each is played twice, with the sides swapped. Pairs are chosen so
-    that the ratings show who is the best: agents that may be the best, and those with the fewest games, play more."""
-    anchor: str = "rule"
-    """Scripted agent that always has 1,000 rating points, so that nights can be compared. If it has never played, the
-    mean of all agents has 1,000."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideDecisionConfig:
-    """The deciding match: the newest nets with the best rating against the champion, on fresh decks."""
-
-    decks: Annotated[int, Range(FIRST_LOOK, MAX_SIDE_DECKS)] = 20_000
-    """Maximum number of decks of the deciding match, at least 24. It stops as soon as ``test`` has decided; without a
-    decision the result is undecided and nothing is promoted."""
-    fresh_decks: Annotated[int, Range(MIN_CLUSTERS, MAX_SIDE_DECKS)] = 2000
-    """New decks after a pass, at least 6. Only their figures are published: those of the deciding match are too good on
-    average."""
-    opponent: str = "rule"
-    """Scripted opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
-    champion."""
-    test: SideTestConfig = field(default_factory=SideTestConfig)
-    """Sequential test that decides about the promotion."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideTournamentRecipe(AnyTournamentRecipe):
-    """All settings of a tournament in a game of two sides."""
-
-    game: Literal["doudizhu"] = "doudizhu"
-    """The game. Recipes without this key are for riichi."""
-    rules: Rules = field(default_factory=Rules)
-    """Options of the rules. Nets that learned other moves cannot play."""
-    pool: SidePoolConfig = field(default_factory=SidePoolConfig)
-    """Participants."""
-    leaderboard: SideLeaderboardConfig = field(default_factory=SideLeaderboardConfig)
-    """Games for the ratings."""
-    decision: SideDecisionConfig = field(default_factory=SideDecisionConfig)
-    """Match that decides about the promotion."""
-    registry: RegistryConfig = field(default_factory=partial(RegistryConfig, model="doudizhu"))
-    """Where the champion is registered. Agents of other games need another model."""
-
-    def __post_init__(self) -> None:
-        AnyTournamentRecipe.__post_init__(self)
-        agents = candidate_game(self.game).agents
-        if self.leaderboard.anchor not in agents:
-            raise ValueError(f"leaderboard.anchor is {self.leaderboard.anchor!r}: use {' or '.join(agents)}")
-        if self.decision.opponent and self.decision.opponent not in agents:
-            raise ValueError(f"decision.opponent is {self.decision.opponent!r}: use {' or '.join(agents)}, or none")

@@ -29,7 +29,7 @@ def placements_figure(match: Mapping[str, Any]) -> Figure:
 def player_rows(players: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Return the figures of the players of a match, a row each, as far as a player has them."""
     written: dict[str, tuple[str, Callable[[float | None], str]]] = {
-        "games": ("hanchans", number),
+        "games": ("games", number),
         "average placement": ("average_placement", lambda value: decimal(value, 3)),
         "deals won": ("win_rate", percent),
         "deals dealt in": ("deal_in_rate", percent),

@@ -27,7 +27,7 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
-from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train
 
 SUMMARY_STAGE = "ablation/summary"

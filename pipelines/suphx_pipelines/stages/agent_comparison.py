@@ -88,7 +88,7 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     """Let all agents play on the same walls, and compare them."""
     config = context.recipe.agent_comparison
     supervised = str(initial_folder(context.upstream))
-    weak = weak_address(Path(supervised))
+    weak = weak_address(Path(supervised), context.recipe.game_name)
     if weak == supervised:
         context.warn("the initial agent has no nets of an early step: its own nets play as sl_weak and as opponents")
     reports: list[MatchReport] = []
@@ -125,7 +125,7 @@ def table(config: AgentComparisonConfig, reports: Sequence[MatchReport]) -> list
         before = config.comparisons.get(agent)
         difference = None
         if before is not None:
-            walls = np.repeat(np.arange(report.walls), 4)
+            walls = np.repeat(np.arange(report.deals), 4)
             difference = paired_difference(report.placements, by_agent[before].placements, walls)
         entries.append(
             {

@@ -85,7 +85,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         "deal_in_rate": match.statistics.deal_in_rate,
         **difference_figures("paired_difference", match.difference),
         **difference_figures("points_difference", match.points_difference),
-        "hanchans": match.hanchans,
+        "hanchans": match.games,
     }
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
 
@@ -118,8 +118,8 @@ def play_hanchans(
     if has_archive:
         index_records(context.folder / RECORDS_FOLDER)
     difference, interval = match.difference, match.difference.interval
-    shown = difference_text(difference.mean, interval.low, interval.high, match.hanchans, match.games)
-    note = few_games_note(match.hanchans, match.games) + widened_note(interval.is_widened)
+    shown = difference_text(difference.mean, interval.low, interval.high, match.games, match.unit)
+    note = few_games_note(match.games, match.unit) + widened_note(interval.is_widened)
     context.console.say(f"{name}: {shown}{note}")
     return match
 
@@ -134,8 +134,7 @@ def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:
     """Return what the report shows of a match."""
     players = []
     for name, statistics in ((AGENT_NAME, match.statistics), (match.opponent, match.opponent_statistics)):
-        figures = statistics.to_json()
-        players.append({**figures, "name": name, "hanchans": figures["games"]})
+        players.append({**statistics.to_json(), "name": name})
     values: dict[str, Any] = match.to_json()
-    shown = ("candidate", "opponent", "seed", "hanchans", "paired_difference", "points_difference")
+    shown = ("candidate", "opponent", "seed", "games", "paired_difference", "points_difference")
     return {**{name: values[name] for name in shown}, "seconds": seconds, "players": players}

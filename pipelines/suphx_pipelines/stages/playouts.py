@@ -69,7 +69,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         setup = MatchSetup(str(context.folder), str(folder), seed=context.seed % MAX_DEAL_SEED)
         name = f"{STAGE_NAME}: the nets against the {initial_name(recipe)}"
         match = play_hanchans(context, setup, hanchans, recipe.evaluation.workers, name)
-        figures |= {**difference_figures("start_difference", match.difference), "start_hanchans": match.hanchans}
+        figures |= {**difference_figures("start_difference", match.difference), "start_hanchans": match.games}
     return {name: float(value) for name, value in figures.items()}
 
 

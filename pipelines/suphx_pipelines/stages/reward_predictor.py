@@ -26,7 +26,7 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
-from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.training import training
 
 STAGE_NAME = "reward_predictor"

@@ -26,7 +26,7 @@ from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import supervised_stages_of
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
-from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.training import training
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers

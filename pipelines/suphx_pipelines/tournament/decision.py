@@ -33,7 +33,7 @@ def run(context: Context) -> dict[str, float]:
         return {"is_won": float(candidate is not None)}
     played = history.read_history(folder / history.HISTORY_NAME, code).games
     played += history.read_games(night / history.GAMES_NAME, code)
-    with kind.runner(context, kind.decision_games(recipe)) as runner:
+    with kind.runner(context, recipe.decision.games) as runner:
         report = kind.decide(
             context, candidate.address_in(folder), opponent, played, runner=live.watched(runner), tell=live.tell
         )
@@ -68,10 +68,16 @@ class _LiveMatch:
         """Take what the test says of the games so far."""
         kind, (candidate, opponent) = self._kind, self._names.values()
         played = f"{kind.games_per_deal * outcome.deals:,} {kind.games}"
-        self._context.console.detail(f"decision after {played}: {outcome.note()}")
+        self._context.console.detail(f"decision after {played}: {outcome.note(kind.scoring)}")
         test = self._context.recipe.decision.test
         report = SequentialReport(
-            candidate=candidate, opponent=opponent, seed=0, config=test, outcome=outcome, fresh=None
+            candidate=candidate,
+            opponent=opponent,
+            seed=0,
+            config=test,
+            outcome=outcome,
+            fresh=None,
+            scoring=kind.scoring,
         )
         self.decision = self._names | kind.decision(report, self._names)
 
@@ -96,5 +102,5 @@ class _LiveMatch:
             return f"There is no deciding match tonight: {why}.", night_sections(kind, self._table)
         title = kind.texts.title(recipe.decision.test, candidate, opponent)
         played = f"{math.floor(self._num_games):,} {kind.games} have been played"
-        text = f"{title} {played}; the decision takes at most {kind.decision_games(recipe):,}."
+        text = f"{title} {played}; the decision takes at most {recipe.decision.games:,}."
         return text, night_sections(kind, self._table, self.decision, is_live=not self._is_over)

@@ -1,7 +1,4 @@
-"""The tournaments of a game: who plays what, on which deals, and what is kept of it. The stages ask a ``Kind``.
-
-In games of four seats a recipe counts games (hanchans), in games of two sides deals (decks).
-"""
+"""The tournaments of a game: who plays what, on which deals, and what is kept of it. The stages ask a ``Kind``."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.tournament import PlayedLineup, head_to_head, placements_of
 from suphx.games.game import Agent
-from suphx.games.registry import DEFAULT_GAME, decision_names, game_modules, has_candidates, load_game
+from suphx.games.registry import decision_names, game_modules, has_candidates, load_game
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
 from suphx.models.checkpoint import load_header
 from suphx.models.device import uses_bf16
@@ -98,28 +95,22 @@ class Kind:
         self.game = game
         self._game: Any = load_game(game)
         scoring: SeatScoring | SideScoring = self._game.scoring
-        self._scoring = scoring
+        self.scoring = scoring
         self.has_sides = isinstance(scoring, SideScoring)
         self.deals, self.games = f"{scoring.deal}s", scoring.games
         self.games_per_deal = scoring.games_per_deal
         self.least = len(scoring.party_seats)
         """Agents of a tournament."""
         self._sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
-        self._units = self.deals if self.has_sides else self.games
-        """What recipes count."""
-        self.result_keys = ("rating", "interval", self.games, "sides" if self.has_sides else "average_placement")
+        self.result_keys = ("rating", "interval", "games", "sides" if self.has_sides else "average_placement")
         """Of the row of an agent, in what the command answers."""
         self.texts = MatchTexts(
             quantities=match_texts.OF_SIDES if self.has_sides else match_texts.OF_SEATS,
             deals=self.deals,
-            unit=self._units,
-            units_per_deal=1 if self.has_sides else self.games_per_deal,
+            games=self.games,
             nothing_new="no nets are new" if self.has_sides else "no checkpoint is new",
             sides=self._sides,
         )
-
-    def _number(self, config: Any, prefix: str = "") -> int:
-        return int(getattr(config, f"{prefix}{'decks' if self.has_sides else 'hanchans'}"))
 
     @property
     def can_promote(self) -> bool:
@@ -129,10 +120,10 @@ class Kind:
 
     def rules(self, recipe: Any) -> Any:
         """Return the rules by which games are played."""
-        return getattr(recipe, "rules", None) or self._game.new_rules({})
+        return recipe.rules or self._game.new_rules({})
 
-    def _options(self, has_draw_lanes: bool | None) -> dict[str, Any]:
-        return {"has_draw_lanes": has_draw_lanes} if "has_draw_lanes" in self._scoring.table_options else {}
+    def _options(self, recipe: Any) -> dict[str, Any]:
+        return {"has_draw_lanes": recipe.draw_lanes} if "has_draw_lanes" in self.scoring.table_options else {}
 
     # who plays
 
@@ -158,7 +149,7 @@ class Kind:
         elif address in self._game.agents:
             place, words = None, set()
         else:
-            fetched, words = split_address(source.fetch(nets, space))
+            fetched, words = split_address(source.fetch(nets, space, self.game))
             place = Path(fetched) if Path(fetched).is_dir() else None
         if place is None:
             load_entrant(self.game, address)
@@ -205,12 +196,11 @@ class Kind:
 
     def num_deals(self, recipe: Any, num_agents: int) -> int:
         """Return the deals of a night; ValueError if they are too few for so many agents."""
-        units = self._number(recipe.leaderboard)
-        least = self.texts.units_per_deal * self._scoring.deals_per_lineup * num_agents
-        if units < least:
-            key = "decks" if self.has_sides else "hanchans"
-            raise ValueError(f"leaderboard.{key} is {units} for {num_agents} agents: use at least {least}")
-        return units // self.texts.units_per_deal
+        games: int = recipe.leaderboard.games
+        least = self.games_per_deal * self.scoring.deals_per_lineup * num_agents
+        if games < least:
+            raise ValueError(f"leaderboard.games is {games} for {num_agents} agents: use at least {least}")
+        return games // self.games_per_deal
 
     def deals_of(self, seed: int) -> range:
         """Return all deals of a seed."""
@@ -225,17 +215,16 @@ class Kind:
         return {
             "first_deal": self.deals_of(deal_seed(context, earlier, self.deals_of)).start,
             "rules": self.rules(recipe),
-            "options": self._options(getattr(recipe, "draw_lanes", None)),
+            "options": self._options(recipe),
         }
 
     def facts(self, recipe: Any) -> dict[str, Any]:
         """Return what ``games.json`` says of the night."""
-        own = {"game": self.game} if self.has_sides else {"draw_lanes": recipe.draw_lanes}
-        return {"night": recipe.night, **own}
+        return {"night": recipe.night, "game": self.game, "draw_lanes": recipe.draw_lanes}
 
-    def replay(self, recipe: Any, night: Row) -> dict[str, Any]:
-        """Return the values of ``replay_deals`` on rules and tables; ``night``: what ``games.json`` says."""
-        return {"rules": self.rules(recipe), "options": self._options(night.get("draw_lanes"))}
+    def replay(self, recipe: Any) -> dict[str, Any]:
+        """Return the values of ``replay_deals`` on rules and tables."""
+        return {"rules": self.rules(recipe), "options": self._options(recipe)}
 
     def row(self, night: Night, entrant: Entrant, games: Sequence[RatedGame]) -> dict[str, Any]:
         """Return the values of an agent in ``table.json`` beyond its rating; ``games``: of all nights."""
@@ -320,19 +309,15 @@ class Kind:
             setup = replace(
                 setup,
                 seed=deal_seed(context, played, self.deals_of),
-                options=self._options(recipe.draw_lanes),
+                options=self._options(recipe),
                 deals_per_task=1 if any(map(follows_whole_games, (candidate, opponent))) else 0,
             )
-        most, fresh = (self._number(config, prefix) // self.texts.units_per_deal for prefix in ("", "fresh_"))
+        most, fresh = (games // self.games_per_deal for games in (config.games, config.fresh_games))
         report = play_sequential_match(
             setup, config.test, max_deals=most, fresh_deals=fresh, runner=runner, tell=tell
         )  # fmt: skip
         riichi_nights.tidy_records(records, report.outcome.deals)
         return report
-
-    def decision_games(self, recipe: Any) -> int:
-        """Return the games of the deciding match, at most."""
-        return self._number(recipe.decision) * (self.games_per_deal if self.has_sides else 1)
 
     def decision(self, report: SequentialReport | None, names: dict[str, str]) -> dict[str, Any]:
         """Return the keys of ``decision.json``; ``names``: of both players, None for a report without a match."""
@@ -368,7 +353,7 @@ class Kind:
                 agents,
                 load_entrant(self.game, strongest.net_agent_in(pool)),
                 first_deal,
-                options=self._options(recipe.draw_lanes),
+                options=self._options(recipe),
                 title=f"{recipe.name}, {recipe.night}: a game",
                 console=context.console,
             )
@@ -398,7 +383,7 @@ class Kind:
 
 def kind_of(recipe: Any) -> Kind:
     """Return the kind of the tournament of a recipe."""
-    return Kind(recipe.game or DEFAULT_GAME)
+    return Kind(recipe.game_name)
 
 
 def load_entrant(game: str, address: str, *, precision: Precision = "auto") -> Agent:

@@ -59,9 +59,9 @@ def run(context: Context) -> dict[str, float]:
     table = table_of(kind, night)
     write_json(context.folder / history.TABLE_NAME, table)
     live.write_last(lambda: page_of(table))
-    rows, earlier = table["agents"], f"earlier_{kind.games}"
+    rows = table["agents"]
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
-    return {kind.games: len(games), earlier: table[earlier]} | dict(ratings)
+    return {"games": len(games), "earlier_games": table["earlier_games"]} | dict(ratings)
 
 
 def table_of(kind: Kind, night: Night) -> dict[str, Any]:
@@ -79,15 +79,15 @@ def table_of(kind: Kind, night: Night) -> dict[str, Any]:
             "interval": rating.interval and rating.interval.ends,
             "is_candidate": entrant.is_candidate,
             "is_champion": entrant is champion,
-            kind.games: rating.games,
+            "games": rating.games,
             **kind.row(night, entrant, games),
         }
         for entrant, rating in rated
     ]
     return {
         "agents": rows,
-        kind.deals: len({game.wall for game in night.games}),
-        f"earlier_{kind.games}": len(night.earlier.games),
+        "deals": len({game.wall for game in night.games}),
+        "earlier_games": len(night.earlier.games),
         "anchor": night.anchor,
         "is_anchored": any(night.anchor_digest in game.seats for game in games),
         "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),

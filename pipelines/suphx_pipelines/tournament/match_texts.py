@@ -81,8 +81,8 @@ PLACEMENT = Quantity(
 OF_SEATS = (
     PLACEMENT,
     Quantity(
-        title="points per hanchan", metric="points", key="points_difference", mean="per_hanchan", measure="points",
-        unit="points per hanchan", digits=1,
+        title="points per game", metric="points", key="points_difference", mean="per_game", measure="points",
+        unit="points per game", digits=1,
     ),
 )  # fmt: skip
 OF_SIDES = (
@@ -112,9 +112,8 @@ class MatchTexts:
     quantities: tuple[Quantity, ...]
     """The first one says who is better."""
     deals: str
-    unit: str
-    """What is counted: hanchans, or decks."""
-    units_per_deal: int
+    games: str
+    """What people call both."""
     nothing_new: str
     sides: Sequence[str] = ()
 
@@ -152,7 +151,7 @@ class MatchTexts:
     def played(self, test: Mapping[str, Any]) -> str:
         """Return how much was played, and what it says of the figure that decides."""
         bounds = f"always-valid 95 % interval {self.valid_bounds(test)} {self.deciding(test).unit}"
-        return f"{number(test[self.unit])} {self.unit} ({bounds})"
+        return f"{number(test['games'])} {self.games} ({bounds})"
 
     def contrary_seatings(self, decision: Decision) -> list[str]:
         """Return the other seatings in which a candidate that has passed is worse: the whole 95 % interval says so.
@@ -172,14 +171,14 @@ class MatchTexts:
     def figures(self, decision: Decision) -> dict[str, float]:
         """Return the figures of the stage for MLflow."""
         test, match = decision["test"], decision["match"]
-        figures = {f"decision_{self.unit}": test[self.unit], "log_likelihood_ratio": test["log_likelihood_ratio"]}
+        figures = {"decision_games": test["games"], "log_likelihood_ratio": test["log_likelihood_ratio"]}
         for quantity in self.quantities:
             if quantity.measure:
                 low, high = _ends(test, quantity)
                 name = f"always_valid/{quantity.measure}"
                 figures |= {f"{name}_low": low, f"{name}_high": high}
             figures |= _metrics(match, quantity) if match else {}
-        figures |= {self.unit: match[self.unit]} if match else {}
+        figures |= {"games": match["games"]} if match else {}
         for name, other in _other_seatings(decision).items():
             figures |= _metrics(other, self.quantities[0], f"_{name}")
         return figures
@@ -195,13 +194,12 @@ class MatchTexts:
         if match is None:
             low, high = (f"{end:g}" for end in _ends(test, first))
             tags = {f"{first.metric}_low": low, f"{first.metric}_high": high}
-            return Evidence(outcome=outcome, why=why, tags=tags | {f"decision_{self.unit}": str(test[self.unit])})
+            return Evidence(outcome=outcome, why=why, tags=tags | {"decision_games": str(test["games"])})
         points = self.quantities[1]
         metrics = _metrics(match, first)
         for name, other in others.items():
             metrics |= _metrics(other, first, f"_{name}")
-        metrics |= {"points": match[points.key][points.mean], self.unit: match[self.unit]}
-        metrics |= {f"decision_{self.unit}": test[self.unit]}
+        metrics |= {"points": match[points.key][points.mean], "games": match["games"], "decision_games": test["games"]}
         metrics |= {name: match[name] for name in ("average_placement",) if name in match}
         return Evidence(outcome=outcome, why=why, metrics={f"promotion/{name}": each for name, each in metrics.items()})
 
@@ -218,11 +216,11 @@ class MatchTexts:
         sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
         if test is None or self.quantities[0] is not PLACEMENT:
             return Verdict(outcome=outcome, sentence=sentence)
-        mean, (low, high), hanchans = None, _ends(test, PLACEMENT), test["hanchans"]
+        mean, (low, high), games = None, _ends(test, PLACEMENT), test["games"]
         if match is not None:
-            mean, hanchans = match[PLACEMENT.key][PLACEMENT.mean], match["hanchans"]
+            mean, games = match[PLACEMENT.key][PLACEMENT.mean], match["games"]
             low, high = match[PLACEMENT.key]["interval"]
-        return Verdict(outcome=outcome, sentence=sentence, difference=mean, low=low, high=high, hanchans=hanchans)
+        return Verdict(outcome=outcome, sentence=sentence, difference=mean, low=low, high=high, hanchans=games)
 
     def title(self, test: Any, candidate: str, opponent: str) -> str:
         """Return who plays the deciding match; ``test``: the settings of the recipe."""
@@ -237,8 +235,8 @@ class MatchTexts:
 
     def expected(self, test: Mapping[str, Any]) -> str:
         """Return how many more games a test takes on average that has not decided; empty for one that has."""
-        more = test[f"expected_{self.unit}"] if test["verdict"] == "undecided" else math.inf
-        return "" if math.isinf(more) else f"About {number(more)} more {self.unit} would decide it on average."
+        more = test["expected_games"] if test["verdict"] == "undecided" else math.inf
+        return "" if math.isinf(more) else f"About {number(more)} more {self.games} would decide it on average."
 
     def figure(self, test: Mapping[str, Any]) -> Figure:
         """Return the always-valid interval of the figure that says who is better."""
@@ -269,7 +267,7 @@ class MatchTexts:
         """Return the matches on new deals in all seatings; none if there was only one."""
         others, first = _other_seatings(decision), decision["match"]
         return [
-            [name, number(match[self.unit]), *(cell for each in self.quantities for cell in each.cells(match))]
+            [name, number(match["games"]), *(cell for each in self.quantities for cell in each.cells(match))]
             for name, match in ({first["seating"]: first, **others} if others else {}).items()
         ]
 

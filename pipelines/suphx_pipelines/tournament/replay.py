@@ -12,7 +12,6 @@ from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.tournament import Player, replay_deals
 from suphx.games.registry import load_game
 from suphx.games.scoring import SideScoring
-from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import load_config, read_toml
 from suphx_pipelines.recipe.recipe_kind import recipe_class
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
@@ -71,7 +70,7 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
             [Player(entrant.digest, entrant.address_in(pool), entrant.name) for entrant in entrants],
             played,
             game=kind.game,
-            **kind.replay(recipe, read_json(run / LEADERBOARD / GAMES_NAME)),
+            **kind.replay(recipe),
             runner=GameRunner(load=kind.load(recipe, console), records=records, progress=progress.advance),
         )
     for wall in played:

@@ -78,7 +78,7 @@ def run(context: Context) -> dict[str, float]:
     text, lines = io.StringIO(), []
     for row in table["agents"]:
         low, high = row["interval"] or (None, None)
-        line = {"name": row["name"], "rating": row["rating"], "low": low, "high": high, kind.games: row[kind.games]}
+        line = {"name": row["name"], "rating": row["rating"], "low": low, "high": high, "games": row["games"]}
         lines.append(line | kind.figures(row))
     writer = csv.DictWriter(text, list(lines[0]))
     writer.writeheader()
@@ -111,7 +111,7 @@ def night_sections(
         decision=decision,
         seating=chosen_seatings(test["seating"])[0] if "seating" in test else "",
         is_live=is_live,
-        is_short=table[kind.deals] < MIN_CLUSTERS and not table[f"earlier_{kind.games}"],
+        is_short=table["deals"] < MIN_CLUSTERS and not table["earlier_games"],
         least=MIN_CLUSTERS,
         pictures=pictures(kind, table),
         placements=places_figure(counts, "Placements of the agents", "Dashed: equal players."),
@@ -141,7 +141,7 @@ def _board_cells(kind: Kind, rows: Sequence[Row], names: Sequence[str]) -> tuple
         {
             "rating": number(row["rating"]),
             "95 % interval": interval(row["interval"], 0),
-            kind.games: number(row[kind.games]),
+            kind.games: number(row["games"]),
             **kind.cells(row),
         }
         for row in rows

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.registry import DEFAULT_GAME, game_modules
+from suphx.games.registry import game_modules
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.tournament_recipe import AnyTournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -43,7 +43,7 @@ class TournamentResult:
     """What ``suphx tournament`` answers."""
 
     run: RunResult
-    recipe: AnyTournamentRecipe
+    recipe: TournamentRecipe
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
@@ -60,26 +60,21 @@ class TournamentResult:
         }
 
 
-def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
+def tournament_stages(recipe: TournamentRecipe) -> list[Stage[Any]]:
     """Return the stages in order."""
-    everything = {field.name for field in fields(recipe)}
-    modules = game_modules(recipe.game or DEFAULT_GAME)
-
-    def keys(*names: str) -> tuple[str, ...]:
-        """Return those of the keys that the recipe has: games differ."""
-        return tuple(name for name in ("night", *names) if name.partition(".")[0] in everything)
+    modules = game_modules(recipe.game_name)
 
     def stage(name: str, run: Run, needs: tuple[str, ...], artifacts: tuple[str, ...], **more: Any) -> Stage[Any]:
         return Stage(name=name, run=run, needs=needs, artifacts=artifacts, modules=modules, **more)
 
-    how = ("game", "rules", "draw_lanes")
-    settled = keys("name", "game", "rules", "pool", "registry", "decision.opponent")
+    how = ("night", "game", "rules", "draw_lanes")
+    settled = ("night", "name", "game", "rules", "pool", "registry", "decision.opponent")
     return [
         stage(POOL, pool.run, (), (POOL_NAME,), recipe_keys=settled, reads_newest=lambda recipe: True),
-        stage(LEADERBOARD, leaderboard.run, (POOL,), (TABLE_NAME, GAMES_NAME), recipe_keys=keys(LEADERBOARD, *how)),
-        stage(DECISION, decision.run, (POOL, LEADERBOARD), (DECISION_NAME,), recipe_keys=keys(DECISION, *how)),
+        stage(LEADERBOARD, leaderboard.run, (POOL,), (TABLE_NAME, GAMES_NAME), recipe_keys=(LEADERBOARD, *how)),
+        stage(DECISION, decision.run, (POOL, LEADERBOARD), (DECISION_NAME,), recipe_keys=(DECISION, *how)),
         stage(PROMOTION, promotion.run, (POOL, DECISION), (PROMOTION_NAME,)),
-        stage(GAME, _play_sample_game, (POOL, LEADERBOARD), (PAGE_FILE,), recipe_keys=keys(*how), is_summary=True),
+        stage(GAME, _play_sample_game, (POOL, LEADERBOARD), (PAGE_FILE,), recipe_keys=how, is_summary=True),
         Stage(
             name=REPORT,
             run=report.run,
@@ -104,7 +99,7 @@ def _play_sample_game(context: Context) -> dict[str, float]:
 
 
 def run_tournament(
-    recipe: AnyTournamentRecipe,
+    recipe: TournamentRecipe,
     *,
     runs: Path,
     console: Console,

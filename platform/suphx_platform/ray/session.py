@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from suphx.usable_cores import MachineError
+
 S3_SETTINGS = {"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required"}
 """Ray writes to buckets through Amazon's C++ library: without these it sends what many other servers refuse (411)."""
 
@@ -98,14 +100,14 @@ def _start(**settings: Any) -> None:
 
 
 def check_gpus(wanted: int) -> None:
-    """Raise ValueError if this machine has fewer GPUs than ``wanted``; without a wish, nothing is imported."""
+    """Raise MachineError if this machine has fewer GPUs than ``wanted``; without a wish, nothing is imported."""
     if not wanted:
         return
     import torch
 
     found = torch.cuda.device_count()
     if wanted > found:
-        raise ValueError(
+        raise MachineError(
             f"{wanted} GPUs are requested, this machine has {found}: lower the setting that requests them "
             "(data_parallel.num_workers or use_gpu, cluster.gpus_per_engine or gpus_per_learner)"
         )

@@ -45,7 +45,7 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
     assert alone.pop("other_seatings") == {}
     assert result | {"seconds": 0} == alone | {"seconds": 0}
     assert {name: match["seating"] for name, match in others.items()} == {"2v2": "2v2", "3v1": "3v1"}
-    assert all(match["hanchans"] == 24 for match in others.values())
+    assert all(match["games"] == 24 for match in others.values())
     assert len(list((tmp_path / "games").rglob("*.tsv.xz"))) == 3
     assert cli.main([*common, "--seating", "3v1", "--json"]) == 0
     single = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -65,7 +65,7 @@ def test_the_progress_of_a_match_that_stops_early_ends_with_its_games_on_new_wal
     assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 0
     printed = capsys.readouterr()
     result = json.loads(printed.out.splitlines()[-1])
-    assert (result["verdict"], result["fresh_match"]["hanchans"]) == ("better", 48)
+    assert (result["verdict"], result["fresh_match"]["games"]) == ("better", 48)
     done, total = re.findall(r"([0-9,]+) of ([0-9,]+) hanchans", printed.err)[-1]
     assert done == total
 

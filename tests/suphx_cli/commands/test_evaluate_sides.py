@@ -27,7 +27,7 @@ def evaluate(capsys: pytest.CaptureFixture[str], candidate: object, opponent: st
 
 def test_scripted_agents_play_a_match(capsys: pytest.CaptureFixture[str]) -> None:
     found = evaluate(capsys, "rule", "random", "--game", "doudizhu", "--decks", "200", "--seed", "3")
-    assert (found["game"], found["decks"], found["seed"], found["outcome"]) == ("doudizhu", 200, 3, "better")
+    assert (found["game"], found["games"], found["seed"], found["outcome"]) == ("doudizhu", 400, 3, "better")
     for side in ("landlord", "peasant"):
         figure = found[f"wp_{side}"]
         assert 0.8 < figure["interval"][0] <= figure["mean"] <= figure["interval"][1]
@@ -79,8 +79,8 @@ def test_a_sequential_match_stops_and_measures_on_new_decks(
     words = ["rule", "random", "--game", "doudizhu", "--sequential", "0.2", "--error", "0.05"]
     found = evaluate(capsys, *words)
     assert (found["verdict"], found["difference"], found["error"]) == ("better", 0.2, 0.05)
-    assert found["decks"] < 100
-    assert found["fresh_match"]["decks"] == 200
+    assert found["deals"] < 100
+    assert found["fresh_match"]["deals"] == 200
     assert found["fresh_match"]["share"]["interval"][0] > 0.9
     assert evaluate(capsys, *words) | {"seconds": 0} == found | {"seconds": 0}
     assert cli.main(["evaluate", "--candidate", "random", "--opponent", "rule", *words[2:]]) == 0

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_pipelines.recipe.recipe_schema import Schema, table_schema
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "recipe.md"
@@ -53,7 +53,8 @@ _TYPES = {
 _KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
     ("", "", Recipe(name="any")),
     (
-        "## Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
+        "## Recipe of a tournament\n\n"
+        "Keys of the recipes for `suphx tournament`, of every game. The defaults are those of riichi.\n",
         "Tournament: ",
         TournamentRecipe(name="any"),
     ),
@@ -63,13 +64,6 @@ _KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
         "([Dazhong](dazhong.md#nets)) have the keys of [riichi](#the-top).\n",
         "DouDizhu: ",
         MonteCarloRecipe(name="any"),
-    ),
-    (
-        "## Recipe of a tournament of DouDizhu\n\n"
-        'Keys of the recipes for `suphx tournament` with `game = "doudizhu"` ([DouDizhu](doudizhu.md#tournaments)). '
-        'Those with `game = "dazhong"` have the keys of [the other tournaments](#recipe-of-a-tournament).\n',
-        "DouDizhu tournament: ",
-        SideTournamentRecipe(name="any"),
     ),
     (
         "## Recipe of the experiment of the Fanfou agents\n\n"

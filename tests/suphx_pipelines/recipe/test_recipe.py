@@ -29,7 +29,7 @@ from suphx_pipelines.recipe.recipe import (
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, read_toml, to_table, to_toml
 from suphx_pipelines.recipe.recipe_kind import load_run_recipe
 from suphx_pipelines.recipe.recipe_schema import recipe_schema
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
@@ -37,7 +37,7 @@ from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 ALL = sorted(path for path in RECIPES.rglob("*.toml") if path.stem not in ("nightly", "doudizhu_tournament"))
 """Without tournaments (test_tournament.py)."""
-KINDS = (Recipe, MonteCarloRecipe, FanfouRecipe, TournamentRecipe, SideTournamentRecipe)
+KINDS = (Recipe, MonteCarloRecipe, FanfouRecipe, TournamentRecipe)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
@@ -124,8 +124,8 @@ def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_
         (None, {"records": RecordsConfig(player="fanfou_op")}, "use random, tsumogiri, ukeire, or the path"),
         (
             "dazhong",
-            {"evaluation": MatchConfig(opponent="ukeire")},
-            r"evaluation\.opponent is 'ukeire': use random, robot",
+            {"evaluation": MatchConfig(opponent="rule")},
+            r"evaluation\.opponent is 'rule': use random, robot",
         ),
     ],
 )

@@ -20,7 +20,7 @@ from suphx_pipelines.recipe.recipe_kind import (
     load_run_recipe,
     load_tournament_recipe,
 )
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe, tonight
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe, tonight
 from tests.repository import RECIPES
 
 NIGHTLY = RECIPES / "nightly.toml"
@@ -88,7 +88,7 @@ def number_keys(cls: type[Any], prefix: str = "") -> Iterator[tuple[str, bool]]:
         (Recipe, "laptop"),
         (TournamentRecipe, "nightly"),
         (MonteCarloRecipe, "doudizhu"),
-        (SideTournamentRecipe, "doudizhu_tournament"),
+        (TournamentRecipe, "doudizhu_tournament"),
     ],
 )
 def test_no_key_of_any_recipe_takes_a_number_that_no_run_can_have(cls: type[Any], recipe: str) -> None:

@@ -15,7 +15,7 @@ from suphx.kernel.source_closure import forget
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import find_recipe
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs import provenance
 from suphx_pipelines.runs.provenance import stage_code
 from suphx_pipelines.runs.run_summary import RunSummary
@@ -407,7 +407,7 @@ def test_the_code_of_training_stages_does_not_include_the_report() -> None:
 
 @pytest.mark.parametrize(
     "stages",
-    [pipeline_stages(MonteCarloRecipe(name="any")), tournament_stages(SideTournamentRecipe(name="any"))],
+    [pipeline_stages(MonteCarloRecipe(name="any")), tournament_stages(TournamentRecipe(name="any", game="doudizhu"))],
     ids=["run", "tournament"],
 )
 def test_the_code_of_stages_includes_the_game_that_the_recipe_names(stages: list[Stage[Any]]) -> None:

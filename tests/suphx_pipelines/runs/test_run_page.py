@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         ("supervised/discard", ("accuracy",), ("waiting_share",)),
         ("reinforcement", ("hanchans",), ("version",)),
         ("match", ("rule_share", "rule_share_low", "rule_points_high"), ("rule_wp_first",)),
-        ("decision", ("share", "points_low", "decks", "is_won"), ("decision_decks", "log_likelihood_ratio")),
+        ("decision", ("share", "points_low", "games", "is_won"), ("decision_games", "log_likelihood_ratio")),
         ("report", (), ("bytes",)),
     ],
 )

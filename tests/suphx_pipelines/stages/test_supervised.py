@@ -19,7 +19,7 @@ from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.runs.stage_folder import read_started
 from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_pipelines.stages import supervised
-from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train, training_shares
 from suphx_pipelines.stages.training import StageWatch
 from suphx_platform.console.console import Console

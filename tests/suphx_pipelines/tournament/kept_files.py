@@ -16,7 +16,7 @@ from tests.suphx_pipelines.tournament.short_tournament import SHORT
 from tests.suphx_pipelines.tournament.small_tournament import play
 
 RESULTS = ("games.json", "table.json", "decision.json")
-WALLS = SHORT.leaderboard.hanchans // 4
+WALLS = SHORT.leaderboard.games // 4
 
 
 def results(runs: Path) -> dict[str, bytes]:

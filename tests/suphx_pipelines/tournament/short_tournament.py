@@ -11,7 +11,7 @@ from tests.short_games import east_games
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 
 SHORT = replace(
-    SMALL, leaderboard=LeaderboardConfig(hanchans=80), decision=replace(SMALL.decision, hanchans=160, opponent="random")
+    SMALL, leaderboard=LeaderboardConfig(games=80), decision=replace(SMALL.decision, games=160, opponent="random")
 )
 
 

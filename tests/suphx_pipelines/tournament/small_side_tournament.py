@@ -9,27 +9,28 @@ from typing import Any
 
 import torch
 
-from suphx.evaluation.measures import SideTestConfig
+from suphx.evaluation.measures import SequentialConfig
 from suphx.games.doudizhu.table import Rules
 from suphx.models.candidate_net import CandidateNet
 from suphx.training.monte_carlo import new_nets
-from suphx_pipelines.recipe.tournament_recipe import SideDecisionConfig, SideLeaderboardConfig, SideTournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, LeaderboardConfig, TournamentRecipe
 from suphx_pipelines.tournament.tournament import run_tournament
 from suphx_platform.console.console import Console
 from tests.games.doudizhu import builders
 
-SMALL = SideTournamentRecipe(
+SMALL = TournamentRecipe(
+    game="doudizhu",
     name="nightly",
     night="1",
     workers=1,
-    leaderboard=SideLeaderboardConfig(decks=80),
-    decision=SideDecisionConfig(decks=400, fresh_decks=20, test=SideTestConfig(difference=0.2, error=0.05)),
+    leaderboard=LeaderboardConfig(games=160),
+    decision=DecisionConfig(games=800, fresh_games=40, test=SequentialConfig(difference=0.2, error=0.05)),
 )
 LONGER = replace(
     SMALL,
-    leaderboard=SideLeaderboardConfig(decks=160),
-    decision=SideDecisionConfig(
-        decks=1000, fresh_decks=200, opponent="", test=SideTestConfig(difference=0.001, error=0.05)
+    leaderboard=LeaderboardConfig(games=320),
+    decision=DecisionConfig(
+        games=2000, fresh_games=400, opponent="", test=SequentialConfig(difference=0.001, error=0.05)
     ),
 )
 """It goes on for a while when its first games are kept; in a night with a champion its decision needs all decks."""
@@ -56,7 +57,7 @@ def save_strong_nets(folder: Path) -> Path:
     return builders.save_nets(folder, nets=nets)
 
 
-def play(runs: Path, recipe: SideTournamentRecipe = SMALL) -> dict[str, Any]:
+def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
     """Play the tournament and return its JSON."""
     return run_tournament(recipe, runs=runs, console=Console()).to_json()
 

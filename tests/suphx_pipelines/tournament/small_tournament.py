@@ -17,10 +17,8 @@ SMALL = TournamentRecipe(
     night="1",
     workers=1,
     pool=PoolConfig(newest=1),
-    leaderboard=LeaderboardConfig(hanchans=20),
-    decision=DecisionConfig(
-        hanchans=320, fresh_hanchans=24, opponent="", test=SequentialConfig(difference=0.35, error=0.05)
-    ),
+    leaderboard=LeaderboardConfig(games=20),
+    decision=DecisionConfig(games=320, fresh_games=24, opponent="", test=SequentialConfig(difference=0.35, error=0.05)),
 )
 
 KIND = Kind("riichi")

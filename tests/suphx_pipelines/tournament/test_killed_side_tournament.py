@@ -16,7 +16,7 @@ from tests.suphx_pipelines.tournament.small_side_tournament import LONGER, SMALL
 
 pytestmark = pytest.mark.slow
 NIGHT = replace(LONGER, night="2")
-BLOCKS = NIGHT.leaderboard.decks // load_game("doudizhu").scoring.deals_per_lineup
+BLOCKS = NIGHT.leaderboard.games // 2 // load_game("doudizhu").scoring.deals_per_lineup
 RESULTS = ("leaderboard/games", "leaderboard/table", "decision/decision")
 
 
@@ -55,7 +55,7 @@ def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: 
     before = len(results(runs))
     folder = str(play(runs, NIGHT)["run_id"])
     expected = results(runs)
-    assert len(expected) == before + BLOCKS + NIGHT.decision.decks // 100 + len(RESULTS)
+    assert len(expected) == before + BLOCKS + NIGHT.decision.games // 200 + len(RESULTS)
     driver = start(other, workers)
     with when_games_come(other, driver.kill, stage):
         assert driver.wait(300) == -signal.SIGKILL

@@ -61,12 +61,12 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     versions = {str(each.version): each for each in client.search_model_versions("name = 'doudizhu'")}
     assert versions["1"].tags["outcome"] == "promoted"
     assert versions["2"].tags["opponent"] == CHAMPION
-    assert (versions["2"].tags["verdict"], versions["2"].tags["decks"]) == ("better", "20")
+    assert (versions["2"].tags["verdict"], versions["2"].tags["games"]) == ("better", "40")
     assert float(versions["2"].tags["share"]) == pytest.approx(share, abs=1e-4)
     assert f"Against {CHAMPION} (version 1): {100 * share:.1f} % of the games won" in str(versions["2"].description)
     model = client.get_logged_model(versions["2"].tags[MODEL_TAG])
     figures = {metric.key: metric.value for metric in model.metrics or []}
-    assert (figures["promotion/share"], figures["promotion/decks"]) == (share, 20.0)
+    assert (figures["promotion/share"], figures["promotion/games"]) == (share, 40.0)
     assert "Trained in the run `b-1`, stage `learning`." in str(versions["2"].description)
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
     assert "was played until it was decided whether the candidate is better by" in page

@@ -28,7 +28,7 @@ def test_games_are_played_again_as_in_that_night(
 ) -> None:
     save_nets(runs / "a-1" / "learning", seed=1)
     save_strong_nets(runs / "b-1" / "learning")
-    run = play(runs, replace(SMALL, leaderboard=replace(SMALL.leaderboard, decks=85)))["run_id"]
+    run = play(runs, replace(SMALL, leaderboard=replace(SMALL.leaderboard, games=170)))["run_id"]
     capsys.readouterr()
     assert cli.main(command(run, runs, tmp_path / "records", *DECKS)) == 0
     found = json.loads(capsys.readouterr().out)

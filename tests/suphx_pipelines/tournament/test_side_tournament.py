@@ -13,9 +13,6 @@ import pytest
 from suphx.games.doudizhu.table import Rules
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
-from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
-from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.tournament.history import read_games
 from suphx_pipelines.tournament.kind import kind_of
 from suphx_platform.tracking.tracking import TrackingStore
@@ -24,11 +21,10 @@ from tests.suphx_pipelines.tournament.small_side_tournament import SMALL, play, 
 from tests.suphx_pipelines.tournament.small_tournament import code
 
 NAME = "doudizhu_tournament"
-RECIPE = shipped_recipes()[NAME]
 
 
 def command(runs: Path, night: str, *settings: str) -> list[str]:
-    wanted = (f"night={night}", "leaderboard.decks=80", "decision.test.difference=0.2", "workers=1", *settings)
+    wanted = (f"night={night}", "leaderboard.games=160", "decision.test.difference=0.2", "workers=1", *settings)
     return ["tournament", NAME, "--runs", str(runs), *(word for setting in wanted for word in ("--set", setting))]
 
 
@@ -58,7 +54,7 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     folder = runs / second["run_id"]
     assert sum(row["games"] for row in second["agents"].values()) == 2 * 320
     table = read_json(folder / "leaderboard" / "table.json")
-    assert (table["decks"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
+    assert (table["deals"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
     page = Path(second["report"]).read_text(encoding="utf-8")
     for text in (
         "<h2>Decision",
@@ -80,7 +76,7 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
 
 
 def test_games_of_other_rules_do_not_count(runs: Path) -> None:
-    result = play(runs, replace(SMALL, leaderboard=replace(SMALL.leaderboard, decks=40)))
+    result = play(runs, replace(SMALL, leaderboard=replace(SMALL.leaderboard, games=80)))
     path = runs / str(result["run_id"]) / "leaderboard" / "games.json"
     games = read_games(path, kind_of(SMALL).code(SMALL))
     assert len(games) == 80
@@ -93,7 +89,7 @@ def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytes
     own = save_nets(runs / "a-1" / "learning", seed=1)
     other = save_nets(runs / "b-1" / "learning", 2, Rules(douzero_kickers=True))
     twin = save_nets(runs / "c-1" / "learning", seed=1)
-    settings = ("pool.newest_from=" + str(runs), f'pool.agents=["rule", "{own}"]', "leaderboard.decks=40")
+    settings = ("pool.newest_from=" + str(runs), f'pool.agents=["rule", "{own}"]', "leaderboard.games=80")
     result = tournament(capsys, runs, "1", *settings)
     assert set(result["agents"]) == {"rule", str(own)}
     left_out = read_json(runs / result["run_id"] / "pool" / "pool.json")["left_out"]
@@ -115,7 +111,7 @@ def test_a_place_without_nets_of_the_game_is_a_warning(
     warning = f"{place.replace('=', ': ')} has no checkpoint with all nets: nobody can be promoted"
     assert warning in capsys.readouterr().err
     save_nets(tmp_path / "others" / "b-1" / "learning", seed=1)
-    assert cli.main(command(runs, "2", place, 'pool.agents=["rule"]', "leaderboard.decks=39")) == 1
+    assert cli.main(command(runs, "2", place, 'pool.agents=["rule"]', "leaderboard.games=78")) == 1
     assert "nobody can be promoted" not in capsys.readouterr().err
 
 
@@ -123,12 +119,12 @@ def test_a_place_without_nets_of_the_game_is_a_warning(
     ("settings", "message"),
     [
         (['pool.agents=["rule"]', "pool.newest=0"], "only 1 agents play (rule), 2 are needed"),
-        (['pool.agents=["rule", "rul"]'], "'rul' is no agent for doudizhu: did you mean 'rule'?"),
-        (["leaderboard.anchor=ukeire"], "leaderboard.anchor is 'ukeire': use random or rule"),
-        (["leaderboard.decks=39"], "leaderboard.decks is 39 for 2 agents: use at least 40"),
+        (['pool.agents=["rule", "rul"]'], "pool.agents: 'rul' is no agent: did you mean 'rule'?"),
+        (["leaderboard.anchor=ukeire"], "leaderboard.anchor is 'ukeire': use rule, random or one of pool.agents"),
+        (["leaderboard.games=78"], "leaderboard.games is 78 for 2 agents: use at least 80"),
         (["pool.newest_from=nowhere"], "pool.newest_from is nowhere, which is no folder"),
-        (["decision.opponent=ukeire"], "decision.opponent is 'ukeire': use random or rule, or none"),
-        (["decision.decks=23"], "decks is 23: use 24 to 131,072"),
+        (["decision.opponent=ukeire"], "decision.opponent: 'ukeire' is no agent: use random, rule or"),
+        (["decision.games=47"], "decision.games is 47: use a multiple of 2, 48 to 262,144"),
     ],
 )
 def test_what_is_wrong_is_told(
@@ -136,11 +132,3 @@ def test_what_is_wrong_is_told(
 ) -> None:
     assert cli.main(command(runs, "1", *settings)) == 1
     assert message in capsys.readouterr().err
-
-
-def test_the_shipped_recipe_has_the_defaults_of_the_code_and_reads_back(tmp_path: Path) -> None:
-    recipe = load_tournament_recipe(RECIPE)
-    default = SideTournamentRecipe(name=NAME)
-    assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes, night=recipe.night)
-    (tmp_path / "recipe.toml").write_text(to_toml(recipe))
-    assert load_tournament_recipe(tmp_path / "recipe.toml") == recipe

@@ -107,9 +107,9 @@ def check_game_pages(folder: Path) -> None:
     decision = read_json(folder / "decision" / "decision.json")
     match = decision["match"] or decision["test"]
     records = folder / "decision" / "records" / ("fresh" if decision["match"] else "")
-    assert sum(table["games"] for table in read_json(records / "index.json")["tables"]) == match["hanchans"]
+    assert sum(table["games"] for table in read_json(records / "index.json")["tables"]) == match["games"]
     report = (folder / "report" / "report.html").read_text()
-    assert f"last match against {decision['opponent']} ({match['hanchans']:,} hanchans)" in report
+    assert f"last match against {decision['opponent']} ({match['games']:,} hanchans)" in report
     for page in ("game_best_1", "game_best_2", "game_worst_1", "game_worst_2"):
         assert f'<a href="{page}.html">' in report
         assert decision["candidate"] in (folder / "report" / f"{page}.html").read_text()
@@ -140,7 +140,7 @@ def check_first_night(runs: Path, result: dict[str, Any]) -> None:
     shown = tracked[str(result["run_id"])].data
     assert shown.tags["mlflow.note.content"].startswith("**New champion: a-1/reinforcement is the first that played.**")
     assert shown.metrics["promotion/promoted"] == 1
-    address = AgentSource(store).fetch(CHAMPION, runs / "fetched")
+    address = AgentSource(store).fetch(CHAMPION, runs / "fetched", "riichi")
     original = runs / "a-1" / "reinforcement" / "discard.safetensors"
     assert (Path(address) / "discard.safetensors").read_bytes() == original.read_bytes()
 
@@ -156,8 +156,8 @@ def check_promoted_version(runs: Path, run_id: object) -> None:
         assert text in (version.description or "")
     assert version.tags["opponent"] == CHAMPION
     assert float(version.tags["difference"]) < 0
-    assert version.tags["hanchans"] == "24"
-    assert 96 <= int(version.tags["decision_hanchans"]) <= 320
+    assert version.tags["games"] == "24"
+    assert 96 <= int(version.tags["decision_games"]) <= 320
 
 
 def test_three_nights(runs: Path) -> None:
@@ -168,7 +168,7 @@ def test_three_nights(runs: Path) -> None:
     assert (first["champion"], first["promoted"]) == ("models:/suphx/1", True)
     assert set(first["agents"]) == {"ukeire", "tsumogiri", "random", "a-1/reinforcement"}
     assert all(row["interval"][0] <= row["rating"] <= row["interval"][1] for row in first["agents"].values())
-    assert {row["hanchans"] for row in first["agents"].values()} == {20}
+    assert {row["games"] for row in first["agents"].values()} == {20}
 
     save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
     with TrackingStore(runs).start("b-1", key="b-1"):
@@ -183,8 +183,8 @@ def test_three_nights(runs: Path) -> None:
     assert champion(runs) == "2"
     for result in (first, second):
         assert (result["agents"]["ukeire"]["rating"], result["agents"]["ukeire"]["interval"]) == (1000, [1000, 1000])
-    assert sum(row["hanchans"] for row in second["agents"].values()) == 4 * (20 + 20), "the games of both nights count"
-    assert second["agents"][CHAMPION]["hanchans"] >= 20, "by its nets, whatever it is called"
+    assert sum(row["games"] for row in second["agents"].values()) == 4 * (20 + 20), "the games of both nights count"
+    assert second["agents"][CHAMPION]["games"] >= 20, "by its nets, whatever it is called"
 
     save_at(save_random(runs / "c-1" / "reinforcement", seed=2), 3000)
     third = play(runs, night(3))
@@ -219,7 +219,7 @@ def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
     decision = read_json(runs / str(result["run_id"]) / "decision" / "decision.json")
     assert decision["match"]["seating"] == "1v3"
     others = decision["other_seatings"]
-    assert {name: match["hanchans"] for name, match in others.items()} == {"2v2": 24, "3v1": 24}
+    assert {name: match["games"] for name, match in others.items()} == {"2v2": 24, "3v1": 24}
     page = Path(result["report"]).read_text()
     assert "The match (1v3) was played until" in page
     for text in ("seating", "2v2", "3v1"):
@@ -320,7 +320,7 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, m
     assert kept
     undisturbed = shutil.copytree(runs, tmp_path / "undisturbed", ignore=shutil.ignore_patterns("nightly-*"))
     result = play(runs, replace(recipe, workers=1))
-    assert sum(row["hanchans"] for row in result["agents"].values()) == 4 * 20
+    assert sum(row["games"] for row in result["agents"].values()) == 4 * 20
     after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert len(after) == 5
     assert kept.items() <= after.items()
@@ -345,8 +345,8 @@ def test_another_machine_has_the_night_and_earlier_games_from_the_storage(runs: 
     shutil.rmtree(runs / str(here["run_id"]))
     second = play(runs, night(2, recipe))
     table = read_json(runs / str(second["run_id"]) / "leaderboard" / "table.json")
-    assert (table["walls"], table["earlier_hanchans"]) == (5, 20)
-    assert sum(row["hanchans"] for row in table["agents"]) == 4 * 40
+    assert (table["deals"], table["earlier_games"]) == (5, 20)
+    assert sum(row["games"] for row in table["agents"]) == 4 * 40
 
 
 def test_an_outside_program_may_play_whatever_its_name_and_its_forfeits_are_shown(runs: Path, tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_an_outside_program_may_play_whatever_its_name_and_its_forfeits_are_show
     bot = f"mjai:{sys.executable} -S '{program.parent}/../{program.parent.name}//{program.name}' thrower"
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "random", bot)))
     result = play(runs, recipe)
-    assert result["agents"][bot]["hanchans"] == 20
+    assert result["agents"][bot]["games"] == 20
     assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
     page = Path(result["report"]).read_text(encoding="utf-8")
     assert bot in html.unescape(page)

@@ -25,7 +25,7 @@ from tests.suphx_pipelines.runs.small_run import context_of
 from tests.suphx_pipelines.tournament.small_tournament import code
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
-SCRIPTED_AGENTS = RECIPE.pool.agents
+SCRIPTED_AGENTS = RECIPE.pool.agents or ()
 NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
 
 
@@ -44,7 +44,7 @@ def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) ->
     shutil.rmtree(nets)
     elsewhere = (tmp_path / "pool").rename(tmp_path / "elsewhere")  # as another machine has it from the storage
     for entrant in pool.entrants:
-        load_any_agent(entrant.address_in(elsewhere))
+        load_any_agent(entrant.address_in(elsewhere), "riichi")
 
 
 def test_the_nets_of_the_opponent_stay_as_they_were_when_the_night_began(runs: Path, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_nets_of_the_opponent_stay_as_they_were_when_the_night_began(runs: P
     shutil.rmtree(nets)  # a run that goes on writes others there
     rows = [{"name": "ukeire", "is_candidate": False}]
     _, address, names = deciding_pair(pool, rows, folder, f"{nets}:sampled")
-    assert load_any_agent(address).name == address
+    assert load_any_agent(address, "riichi").name == address
     assert Path(address).is_relative_to(folder)
     assert names["opponent"] == f"{nets}:sampled", "tables name it as the recipe does"
     assert deciding_pair(replace(pool, opponent=None), rows, folder, "ukeire")[1] == "ukeire", "of an older pool.json"
@@ -63,7 +63,7 @@ def test_the_nets_of_the_opponent_stay_as_they_were_when_the_night_began(runs: P
 def save_with_early(folder: Path, seed: int, early_seed: int) -> Path:
     """Save nets with early ones beside them."""
     early = save_random(folder.with_name(f"{folder.name}-early"), early_seed)
-    for full, weak in zip(checkpoint_names(), checkpoint_names(is_weak=True), strict=True):
+    for full, weak in zip(checkpoint_names(game="riichi"), checkpoint_names(is_weak=True, game="riichi"), strict=True):
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(early / full, folder / weak)
     return save_random(folder, seed)

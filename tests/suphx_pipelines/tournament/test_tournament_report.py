@@ -12,6 +12,7 @@ import pytest
 from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import MatchWatch, SequentialReport
+from suphx.games.registry import load_game
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report.report_page import number
 from suphx_pipelines.tournament.entrants import Entrant, Pool
@@ -28,9 +29,9 @@ Ends = list[float]
 def match(placement: Ends, points: Ends) -> dict[str, Any]:
     """Return a match on new walls with these 95 % intervals."""
     return {
-        "hanchans": 1000,
+        "games": 1000,
         "paired_difference": {"average_placement": sum(placement) / 2, "interval": placement},
-        "points_difference": {"per_hanchan": sum(points) / 2, "interval": points},
+        "points_difference": {"per_game": sum(points) / 2, "interval": points},
     }
 
 
@@ -40,7 +41,7 @@ def decision(decides: str, **others: dict[str, Any]) -> dict[str, Any]:
         "candidate": "a-1/reinforcement",
         "opponent": "ukeire",
         "is_won": True,
-        "test": {"decides": decides, "hanchans": 400},
+        "test": {"decides": decides, "games": 400},
         "match": match([-0.2, -0.1], [4.0, 9.0]),
         "other_seatings": {f"{name[1]}v{name[2]}": each for name, each in others.items()},
     }
@@ -51,7 +52,7 @@ BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3
 
 def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
     won = "new champion: a-1/reinforcement beat ukeire: −0.150 places (95 % interval −0.200 to −0.100) and +6.5 points "
-    won += "per hanchan (95 % interval 4.0 to 9.0) over 1,000 new hanchans; decided after 400 hanchans"
+    won += "per game (95 % interval 4.0 to 9.0) over 1,000 new hanchans; decided after 400 hanchans"
     for others, end in (
         ({"_22": WORSE, "_31": WORSE}, "; but it is worse than ukeire in 2v2 and 3v1"),
         ({"_22": BETTER, "_31": UNCLEAR}, ""),
@@ -69,17 +70,17 @@ def test_the_measure_that_decides_says_what_is_worse(decides: str, seatings: lis
 
 def of_sides(verdict: str, *, is_won: bool) -> dict[str, Any]:
     test = {
-        "verdict": verdict, "decks": 1234, "difference": 0.02, "expected_decks": 500.0,
-        "always_valid_interval": [0.49, 0.51],
+        "verdict": verdict, "decides": "share", "games": 1234, "difference": 0.02, "expected_games": 500.0,
+        "always_valid_intervals": {"share": [0.49, 0.51]},
     }  # fmt: skip
     share, points = {"mean": 0.55, "interval": [0.54, 0.56]}, {"mean": 0.25, "interval": [0.125, 0.375]}
-    found = {"decks": 2000, "share": share, "points": points} if is_won else None
+    found = {"games": 2000, "share": share, "points": points} if is_won else None
     return {"candidate": "a", "opponent": "rule", "test": test, "match": found, "is_won": is_won}
 
 
 WON = (
     "a beat rule: 55.0 % of the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per game (95 % interval "
-    "0.125 to 0.375) over 2,000 new decks; decided after 1,234 decks"
+    "0.125 to 0.375) over 2,000 new games; decided after 1,234 games"
 )
 BOUNDS = "(always-valid 95 % interval 49.0 to 51.0 % of the games won)"
 
@@ -89,8 +90,8 @@ BOUNDS = "(always-valid 95 % interval 49.0 to 51.0 % of the games won)"
     [
         ("better", True, ("new champion: ", WON)),
         ("better", False, ("no promotion, another promotion of this night was first", WON)),
-        ("not_better", False, ("not better by 2 % of the games won, decided after 1,234 decks", BOUNDS)),
-        ("undecided", False, (f"undecided after 1,234 decks {BOUNDS}, about 500 more are needed",)),
+        ("not_better", False, ("not better by 2 % of the games won, decided after 1,234 games", BOUNDS)),
+        ("undecided", False, (f"undecided after 1,234 games {BOUNDS}, about 500 more are needed",)),
     ],
 )
 def test_the_reason_has_the_figures(verdict: str, is_promoted: bool, parts: tuple[str, ...]) -> None:
@@ -119,13 +120,11 @@ def test_the_run_the_registry_and_every_sentence_have_one_verdict(
     stopped: str, bounds: tuple[float, float], outcome: str, word: str
 ) -> None:
     low, high = bounds
-    of_seats = {
-        "hanchans": 400, "decides": "placement", "expected_hanchans": 9.0,
-        "always_valid_intervals": {"placement": [low, high], "points": [-9.0, 9.0]},
-    }  # fmt: skip
-    of_decks = {"decks": 400, "expected_decks": 9.0, "always_valid_interval": [0.5 - high, 0.5 - low]}
-    for kind, own in ((KIND, of_seats), (SIDES, of_decks)):
-        test = {"verdict": stopped, "difference": 0.05, **own}
+    of_seats = {"placement": [low, high], "points": [-9.0, 9.0]}
+    of_sides = {"share": [0.5 - high, 0.5 - low]}
+    for kind, intervals in ((KIND, of_seats), (SIDES, of_sides)):
+        found = {"games": 400, "expected_games": 9.0, "always_valid_intervals": intervals}
+        test = {"verdict": stopped, "difference": 0.05, "decides": next(iter(intervals)), **found}
         lost = {"candidate": "a", "opponent": "ukeire", "is_won": False, "test": test, "match": None}
         evidence, told = kind.texts.evidence(lost, "3"), kind.texts.reason(lost, is_promoted=False)
         assert evidence.outcome == kind.texts.verdict({}, lost, {"reason": told}).outcome == outcome
@@ -164,13 +163,16 @@ def test_the_page_of_a_match_has_the_interval_so_far_and_no_mean(
     watch.add(0, np.array([np.sum(wall, axis=0) for wall in walls], np.int64))
     outcome = watch.outcome()
     names = {"candidate": "a", "opponent": "ukeire"}
-    report = SequentialReport(candidate="a", opponent="ukeire", seed=0, config=config, outcome=outcome, fresh=None)
+    scoring = load_game("riichi").scoring
+    report = SequentialReport(
+        candidate="a", opponent="ukeire", seed=0, config=config, outcome=outcome, fresh=None, scoring=scoring
+    )
     games = [RatedGame(1, ("ukeire", "a", "b", "c"), (1, 2, 3, 4))]
     table = table_of(KIND, night_of(games, ("ukeire", "a", "b", "c"), "ukeire"))
     page = dict(night_sections(KIND, table, names | KIND.decision(report, names), is_live=True))["Deciding match"]
     text = re.sub(r"<[^>]+>", " ", page).replace("\u00a0", " ")
     found = outcome.intervals["placement"]
-    assert f": {verdict} after {outcome.hanchans} hanchans" in text
+    assert f": {verdict} after {4 * outcome.deals} hanchans" in text
     assert f"{found.low:.3f} to {found.high:.3f}".replace("-", "−") in text
     assert f"{(found.low + found.high) / 2:+.3f}".replace("-", "−") not in text
     assert "<circle" not in page

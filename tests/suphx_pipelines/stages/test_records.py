@@ -16,7 +16,7 @@ from suphx.games.riichi.records.replay import Replayer
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages import riichi_sample_game
-from suphx_pipelines.stages.riichi_records import sound_games
+from suphx_pipelines.stages.records import sound_games
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore
