@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import count
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -148,7 +147,7 @@ class SampleStream:
     gives one short batch. ``next`` raises ValueError for data without samples and for a batch that is larger than a
     window, WorkerDiedError if a worker process has died.
 
-    >>> with SampleStream(encode, split.train, batch_size=512, seed=1, config=StreamConfig()) as stream:
+    >>> with closing(SampleStream(encode, split.train, batch_size=512, seed=1, config=StreamConfig())) as stream:
     ...     batch = next(stream)
     ...     stream.position  # give it to a new stream to go on after this batch
     """
@@ -190,12 +189,6 @@ class SampleStream:
 
     def __next__(self) -> Samples:
         return next(self._batches)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the worker processes; what they are encoding is thrown away."""

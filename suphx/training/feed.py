@@ -11,8 +11,6 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import Full, Queue
-from types import TracebackType
-from typing import Protocol, Self
 
 import torch
 from torch import Tensor
@@ -43,7 +41,7 @@ class Batch:
 class BatchFeed:
     """Consumes: a SampleStream, which it closes. Produces: batches on ``device``. Waits for: the stream.
 
-    >>> with BatchFeed(stream, torch.device("cuda"), num_ahead=2) as feed:
+    >>> with closing(BatchFeed(stream, torch.device("cuda"), num_ahead=2)) as feed:
     ...     batch = next(feed)
 
     ``num_ahead`` batches, at least one, are kept ready by a thread. An error of the stream is raised by the ``next``
@@ -52,7 +50,7 @@ class BatchFeed:
 
     def __init__(self, stream: SampleStream, device: torch.device, num_ahead: int) -> None:
         self._stream = stream
-        self._mover: _Mover = _CudaMover(device, num_ahead) if device.type == "cuda" else _PlainMover(device)
+        self._mover = _CudaMover(device, num_ahead) if device.type == "cuda" else _Mover(device)
         self._queue: Queue[Batch | BaseException] = Queue(num_ahead)
         self._is_closing = threading.Event()
         self._thread = threading.Thread(target=self._fill, name="batch feed", daemon=True)
@@ -66,12 +64,6 @@ class BatchFeed:
         if isinstance(item, BaseException):
             raise item
         return self._mover.receive(item)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the thread and the stream; batches that are ready are thrown away."""
@@ -99,13 +91,7 @@ class BatchFeed:
             return
 
 
-class _Mover(Protocol):
-    def send(self, samples: Samples, position: StreamPosition) -> Batch: ...
-
-    def receive(self, batch: Batch) -> Batch: ...
-
-
-class _PlainMover:
+class _Mover:
     def __init__(self, device: torch.device) -> None:
         self._device = device
 
@@ -117,11 +103,11 @@ class _PlainMover:
         return batch
 
 
-class _CudaMover:
+class _CudaMover(_Mover):
     """Copies on a stream of its own out of a ring of page-locked memory, which is written again when it was read."""
 
     def __init__(self, device: torch.device, num_ahead: int) -> None:
-        self._device = device
+        super().__init__(device)
         self._copies = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._ring: deque[_Pinned] = deque(_Pinned() for _ in range(num_ahead + 1))
         self._sent: deque[torch.cuda.Event] = deque()

@@ -4,6 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -106,7 +107,7 @@ def names(batches: list[Samples]) -> list[bytes]:
 
 
 def one_epoch() -> list[Samples]:
-    with stream() as batches:
+    with closing(stream()) as batches:
         return [next(batches) for _ in range(NUM_ROWS // 32)]
 
 
@@ -119,7 +120,7 @@ def test_an_epoch_gives_every_sample_at_most_once_and_drops_less_than_a_batch() 
 
 
 def test_worker_processes_change_nothing() -> None:
-    with stream(replace(CONFIG, num_workers=2)) as batches:
+    with closing(stream(replace(CONFIG, num_workers=2))) as batches:
         assert names([next(batches) for _ in range(40)]) == names(
             [b for _, b in zip(range(40), stream(), strict=False)]
         )
@@ -192,14 +193,14 @@ def test_memory_is_half_the_buffer_and_a_chunk_and_is_used_again() -> None:
 def test_a_worker_that_dies_is_reported_with_a_remedy() -> None:
     config = replace(CONFIG, num_workers=1)
     with (
-        SampleStream(DyingEncoder(), KYOKUS, batch_size=8, seed=1, config=config) as batches,
+        closing(SampleStream(DyingEncoder(), KYOKUS, batch_size=8, seed=1, config=config)) as batches,
         pytest.raises(WorkerDiedError, match=r"lower stream\.num_workers or stream\.buffer_bytes"),
     ):
         next(batches)
 
 
 def test_a_worker_that_dies_between_two_chunks_is_reported_too() -> None:
-    with stream(replace(CONFIG, num_workers=1)) as batches:
+    with closing(stream(replace(CONFIG, num_workers=1))) as batches:
         next(batches)
         pool = batches._pool
         assert pool is not None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ def stream(encode: OneRowAKyoku, position: StreamPosition | None = None) -> Samp
 @pytest.mark.parametrize("num_ahead", [1, 3])
 def test_batches_and_positions_are_those_of_the_stream(num_ahead: int) -> None:
     plain = stream(OneRowAKyoku())
-    with BatchFeed(stream(OneRowAKyoku()), CPU, num_ahead) as feed:
+    with closing(BatchFeed(stream(OneRowAKyoku()), CPU, num_ahead)) as feed:
         for _ in range(40):
             expected, batch = next(plain), next(feed)
             assert torch.equal(batch.planes, torch.from_numpy(expected.planes))
@@ -47,14 +48,14 @@ def test_batches_and_positions_are_those_of_the_stream(num_ahead: int) -> None:
 
 
 def test_a_training_goes_on_behind_the_batch_that_it_used_not_behind_those_made_ready() -> None:
-    with BatchFeed(stream(OneRowAKyoku()), CPU, 3) as feed:
+    with closing(BatchFeed(stream(OneRowAKyoku()), CPU, 3)) as feed:
         batches = [next(feed) for _ in range(12)]
-    with BatchFeed(stream(OneRowAKyoku(), batches[6].position), CPU, 3) as resumed:
+    with closing(BatchFeed(stream(OneRowAKyoku(), batches[6].position), CPU, 3)) as resumed:
         assert torch.equal(next(resumed).planes, batches[7].planes)
 
 
 def test_an_error_of_the_stream_is_raised_where_the_batch_is_asked_for() -> None:
-    with BatchFeed(stream(OneRowAKyoku(broken=50)), CPU, 2) as feed, pytest.raises(ValueError, match="broken"):
+    with closing(BatchFeed(stream(OneRowAKyoku(broken=50)), CPU, 2)) as feed, pytest.raises(ValueError, match="broken"):
         list(feed)
 
 
@@ -70,7 +71,7 @@ def test_on_a_gpu_batches_are_whole_although_copies_and_computation_overlap() ->
     device = torch.device("cuda")
     plain = stream(OneRowAKyoku())
     busy = torch.rand(2048, 2048, device=device)
-    with BatchFeed(stream(OneRowAKyoku()), device, 2) as feed:
+    with closing(BatchFeed(stream(OneRowAKyoku()), device, 2)) as feed:
         for _ in range(200):
             batch = next(feed)
             busy = torch.tanh(busy @ busy)  # the copies of later batches run beside this

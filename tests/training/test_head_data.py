@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -
     batches = []
     for num_workers in (0, 1):
         config = replace(CONFIG, num_workers=num_workers)
-        with SampleStream(data.encode, data.split.train, batch_size=64, seed=1, config=config) as stream:
+        with closing(SampleStream(data.encode, data.split.train, batch_size=64, seed=1, config=config)) as stream:
             batches.append([next(stream) for _ in range(12)])
     for ours, theirs in zip(*batches, strict=True):
         assert np.array_equal(ours.planes, theirs.planes)
