@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -301,15 +302,16 @@ def play_match(
     blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_deals), SEATS)
-    counted = {"counters": scoring.counters or PLACE_COUNTERS, "ratios": scoring.ratios, "clusters": clusters}
+    counters = scoring.counters or PLACE_COUNTERS
+    summarise = partial(summarise_rows, counters=counters, ratios=scoring.ratios, clusters=clusters)
     return MatchReport(
         candidate=setup.names[0],
         opponent=setup.names[1],
         games=num_games,
         deals=num_deals,
         seed=setup.seed,
-        statistics=summarise_rows(rows, AGENT_NAMES[CANDIDATE], **counted),
-        opponent_statistics=summarise_rows(opponent_rows, AGENT_NAMES[OPPONENT], **counted),
+        statistics=summarise(rows, AGENT_NAMES[CANDIDATE]),
+        opponent_statistics=summarise(opponent_rows, AGENT_NAMES[OPPONENT]),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
         difference=_difference(rows, PLACEMENT, seating, clusters),
         points=points,
