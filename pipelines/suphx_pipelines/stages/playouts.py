@@ -35,7 +35,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         run=run,
         recipe_keys=("encoder", "net", "playouts"),
         needs=initial_stages(recipe),
-        artifacts=(METRICS_FILE, *checkpoint_names()),
+        artifacts=(METRICS_FILE, *checkpoint_names(game=recipe.game_name)),
     )
     return [stage]
 
@@ -46,7 +46,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     folder = initial_folder(context.upstream)
     job = PlayoutJob(
         config=recipe.playouts,
-        start=load_policy_set(folder, recipe.encoder),
+        start=load_policy_set(folder, recipe.encoder, game=recipe.game_name),
         encoder=recipe.encoder,
         rules_version=find_learning(recipe.game_name).rules_version,
         seed=context.seed % _SEEDS,
@@ -76,7 +76,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 def _note(point: Mapping[str, float]) -> str:
     gains = [
         f"{head} {point[f'{head}_gain']:+.0f} ± {1.96 * point[f'{head}_gain_error']:.0f}"
-        for head in decision_names()
+        for head in decision_names("riichi")
         if f"{head}_gain" in point
     ]
     if not gains:

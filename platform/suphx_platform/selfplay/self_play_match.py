@@ -23,7 +23,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.registry import DEFAULT_GAME, agent_names, find_learning, load_game
+from suphx.games.registry import agent_names, find_learning, load_game
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
@@ -65,7 +65,7 @@ class MatchOrder:
     """Paired deals in addition, about; 0 = none."""
     seed: int
     workers: int
-    game: str = DEFAULT_GAME
+    game: str
     keeps_games: bool = False
     """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
