@@ -95,6 +95,7 @@ def test_at_first_only_the_critic_learns() -> None:
         assert not has_moved(begun, weights_of(learner, "policy"))
         assert has_moved(critic, weights_of(learner, "critic"))
         assert figures["alpha"] == 0.02
+        assert {"policy_norm", "gradient_cosine"}.isdisjoint(figures)
         explained.append(figures["explained_variance"])
     assert explained[-1] > explained[0]
     steps = [tensor for name, tensor in learner.state()[0].items() if "critic" in name and name.endswith(".step")]

@@ -170,15 +170,6 @@ def test_two_heads_learn_as_they_do_alone() -> None:
         assert not has_moved(weights_of(alone, "policy", name), weights_of(both, "policy", name))
 
 
-def test_a_critic_learns_alone() -> None:
-    step = new_step()
-    policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
-    figures = step.make({"discard": batch(decisions(), learns_policy=False)})["discard"]
-    assert not has_moved(policy, weights_of(step, "policy"))
-    assert has_moved(critic, weights_of(step, "critic"))
-    assert {"policy_norm", "gradient_cosine"}.isdisjoint(figures)
-
-
 def test_the_policy_learns_at_a_share_of_its_rate() -> None:
     def first_move(share: float) -> float:
         step = new_step()

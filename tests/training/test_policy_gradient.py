@@ -8,6 +8,7 @@ import torch
 
 from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
 from suphx.training.policy_gradient import (
+    LossColumns,
     PolicyLoss,
     decision_loss,
     distillation_loss,
@@ -28,13 +29,14 @@ def batch(seed: int = 0) -> tuple[F64, F64, F64]:
     return rng.normal(size=(9, 6)), rng.normal(size=(9, 6)), masks.astype(np.float64)
 
 
+def probabilities_of(logits: F64, masks: F64) -> list[F64]:
+    return [probabilities(row, mask) for row, mask in zip(logits, masks, strict=True)]
+
+
 def distance_twin(logits: F64, teacher: F64, masks: F64) -> float:
     """KL(teacher || policy) over the legal actions, row by row, and its mean."""
-    total = 0.0
-    for own, other, mask in zip(logits, teacher, masks, strict=True):
-        p, q = probabilities(own, mask), probabilities(other, mask)
-        total += sum(q[k] * np.log(q[k] / p[k]) for k in np.flatnonzero(mask))
-    return total / len(logits)
+    own, other = probabilities_of(logits, masks), probabilities_of(teacher, masks)
+    return float(np.mean([np.sum(q[q > 0] * np.log(q[q > 0] / p[q > 0])) for p, q in zip(own, other, strict=True)]))
 
 
 def as_tensors(*arrays: F64) -> list[torch.Tensor]:
@@ -73,10 +75,7 @@ class Batch:
         self.masks = (rng.random((n, k)) < 0.6).astype(np.float64)
         self.actions = [int(a) for a in rng.integers(k, size=n)]
         self.masks[np.arange(n), self.actions] = 1
-        now = [
-            twin.probabilities(logits, mask)[a]
-            for logits, mask, a in zip(self.logits, self.masks, self.actions, strict=True)
-        ]
+        now = [row[a] for row, a in zip(probabilities_of(self.logits, self.masks), self.actions, strict=True)]
         self.behaviour = np.minimum(np.log(now) + rng.normal(scale=0.7, size=n), 0.0)
         self.advantages = rng.normal(size=n)
 
@@ -90,6 +89,16 @@ class Batch:
             alpha=alpha,
             max_ratio=max_ratio,
             reject_ratio=reject,
+        )
+
+    def columns(self, rewards: torch.Tensor, **more: torch.Tensor) -> LossColumns[torch.Tensor]:
+        """Return the decisions with other rewards."""
+        return loss_columns(
+            masks=torch.from_numpy(self.masks),
+            actions=torch.tensor(self.actions),
+            log_probs=torch.from_numpy(self.behaviour).float(),
+            rewards=rewards,
+            **more,
         )
 
     def gradient(self, **options: float) -> np.ndarray:
@@ -144,12 +153,7 @@ def test_figures_stay_finite_when_the_policies_have_nothing_in_common() -> None:
 
 def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() -> None:
     batch = Batch(12, 5)
-    decisions = loss_columns(
-        masks=torch.from_numpy(batch.masks),
-        actions=torch.tensor(batch.actions),
-        log_probs=torch.from_numpy(batch.behaviour).float(),
-        rewards=torch.from_numpy(batch.advantages).float() * 1000 + 500,
-    )
+    decisions = batch.columns(torch.from_numpy(batch.advantages).float() * 1000 + 500)
     logits = torch.from_numpy(batch.logits).float()
     config = PolicyGradientConfig(reward_unit=1000.0, max_ratio=1.5)
     loss, figures = decision_loss(logits, torch.full((12,), 0.5), decisions, 0.1, config)
@@ -163,13 +167,7 @@ def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() 
 def test_the_loss_of_the_policy_does_not_teach_the_critic(gae_lambda: float) -> None:
     batch, rng = Batch(8, 5), np.random.default_rng(2)
     rewards = torch.from_numpy(rng.normal(size=8)).float()
-    decisions = loss_columns(
-        masks=torch.from_numpy(batch.masks),
-        actions=torch.tensor(batch.actions),
-        log_probs=torch.from_numpy(batch.behaviour).float(),
-        rewards=rewards,
-        is_last=torch.tensor([False, False, False, True] * 2),
-    )
+    decisions = batch.columns(rewards, is_last=torch.tensor([False, False, False, True] * 2))
     values = torch.from_numpy(rng.normal(size=8)).float().requires_grad_()
     logits = torch.from_numpy(batch.logits).float()
     config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=gae_lambda)
@@ -185,9 +183,7 @@ def test_kl_is_zero_for_equal_policies_and_positive_for_others() -> None:
     logits, masks = torch.from_numpy(batch.logits).float(), torch.from_numpy(batch.masks)
     assert kl_divergence(logits, logits + 3, masks).item() == pytest.approx(0, abs=1e-6)
     other = torch.from_numpy(Batch(30, 7, seed=1).logits).float()
-    p = [twin.probabilities(a, m) for a, m in zip(batch.logits, batch.masks, strict=True)]
-    q = [twin.probabilities(a, m) for a, m in zip(other.double().numpy(), batch.masks, strict=True)]
-    expected = sum(float((x[x > 0] * np.log(x[x > 0] / y[x > 0])).sum()) for x, y in zip(p, q, strict=True)) / 30
+    expected = distance_twin(other.double().numpy(), batch.logits, batch.masks)
     assert kl_divergence(logits, other, masks).item() == pytest.approx(expected, rel=1e-4)
 
 
@@ -219,16 +215,10 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
     rewards, values = np.repeat(rng.normal(size=2), [5, 3]), rng.normal(size=8)
     is_last = [False, False, False, False, True, False, False, True]
     logits = torch.from_numpy(batch.logits).float()
-    decisions = loss_columns(
-        masks=torch.from_numpy(batch.masks),
-        actions=torch.tensor(batch.actions),
-        log_probs=torch.from_numpy(batch.behaviour).float(),
-        rewards=torch.from_numpy(rewards).float(),
-        is_last=torch.tensor(is_last),
-    )
+    decisions = batch.columns(torch.from_numpy(rewards).float(), is_last=torch.tensor(is_last))
     config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=decay, max_trace_ratio=max_trace_ratio, max_ratio=0)
     _, figures = decision_loss(logits, torch.from_numpy(values).float(), decisions, 0.1, config)
-    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    p = probabilities_of(batch.logits, batch.masks)
     ratios = [row[a] / math.exp(b) for row, a, b in zip(p, batch.actions, batch.behaviour, strict=True)]
     is_traced = decay < 1 and max_trace_ratio > 0  # with lambda 1 the ratios do not matter
     traces = [min(ratio, max_trace_ratio) if is_traced else 1.0 for ratio in ratios]

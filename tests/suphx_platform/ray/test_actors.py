@@ -205,9 +205,14 @@ class Rounds:
         return Played([Round(version=order)], 1, 1, 1, 1.0, 0.0)  # type: ignore[list-item]
 
 
-def test_a_simulator_keeps_what_its_shard_refuses_or_loses_and_plays_on_when_it_was_taken(here: Shard) -> None:
+def new_simulator() -> Any:
     simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
     simulator.begin(0, 0)
+    return simulator
+
+
+def test_a_simulator_keeps_what_its_shard_refuses_or_loses_and_plays_on_when_it_was_taken(here: Shard) -> None:
+    simulator = new_simulator()
     here.answers = [None, ActorUnavailableError("gone", None), 5, 6]
     assert simulator.play(1, 0, None).num_games == 1
     assert simulator.play(2, 0, None).num_games == 1
@@ -228,8 +233,7 @@ def test_a_simulator_plays_ahead_only_while_its_shard_takes_all_at_once(
     monkeypatch.setattr(ray, "wait", wait)
     monkeypatch.setattr(ray, "get", lambda answer: answer[0] if isinstance(answer, tuple) else answer)
     monkeypatch.setattr(actors, "_HOLD_SECONDS", 0.0)
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
-    simulator.begin(0, 0)
+    simulator = new_simulator()
     here.answers = [(None,), (5,), (None,), (6,), (7,), (8,)]
     num_games: list[int] = []
     for expected in (0, 3, 3, 1):  # answers of the shard, about room too, during a call
@@ -251,8 +255,7 @@ def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard
         raise first
 
     monkeypatch.setattr(ray, "get_actor", get_actor)
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
-    simulator.begin(0, 0)
+    simulator = new_simulator()
     here.answers = [5, 6]
     assert simulator.play(1, 0, None).num_games == 1
     assert simulator.play(2, 0, None).num_games == 1
@@ -260,8 +263,7 @@ def test_a_simulator_keeps_what_it_played_while_nobody_has_the_name_of_its_shard
 
 
 def test_an_error_of_a_shard_that_lives_is_raised_by_whoever_asks(here: Shard) -> None:
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
-    simulator.begin(0, 0)
+    simulator = new_simulator()
     broken = RayTaskError("add", "its traceback", TypeError("no decisions"))
     here.answers = [RayTaskError("add", "", NotBegunError("started again")), broken]
     simulator.play(1, 0, None)
@@ -271,8 +273,7 @@ def test_an_error_of_a_shard_that_lives_is_raised_by_whoever_asks(here: Shard) -
 
 
 def test_a_simulator_in_lockstep_tells_whether_its_shard_has_taken_what_was_played(here: Shard) -> None:
-    simulator: Any = SimulatorActor(lambda number, engine: Rounds(), lambda: None, "buffer 0")
-    simulator.begin(0, 0)
+    simulator = new_simulator()
     here.answers = [None, None, 0]
     assert simulator.play_once(1, 0)[1] is False
     assert simulator.deliver() is False
