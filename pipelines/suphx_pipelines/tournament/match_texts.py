@@ -140,8 +140,7 @@ class MatchTexts:
 
     def deciding(self, test: Mapping[str, Any]) -> Quantity:
         """Return the figure that a test asks about."""
-        measure = test.get("decides", self.quantities[0].measure)
-        return next(quantity for quantity in self.quantities if quantity.measure == measure)
+        return next(quantity for quantity in self.quantities if quantity.measure == test["decides"])
 
     def valid_bounds(self, test: Mapping[str, Any]) -> str:
         """Return the always-valid interval of the figure that a test asks about."""
@@ -280,10 +279,8 @@ def rating_scale(table: Row) -> str:
 
 
 def _ends(test: Mapping[str, Any], quantity: Quantity) -> Sequence[float]:
-    """Return the always-valid interval of a figure; a test of one measure has only that of the measure."""
-    ends: Sequence[float] = test.get("always_valid_intervals", {}).get(
-        quantity.measure, test.get("always_valid_interval")
-    )
+    """Return the always-valid interval of a figure."""
+    ends: Sequence[float] = test["always_valid_intervals"][quantity.measure]
     return ends
 
 

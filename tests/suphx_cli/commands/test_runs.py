@@ -178,22 +178,6 @@ def test_figures_stay_when_a_copy_elsewhere_is_deleted_and_go_with_a_run_that_is
     assert [folder.name for folder in runs.iterdir() if folder.name.startswith("la")] == ["laptop-2"]
 
 
-def test_a_folder_with_a_recipe_of_the_user_is_not_deleted(
-    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = runs.parent / "project"
-    project.mkdir()
-    (project / "recipe.toml").write_text('name = "mine"', encoding="utf-8")
-    monkeypatch.chdir(runs.parent)
-    assert cli.main(["runs", "delete", "laptop-1", "project", "--yes", "--runs", str(runs)]) == 1
-    assert "project is not a run" in capsys.readouterr().err
-    (project / "lock").touch()  # what an earlier version left when it deleted the folder
-    assert cli.main(["runs", "delete", "laptop-1", "project", "--yes", "--runs", str(runs)]) == 1
-    assert "project is not a run" in capsys.readouterr().err
-    assert (runs / "laptop-1").is_dir()
-    assert (project / "recipe.toml").is_file()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -68,14 +68,15 @@ def when_games_come(runs: Path, act: Callable[[], None], stage: str = "leaderboa
         watcher.join()
 
 
-def start_driver(
-    runs: Path,
-    workers: int,
-    *more: str,
-    module: str = "tests.suphx_pipelines.tournament.short_tournament",
-    **environment: str,
-) -> subprocess.Popen[bytes]:
-    """Start the tournament of a module in a process of its own; ``more``: what else it wants, such as "ray"."""
-    command = [sys.executable, "-m", module, str(runs), str(workers), *more]
+def start_driver(runs: Path, workers: int, *more: str, **environment: str) -> subprocess.Popen[bytes]:
+    """Start the tournament in a process of its own; ``more``: what else it wants, such as "ray"."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.suphx_pipelines.tournament.short_tournament",
+        str(runs),
+        str(workers),
+        *more,
+    ]
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen(command, cwd=REPOSITORY, env={**os.environ, "PYTHONPATH": path, **environment})

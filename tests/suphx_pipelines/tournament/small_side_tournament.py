@@ -1,9 +1,7 @@
-"""A tournament of seconds in a game of two sides, also in a process of its own: ``python -m … RUNS WORKERS``."""
+"""A tournament of seconds in a game of two sides."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +24,6 @@ SMALL = TournamentRecipe(
     leaderboard=LeaderboardConfig(games=160),
     decision=DecisionConfig(games=800, fresh_games=40, test=SequentialConfig(difference=0.2, error=0.05)),
 )
-LONGER = replace(
-    SMALL,
-    leaderboard=LeaderboardConfig(games=320),
-    decision=DecisionConfig(
-        games=2000, fresh_games=400, opponent="", test=SequentialConfig(difference=0.001, error=0.05)
-    ),
-)
-"""It goes on for a while when its first games are kept; in a night with a champion its decision needs all decks."""
 
 
 def save_nets(folder: Path, seed: int, rules: Rules | None = None) -> Path:
@@ -60,7 +50,3 @@ def save_strong_nets(folder: Path) -> Path:
 def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
     """Play the tournament and return its JSON."""
     return run_tournament(recipe, runs=runs, console=Console()).to_json()
-
-
-if __name__ == "__main__":
-    play(Path(sys.argv[1]), replace(LONGER, night=sys.argv[3], workers=int(sys.argv[2])))

@@ -93,20 +93,6 @@ def test_a_night_without_new_nets_has_no_deciding_match(runs: Path) -> None:
     assert "There is no deciding match tonight: no nets are new." in live
 
 
-def test_candidates_that_lose_are_registered_and_old_ones_are_deleted(runs: Path) -> None:
-    losing = replace(SMALL, registry=replace(SMALL.registry, max_lost_versions=1))
-    for night in (1, 2):
-        save_nets(runs / f"run-{night}" / "learning", seed=night)
-        assert play(runs, replace(losing, night=str(night)))["promoted"] is False
-    client = TrackingStore(runs).client
-    found = client.search_model_versions("name = 'doudizhu'")
-    assert [(str(each.version), each.tags["outcome"]) for each in found] == [("2", "not promoted")]
-    assert {alias: int(number) for alias, number in client.get_registered_model("doudizhu").aliases.items()} == {
-        "candidate": 2
-    }
-    assert "the match against rule ended with" in str(found[0].description)
-
-
 def registered(runs: Path, rules: Rules | None = None) -> Any:
     """Register nets, and return the model as MLflow loads it."""
     nets, store = save_nets(runs / "a-1" / "learning", 1, rules), TrackingStore(runs)

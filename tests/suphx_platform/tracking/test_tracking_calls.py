@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -73,19 +72,6 @@ def test_points_that_are_sent_twice_are_in_mlflow_once(runs: Path) -> None:
             store.send([message])
         history = store.client.get_metric_history(tracker.run_id, "loss")
     assert [(entry.step, entry.value) for entry in history] == [(1, 2.0), (2, 1.0)]
-
-
-def test_what_mlflow_refuses_is_kept_and_the_rest_arrives(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
-        stage = tracker.start("stage", key="one/stage/1")
-        store.client.delete_run(stage.run_id)
-        stage.log_metrics({"loss": 1.0}, step=1)
-        tracker.log_metrics({"loss": 2.0}, step=1)
-    assert store.newest_metrics("one") == {"loss": 2.0}
-    with closing(sqlite3.connect(runs / "one" / ".mlflow-queue" / "messages.db")) as database:
-        ((error,),) = database.execute("SELECT error FROM messages").fetchall()
-    assert "deleted" in error
-    assert "MLflow has refused metrics loss of one/stage/1" in caplog.text
 
 
 def test_a_metric_that_mlflow_never_takes_costs_no_other_point_and_is_sent_again_on_request(
