@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import Interval, mean_interval
-from suphx.games.riichi.records.draw_outcomes import NUM_HAND_STATES, DrawColumn, DrawOutcomes
+from suphx.games.riichi.records.draw_outcomes import NUM_HAND_STATES, DrawColumn, deal_draws
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.table import places_of_scores
 
@@ -71,7 +71,6 @@ class DrawLuck:
     """
 
     def __init__(self) -> None:
-        self._outcomes = DrawOutcomes()
         self._names: list[tuple[str, ...]] = []
         self._results: list[F64] = []
         self._excess: list[NDArray[np.float32]] = []
@@ -89,7 +88,7 @@ class DrawLuck:
         scores = np.array([*(log.scores for log in game.kyokus), final_scores], np.float64)
         sums = self._sums[len(self._names) % _HALVES]
         excess = np.zeros((4, _NUM_VALUES), np.float32)
-        for deal, points in zip(self._outcomes.of_game(game), np.diff(scores, axis=0), strict=True):
+        for deal, points in zip(deal_draws(game), np.diff(scores, axis=0), strict=True):
             table = deal.draws.astype(np.int64)
             seat = table[:, DrawColumn.SEAT]
             band = np.minimum(table[:, DrawColumn.TILES_LEFT] // _BAND, _NUM_BANDS - 1)

@@ -13,17 +13,8 @@ _KINDS = (*(f"{number}{suit}" for suit in "mps" for number in range(1, 10)), *(f
 _FIRST_LOGIT = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other
 
 
-def _yes_or_no(number: int, name: str, first_logit: float, training_share: float = 1.0) -> DecisionKind:
-    return DecisionKind(
-        game="riichi",
-        number=number,
-        name=name,
-        role="player",
-        outputs=("no", "yes"),
-        first_logit=first_logit,
-        training_share=training_share,
-    )
-
+_YES_OR_NO = {"riichi": (1, 1.0), "chow": (-1, 1.5), "pong": (-1, 1.5), "kong": (-1, 1.0)}
+"""Name -> the sign of the first logit, the share of the training."""
 
 DECISIONS = (
     DecisionKind(
@@ -35,10 +26,18 @@ DECISIONS = (
         num_choices=len(_KINDS),
         training_share=5.0,
     ),
-    _yes_or_no(1, "riichi", _FIRST_LOGIT),
-    _yes_or_no(2, "chow", -_FIRST_LOGIT, 1.5),
-    _yes_or_no(3, "pong", -_FIRST_LOGIT, 1.5),
-    _yes_or_no(4, "kong", -_FIRST_LOGIT),
+    *(
+        DecisionKind(
+            game="riichi",
+            number=number,
+            name=name,
+            role="player",
+            outputs=("no", "yes"),
+            first_logit=sign * _FIRST_LOGIT,
+            training_share=share,
+        )
+        for number, (name, (sign, share)) in enumerate(_YES_OR_NO.items(), start=1)
+    ),
 )
 """Paper, Table 2: the discard net chooses a kind of tile, the others say yes or no."""
 

@@ -19,7 +19,14 @@ from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, NUM_KINDS
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, place_deal, recorded_action
+from suphx.games.riichi.records.replay import (
+    ABSENT,
+    follow,
+    is_action_known,
+    is_legal_move,
+    place_deal,
+    recorded_action,
+)
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import DiscardUkeire, count_discard_ukeire
 from suphx.games.riichi.table import TABLE, fill_unseen, lowest_of_chi
@@ -139,7 +146,7 @@ class KyokuWalk:
         moves, cursor = self.log.moves, np.zeros(4, np.int64)
         while self.table["phase"] != codes.KYOKU_END:
             action = recorded_action(self.tables[0], moves, int(self.log.result["result"]), cursor)
-            if action == NO_MOVE or action >= codes.LEAVE or not self.table["legal"][action]:
+            if not is_legal_move(self.tables[0], action):
                 raise ValueError(f"{self.place} contradicts the rules: see suphx records verify")
             is_absent = bool(cursor[ABSENT] >> int(self.table["actor"]) & 1)
             is_hidden = action == codes.PASS and not is_action_known(self.tables[0], moves, cursor)

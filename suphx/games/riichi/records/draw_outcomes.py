@@ -17,7 +17,7 @@ from suphx.games.riichi.ending import count_dora, count_red
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.legal import tiles_left
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.replay import NO_MOVE, follow, place_deal, recorded_action
+from suphx.games.riichi.records.replay import follow, is_legal_move, place_deal, recorded_action
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import shanten
 from suphx.games.riichi.table import TABLE, Table, dora_kind, is_undrawn
@@ -53,29 +53,21 @@ class DealDraws:
     """uint8 [draws, 35]: columns as in ``DrawColumn``; up to the first move that the rules forbid."""
 
 
-class DrawOutcomes:
-    """Replays games for their draws.
+def deal_draws(game: GameLog) -> list[DealDraws]:
+    """Return the dealt hands and the draws of each deal.
 
-    >>> DrawOutcomes().of_game(game)[0].hands  # of the first deal
+    >>> deal_draws(game)[0].hands  # of the first deal
     array([16, 13, 21, 16], dtype=uint8)
     """
-
-    def __init__(self) -> None:
-        self._suits = load_suits()
-        self._tables = np.zeros(1, TABLE)
-        self._cursor = np.zeros(4, np.int64)
-
-    def of_game(self, game: GameLog) -> list[DealDraws]:
-        """Return the dealt hands and the draws of each deal."""
-        apply_rules(self._tables, game.rules)
-        deals = []
-        for log in game.kyokus:
-            place_deal(self._tables, log)
-            hands, draws = np.zeros(4, np.uint8), np.zeros((codes.NUM_DRAWS, _NUM_COLUMNS), np.uint8)
-            result = int(log.result["result"])
-            count = _fill_deal(self._tables[0], self._suits, log.moves, result, self._cursor, hands, draws)
-            deals.append(DealDraws(hands, draws[:count].copy()))
-        return deals
+    suits, tables, cursor = load_suits(), np.zeros(1, TABLE), np.zeros(4, np.int64)
+    apply_rules(tables, game.rules)
+    deals = []
+    for log in game.kyokus:
+        place_deal(tables, log)
+        hands, draws = np.zeros(4, np.uint8), np.zeros((codes.NUM_DRAWS, _NUM_COLUMNS), np.uint8)
+        count = _fill_deal(tables[0], suits, log.moves, int(log.result["result"]), cursor, hands, draws)
+        deals.append(DealDraws(hands, draws[:count].copy()))
+    return deals
 
 
 @jit
@@ -97,12 +89,7 @@ def _fill_deal(t: Table, suits: Suits, moves: U16, result: int, cursor: I64, han
             _fill_draw(t, suits, undrawn, dora, draws[count])
             count += 1
         action = recorded_action(t, moves, result, cursor)
-        if (
-            action == NO_MOVE
-            or action > codes.PASS
-            or t.legal[action] == 0
-            or not follow(t, suits, moves, cursor, action)
-        ):
+        if not is_legal_move(t, action) or not follow(t, suits, moves, cursor, action):
             return count
     return count
 
@@ -124,14 +111,11 @@ def _state(level: int, num_dora: int) -> int:
 @jit
 def _state_without(t: Table, suits: Suits, seat: int, face: int, dora: I8) -> int:
     """Return the state of a seat's concealed hand at the start of the deal without a tile of ``face``."""
-    hand = t.hand[seat]
-    num_dora = count_dora(t, seat, _NO_TILE) + count_red(t, seat, _NO_TILE)
-    if face == _NO_TILE:
-        return _state(shanten(suits, hand, 0), num_dora)
-    hand[kind_of_face(face)] -= 1
-    state = _state(shanten(suits, hand, 0), num_dora - dora[face])
-    hand[kind_of_face(face)] += 1
-    return state
+    hand, num_dora = t.hand[seat].copy(), count_dora(t, seat, _NO_TILE) + count_red(t, seat, _NO_TILE)
+    if face != _NO_TILE:
+        hand[kind_of_face(face)] -= 1
+        num_dora -= dora[face]
+    return _state(shanten(suits, hand, 0), num_dora)
 
 
 @jit

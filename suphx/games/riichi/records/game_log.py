@@ -53,6 +53,7 @@ DRAWN_ENDS = (
     DrawnEnd(codes.FOUR_KANS_DRAW, "kan4", "suukaikan", "四槓散了", "four kans"),
     DrawnEnd(codes.TRIPLE_RON_DRAW, "ron3", "sanchaho", "三家和了", "triple ron"),
 )
+END_OF_RESULT = {end.result: end for end in DRAWN_ENDS}
 RESULT_NAMES = {codes.WIN_RESULT: "win"} | {end.result: end.name for end in DRAWN_ENDS}
 
 

@@ -1,8 +1,9 @@
 """Plays a KyokuLog with tile ids, without rules: the events that every record format writes down, in their order.
 
->>> for event in play_kyoku(log.kyokus[0]):
-...     match event:
-...         case Drew(seat, tile): ...
+>>> playback = play_kyoku(log.kyokus[0])
+>>> for event in playback.events:
+...     if event.kind == "draw": ...
+>>> playback.kyoku.hand(0)  # at the end
 
 Timing as Tenhou records it: a riichi stick is paid once the discard was not ronned; the dora of a closed kan turns over
 before its rinshan draw; that of the other kans just before the next discard or before the next kan's rinshan draw, and
@@ -11,8 +12,8 @@ never if the rinshan tile wins or the kan is robbed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
 from suphx.games.riichi import table as codes
@@ -40,96 +41,37 @@ def shown_hands(result: int, tenpai: Sequence[int], turn: int) -> list[int]:
     return list(range(_SEATS)) if result == codes.FOUR_RIICHI_DRAW else []
 
 
-class Drew(NamedTuple):
-    """A seat drew a tile, from the wall or a rinshan tile."""
-
-    seat: int
-    tile: int
+_NO_MELD = Meld(0, (), -1, 0)
 
 
-class Discarded(NamedTuple):
-    """A seat discarded a tile."""
+class Event(NamedTuple):
+    """What happened in a kyoku; the other fields are those that its kind has."""
 
-    seat: int
-    tile: int
-    is_tsumogiri: bool
-
-
-class DeclaredRiichi(NamedTuple):
-    """A seat declared riichi; its discard follows."""
-
-    seat: int
+    kind: Literal["draw", "discard", "riichi", "stick", "call", "dora", "leave", "return"]
+    """``draw``: from the wall, or a rinshan tile; ``riichi``: declared, its discard follows; ``stick``: it stands and
+    is paid; ``dora``: a kan dora indicator was turned over; ``leave``, ``return``: the seat disconnected, came back."""
+    seat: int = -1
+    tile: int = -1
+    is_tsumogiri: bool = False
+    meld: Meld = _NO_MELD
 
 
-class PaidStick(NamedTuple):
-    """A riichi stands and is paid; ``scores`` are the points after it."""
+def play_kyoku(log: KyokuLog) -> Playback:
+    """Return the events of a kyoku, and in ``kyoku`` everything that the end tags of a format show.
 
-    seat: int
-    scores: tuple[int, ...]
-
-
-class Called(NamedTuple):
-    """A seat made a call."""
-
-    seat: int
-    meld: Meld
-
-
-class TurnedDora(NamedTuple):
-    """A kan dora indicator was turned over."""
-
-    tile: int
-
-
-class Left(NamedTuple):
-    """A seat disconnected."""
-
-    seat: int
-
-
-class CameBack(NamedTuple):
-    """A seat came back."""
-
-    seat: int
-
-
-class Ended(NamedTuple):
-    """The kyoku ended."""
-
-    kyoku: KyokuBuilder
-    """Everything that the end tags of a format show: hands (a self-drawn winning tile among them), melds, indicators,
-    ``last``, the winning tile, and the points before the changes of the result, sticks paid."""
-
-
-Event: TypeAlias = Drew | Discarded | DeclaredRiichi | PaidStick | Called | TurnedDora | Left | CameBack | Ended
-
-
-def play_kyoku(log: KyokuLog) -> Iterator[Event]:
-    """Yield the events of a kyoku, an ``Ended`` last.
-
-    ValueError if a move cannot be played with the tiles at hand, or if the result has wins that no kyoku has.
+    That is hands (a self-drawn winning tile among them), melds, indicators, ``last``, the winning tile, and the points
+    before the changes of the result, sticks paid. ValueError if a move cannot be played with the tiles at hand, or if
+    the result has wins that no kyoku has.
     """
     code, num_wins = int(log.result["result"]), int(log.result["num_wins"])
     seats = [*log.result["win_seat"][:num_wins].tolist(), *log.result["win_loser"][:num_wins].tolist()]
     is_known = codes.WIN_RESULT <= code <= codes.TRIPLE_RON_DRAW
     if not (is_known and 0 <= num_wins <= 3 and all(0 <= seat <= 3 for seat in seats)):
         raise ValueError(f"the result of kyoku {log.kyoku} honba {log.honba} has an unknown kind, or impossible wins")
-    playback = _Playback(log)
-    yield from playback.play()
+    playback = Playback(log)
     if code not in (codes.WIN_RESULT, codes.TRIPLE_RON_DRAW):
-        yield from playback.pay()
-    yield Ended(playback.kyoku)
-
-
-def play_running_kyoku(log: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[Event]:
-    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide; ``log.result`` is not read.
-
-    ``is_own_turn``: the seat is to move itself, so that its draw, if it has one, is the last event.
-    """
-    playback = _Playback(log)
-    yield from playback.play()
-    if is_own_turn and not playback.kyoku.is_own_turn:
-        yield from playback.draw(actor)
+        playback.pay()
+    return playback
 
 
 def dealt_hands(log: KyokuLog) -> list[list[int]]:
@@ -137,11 +79,12 @@ def dealt_hands(log: KyokuLog) -> list[list[int]]:
     return [log.wall[dealt_places(seat, log.kyoku % _SEATS)].tolist() for seat in range(_SEATS)]
 
 
-class _Playback:
+class Playback:
     """Plays the moves of a log with the tiles of its wall on a KyokuBuilder, which checks them."""
 
     def __init__(self, log: KyokuLog) -> None:
-        self._log = log
+        """Play all moves; ValueError if one cannot be played."""
+        self.events: list[Event] = []
         self._wall: list[int] = log.wall.tolist()
         self.kyoku = KyokuBuilder(
             kyoku=log.kyoku,
@@ -151,70 +94,67 @@ class _Playback:
             hands=dealt_hands(log),
             indicator=self._wall[codes.DORA_POSITIONS[0]],
         )
-
-    def play(self) -> Iterator[Event]:
-        """Yield what all moves show."""
-        for number in self._log.moves.tolist():
+        for number in log.moves.tolist():
             seat, action = number >> ACTION_BITS, number & (1 << ACTION_BITS) - 1
             try:
-                yield from self._move(seat, action)
+                self._move(seat, action)
             except ValueError as error:
                 raise ValueError(
-                    f"seat {seat} cannot play {action_name(action)!r} in kyoku {self._log.kyoku} honba "
-                    f"{self._log.honba}: the moves and the wall of this log do not fit ({error})"
+                    f"seat {seat} cannot play {action_name(action)!r} in kyoku {log.kyoku} honba "
+                    f"{log.honba}: the moves and the wall of this log do not fit ({error})"
                 ) from error
 
-    def draw(self, seat: int) -> Iterator[Event]:
-        """Yield the draw of a seat whose turn begins, and what comes before it."""
-        yield from self.pay()
+    def draw(self, seat: int) -> None:
+        """Add the draw of a seat whose turn begins, and what comes before it."""
+        self.pay()
         tile = self._wall[self.kyoku.next_place]
         self.kyoku.draw(seat, tile)
-        yield from self._turn_over()
-        yield Drew(seat, tile)
+        self._turn_over()
+        self.events.append(Event("draw", seat, tile))
 
-    def pay(self) -> Iterator[Event]:
-        """Yield the payment of a riichi stick that is due."""
+    def pay(self) -> None:
+        """Add the payment of a riichi stick that is due."""
         seat = self.kyoku.unpaid_riichi
         if seat >= 0:
             self.kyoku.pay_stick(seat)
-            yield PaidStick(seat, tuple(self.kyoku.scores))
+            self.events.append(Event("stick", seat))
 
-    def _move(self, seat: int, action: int) -> Iterator[Event]:
-        kyoku = self.kyoku
+    def _move(self, seat: int, action: int) -> None:
+        kyoku, add = self.kyoku, self.events.append
         if seat >= _SEATS:
             raise ValueError(f"there are {_SEATS} seats")
         if action == codes.LEAVE:
-            yield Left(seat)
+            add(Event("leave", seat))
         elif action == codes.RETURN:
-            yield CameBack(seat)
+            add(Event("return", seat))
         elif action == codes.RON:
             if seat == kyoku.turn or not kyoku.claimable:
                 raise ValueError("there is no tile to win on")
         elif codes.PON <= action < codes.PASS:
-            yield from self.pay()
-            meld = self._claim(seat, action)
-            kyoku.call(seat, meld)
-            yield Called(seat, meld)
+            self.pay()
+            self._call(seat, self._claim(seat, action))
         else:
             if not kyoku.is_own_turn:
-                yield from self.draw(seat)
+                self.draw(seat)
             if action <= codes.TSUMOGIRI:
                 is_tsumogiri = action == codes.TSUMOGIRI
                 tile = kyoku.drawn if is_tsumogiri else kyoku.held(seat, [action], but=kyoku.drawn)[0]
                 kyoku.discard(seat, tile)
-                yield from self._turn_over()
-                yield Discarded(seat, tile, is_tsumogiri)
+                self._turn_over()
+                add(Event("discard", seat, tile, is_tsumogiri))
             elif action == codes.RIICHI:
                 kyoku.declare_riichi(seat)
-                yield DeclaredRiichi(seat)
+                add(Event("riichi", seat))
             elif codes.ANKAN <= action < codes.TSUMO:
                 kind = (action - codes.ANKAN) % NUM_KINDS
                 quad = tuple(range(4 * kind, 4 * kind + 4))
-                meld = kyoku.kakan(seat, kind) if action >= codes.KAKAN else Meld(ANKAN_MELD, quad, -1, 0)
-                kyoku.call(seat, meld)
-                yield Called(seat, meld)
+                self._call(seat, kyoku.kakan(seat, kind) if action >= codes.KAKAN else Meld(ANKAN_MELD, quad, -1, 0))
             elif seat != kyoku.turn or action not in (codes.TSUMO, codes.NINE_TERMINALS):
                 raise ValueError("it is no move of the own turn")
+
+    def _call(self, seat: int, meld: Meld) -> None:
+        self.kyoku.call(seat, meld)
+        self.events.append(Event("call", seat, meld=meld))
 
     def _claim(self, seat: int, action: int) -> Meld:
         """Return the meld that a seat makes of the last discard."""
@@ -235,9 +175,9 @@ class _Playback:
             faces = [red_face(face) if action >= codes.CHI_RED and face % 9 == 4 else face for face in own]
         return Meld(meld_type, tuple(sorted([*self.kyoku.held(seat, faces), called])), called, source)
 
-    def _turn_over(self) -> Iterator[Event]:
-        """Yield the dora indicators that the rules turn over now."""
+    def _turn_over(self) -> None:
+        """Add the dora indicators that the rules turn over now."""
         while len(self.kyoku.indicators) < self.kyoku.num_turned:
             tile = self._wall[codes.DORA_POSITIONS[len(self.kyoku.indicators)]]
             self.kyoku.reveal(tile)
-            yield TurnedDora(tile)
+            self.events.append(Event("dora", tile=tile))

@@ -12,23 +12,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, EAST, KAKAN_MELD, MINKAN_MELD, NORTH, NUM_KINDS, PON_MELD
 from suphx.games.riichi import rules as rule
 from suphx.games.riichi import table as codes
-from suphx.games.riichi.records import kyoku_playback as playback
 from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import (
     DRAWN_ENDS,
+    END_OF_RESULT,
     UNREADABLE_CHARACTERS,
     GameLog,
     KyokuLog,
     does_tenpai_end_game,
 )
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Meld, Win
+from suphx.games.riichi.records.kyoku_playback import Event, Playback, dealt_hands, play_kyoku
 from suphx.games.riichi.records.quarantine import ForeignRecord, MissingFact, RecordError, kind_of
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_game
@@ -75,7 +76,7 @@ CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}  # typ
 
 FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}  # the inverse
 
-_WINDS = "ESWN"
+_WINDS = "ESW"
 _HIDDEN = "?"
 _SOUTH_4 = 7
 _KAMICHA = 3
@@ -210,12 +211,7 @@ class _GameReader:
             self._log.rules = replace(self._log.rules, num_winds=1)
 
     def _start_kyoku(self, event: JsonObject) -> None:
-        wind = event.get("bakaze")
-        if not isinstance(wind, str) or len(wind) != 1 or wind not in _WINDS[:3]:
-            raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
-        kyoku = _WINDS.index(wind) * 4 + read_integer(event, "kyoku", 1, 4) - 1
-        check_dealer(event, kyoku)
-        honba = read_integer(event, "honba", 0, MAX_STICKS)
+        kyoku, honba = read_kyoku(event)
         self.position = f"kyoku {kyoku} honba {honba}"
         kyotaku = read_integer(event, "kyotaku", 0, MAX_STICKS)
         scores = read_points(event, "scores") if "scores" in event else None
@@ -448,10 +444,15 @@ def seat_of(event: Mapping[str, Any], name: str = "actor") -> int:
     return read_integer(event, name, 0, 3)
 
 
-def check_dealer(event: Mapping[str, Any], kyoku: int) -> None:
-    """Check ``oya`` of start_kyoku, if it has one."""
+def read_kyoku(event: Mapping[str, Any]) -> tuple[int, int]:
+    """Return kyoku (0 = East 1) and honba of start_kyoku; ValueError also for an ``oya`` that is not the dealer."""
+    wind = event.get("bakaze")
+    if wind not in (*_WINDS,):
+        raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
+    kyoku = _WINDS.index(wind) * 4 + read_integer(event, "kyoku", 1, 4) - 1
     if "oya" in event and seat_of(event, "oya") != kyoku % 4:
         raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
+    return kyoku, read_integer(event, "honba", 0, MAX_STICKS)
 
 
 def check_call(name: str, faces: Sequence[int], called: int | None) -> None:
@@ -469,7 +470,6 @@ def check_call(name: str, faces: Sequence[int], called: int | None) -> None:
         raise ValueError(f"{name} of {', '.join(TILE_NAMES[face] for face in tiles)} is impossible")
 
 
-_REASON_OF_RESULT = {end.result: end.mjai for end in DRAWN_ENDS}
 _CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
 
 
@@ -514,16 +514,32 @@ def start_event(names: Sequence[str], num_winds: int) -> JsonObject:
 def kyoku_events(kyoku: KyokuLog) -> Iterator[JsonObject]:
     """Yield the events of a finished kyoku, from start_kyoku to end_kyoku."""
     yield _start(kyoku)
-    for event in playback.play_kyoku(kyoku):
-        yield from _written(event, kyoku)
+    playback, result = play_kyoku(kyoku), kyoku.result
+    yield from filter(None, map(_written, playback.events))
+    code = int(result["result"])
+    if code != codes.WIN_RESULT:
+        draw = {"type": "ryukyoku", "reason": END_OF_RESULT[code].mjai, "deltas": result["deltas"].tolist()}
+        yield draw | {"tenpais": [bool(value) for value in result["tenpai"]]}
+    else:
+        ura = _names(kyoku.wall[list(codes.URA_POSITIONS[: len(playback.kyoku.indicators)])].tolist())
+        for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist()):
+            loser, deltas = int(result["win_loser"][index]), result["win_deltas"][index].tolist()
+            win = {"type": "hora", "actor": seat, "target": loser, "deltas": deltas}
+            shown = {"ura_markers": ura if seat in playback.kyoku.riichi_seats else []}
+            yield win | (shown if kyoku.is_ura_known else {})
     yield {"type": "end_kyoku"}
 
 
 def running_kyoku_events(kyoku: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[JsonObject]:
-    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide (play_running_kyoku)."""
+    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide; ``kyoku.result`` is not read.
+
+    ``is_own_turn``: the seat is to move itself, so that its draw, if it has one, is the last event.
+    """
     yield _start(kyoku)
-    for event in playback.play_running_kyoku(kyoku, actor, is_own_turn=is_own_turn):
-        yield from _written(event, kyoku)
+    playback = Playback(kyoku)
+    if is_own_turn and not playback.kyoku.is_own_turn:
+        playback.draw(actor)
+    yield from filter(None, map(_written, playback.events))
 
 
 def seen_by(seat: int, event: JsonObject) -> JsonObject:
@@ -539,14 +555,14 @@ def seen_by(seat: int, event: JsonObject) -> JsonObject:
 def _start(kyoku: KyokuLog) -> JsonObject:
     return {
         "type": "start_kyoku",
-        "bakaze": "ESW"[kyoku.kyoku // 4],
+        "bakaze": _WINDS[kyoku.kyoku // 4],
         "dora_marker": _name(int(kyoku.wall[codes.DORA_POSITIONS[0]])),
         "kyoku": kyoku.kyoku % 4 + 1,
         "honba": kyoku.honba,
         "kyotaku": kyoku.kyotaku,
         "oya": kyoku.kyoku % 4,
         "scores": list(kyoku.scores),
-        "tehais": [_names(hand) for hand in playback.dealt_hands(kyoku)],
+        "tehais": [_names(hand) for hand in dealt_hands(kyoku)],
     }
 
 
@@ -554,44 +570,31 @@ def _name(tile: int) -> str:
     return TILE_NAMES[FACE_OF_ID[tile]]
 
 
-def _written(event: playback.Event, kyoku: KyokuLog) -> Iterator[JsonObject]:
-    match event:
-        case playback.Drew(seat, tile):
-            yield {"type": "tsumo", "actor": seat, "pai": _name(tile)}
-        case playback.Discarded(seat, tile, is_tsumogiri):
-            yield {"type": "dahai", "actor": seat, "pai": _name(tile), "tsumogiri": is_tsumogiri}
-        case playback.DeclaredRiichi(seat):
-            yield {"type": "reach", "actor": seat}
-        case playback.PaidStick(seat, _):
-            yield {"type": "reach_accepted", "actor": seat}
-        case playback.Called(seat, meld):
+def _written(event: Event) -> JsonObject | None:
+    """Return an event in the words of mjai; None for a seat that disconnects or comes back."""
+    kind, seat, tile, is_tsumogiri, meld = event
+    match kind:
+        case "draw":
+            return {"type": "tsumo", "actor": seat, "pai": _name(tile)}
+        case "discard":
+            return {"type": "dahai", "actor": seat, "pai": _name(tile), "tsumogiri": is_tsumogiri}
+        case "riichi":
+            return {"type": "reach", "actor": seat}
+        case "stick":
+            return {"type": "reach_accepted", "actor": seat}
+        case "dora":
+            return {"type": "dora", "dora_marker": _name(tile)}
+        case "call":
             call: JsonObject = {"type": _CALL_NAMES[meld.type], "actor": seat}
             if meld.type == ANKAN_MELD:
-                yield call | {"consumed": _names(meld.tiles)}
-            elif meld.type == KAKAN_MELD:
+                return call | {"consumed": _names(meld.tiles)}
+            if meld.type == KAKAN_MELD:
                 pon = (tile for tile in meld.tiles if tile != meld.added)
-                yield call | {"pai": _name(meld.added), "consumed": _names(pon)}
-            else:
-                call |= {"target": (seat + meld.source) % 4, "pai": _name(meld.called)}
-                yield call | {"consumed": _names(meld.hand_tiles())}
-        case playback.TurnedDora(tile):
-            yield {"type": "dora", "dora_marker": _name(tile)}
-        case playback.Left() | playback.CameBack():
-            pass
-        case playback.Ended(end):
-            result = kyoku.result
-            code = int(result["result"])
-            if code != codes.WIN_RESULT:
-                draw = {"type": "ryukyoku", "reason": _REASON_OF_RESULT[code], "deltas": result["deltas"].tolist()}
-                yield draw | {"tenpais": [bool(value) for value in result["tenpai"]]}
-                return
-            ura = _names(kyoku.wall[list(codes.URA_POSITIONS[: len(end.indicators)])].tolist())
-            for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist()):
-                loser, deltas = int(result["win_loser"][index]), result["win_deltas"][index].tolist()
-                win = {"type": "hora", "actor": seat, "target": loser, "deltas": deltas}
-                yield win | ({"ura_markers": ura if seat in end.riichi_seats else []} if kyoku.is_ura_known else {})
+                return call | {"pai": _name(meld.added), "consumed": _names(pon)}
+            call |= {"target": (seat + meld.source) % 4, "pai": _name(meld.called)}
+            return call | {"consumed": _names(meld.hand_tiles())}
         case _:
-            assert_never(event)
+            return None
 
 
 def _names(tiles: Iterable[int]) -> list[str]:

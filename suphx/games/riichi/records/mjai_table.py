@@ -36,9 +36,9 @@ from suphx.games.riichi.records.mjai import (
     MAX_STICKS,
     TILE_NAMES,
     check_call,
-    check_dealer,
     face_of_name,
     read_integer,
+    read_kyoku,
     read_points,
     seat_of,
 )
@@ -245,10 +245,7 @@ class MjaiTable:
                     "show the player's hand only, or name the seat on the command line"
                 )
             self.seat = shown[0]
-        if event["bakaze"] not in (*"ESW",):
-            raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r:.40}: use E, S or W")
-        kyoku = "ESW".index(event["bakaze"]) * 4 + read_integer(event, "kyoku", 1, 4) - 1
-        check_dealer(event, kyoku)
+        kyoku, honba = read_kyoku(event)
         hands = event["tehais"]
         if not isinstance(hands, list) or len(hands) != 4 or not isinstance(hands[self.seat], list):
             raise ValueError("tehais is not four lists of tiles")
@@ -259,7 +256,7 @@ class MjaiTable:
         self._see_tiles([*own, indicator])
         table = self._tables[0]
         table["kyoku"] = kyoku
-        table["honba"] = read_integer(event, "honba", 0, MAX_STICKS)
+        table["honba"] = honba
         table["kyotaku"] = read_integer(event, "kyotaku", 0, MAX_STICKS)
         if "scores" in event:
             table["scores"] = read_points(event, "scores")

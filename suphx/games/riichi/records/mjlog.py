@@ -15,18 +15,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
+from itertools import takewhile
 
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD
 from suphx.games.riichi import table as codes
 from suphx.games.riichi import yaku_number
-from suphx.games.riichi.records import kyoku_playback as playback
 from suphx.games.riichi.records import mjlog_xml as xml
 from suphx.games.riichi.records import quarantine
-from suphx.games.riichi.records.game_log import DRAWN_ENDS, GameLog, KyokuLog, does_tenpai_end_game
-from suphx.games.riichi.records.kyoku_builder import KyokuBuilder, Win
+from suphx.games.riichi.records.game_log import DRAWN_ENDS, END_OF_RESULT, GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.kyoku_builder import STICK, KyokuBuilder, Win
+from suphx.games.riichi.records.kyoku_playback import dealt_hands, play_kyoku, shown_hands
 from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError, kind_of
 from suphx.games.riichi.records.shuffle_seed import SeededWalls
 from suphx.games.riichi.rules import Rules, refuse_untold_game, refuse_untold_rules
@@ -349,7 +349,6 @@ def _win(attributes: xml.Attributes, seat: int) -> Win:
     )
 
 
-_DRAW_NAMES = {end.result: end.mjlog for end in DRAWN_ENDS}
 _ROOM_BITS = {room: bits | PLAYED_BY_HUMANS for bits, room in ROOMS.items()} | {"": 0}
 
 # Yaku numbers about as Tenhou lists them, whose order depends on the year: riichi and chance first, dora last
@@ -365,7 +364,7 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
     from mjai or tenhou6), or if points are no multiples of 100.
     """
     rules = log.rules
-    refuse_untold_game(rules, _read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
+    refuse_untold_game(rules, rules_read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
     kind = _ROOM_BITS[log.room]
     kind |= (HANCHAN if rules.num_winds == 2 else 0) | (0 if rules.open_tanyao else NO_OPEN_TANYAO)
     players = " ".join(f'n{seat}="{_percent(name)}"' for seat, name in enumerate(log.names))
@@ -385,11 +384,11 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
 
 def refuse_rules_of_records(rules: Rules) -> None:
     """Raise UntoldRulesError if a match of ``rules`` cannot be written as mjlog, before it is played."""
-    read_back = _read_back(rules, tenpai_ends_game=True)  # a game whose id has no hour is read so
+    read_back = rules_read_back(rules, tenpai_ends_game=True)  # a game whose id has no hour is read so
     refuse_untold_rules(rules, read_back, "the match is played with", "leave out its records")
 
 
-def _read_back(rules: Rules, *, tenpai_ends_game: bool) -> Rules:
+def rules_read_back(rules: Rules, *, tenpai_ends_game: bool) -> Rules:
     """Return the rules that a reader takes a game of ``rules`` for."""
     return Rules(num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=tenpai_ends_game)
 
@@ -405,52 +404,47 @@ def _kyoku_tags(
         tenths = results_of_game(final_scores, log.rules.target_points)
         results = (f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(final_scores, tenths, strict=True))
         owari = f' owari="{",".join(results)}"'
-    events = list(playback.play_kyoku(kyoku))
-    away: list[int] = []  # when the kyoku starts
-    for event in events:
-        if not isinstance(event, playback.Left):
-            break
-        away.append(event.seat)
+    playback = play_kyoku(kyoku)
+    away = [event.seat for event in takewhile(lambda event: event.kind == "leave", playback.events)]  # at the start
     stayed = [seat for seat in absent if seat in away]
     stayed = stayed if stayed == away[: len(stayed)] else []
     for seat in [seat for seat in absent if seat not in stayed]:
         yield f'<UN n{seat}="{_percent(log.names[seat])}" />'
     absent[:] = stayed
     start = (kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, int(kyoku.wall[codes.DORA_POSITIONS[0]]))
-    hands = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(playback.dealt_hands(kyoku)))
+    hands = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(dealt_hands(kyoku)))
     yield f'<INIT seed="{_join(start)}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {hands}/>'
-    for event in events[len(stayed) :]:
-        match event:
-            case playback.Drew(seat, tile):
+    scores = list(kyoku.scores)
+    for kind, seat, tile, _, meld in playback.events[len(stayed) :]:
+        match kind:
+            case "draw":
                 yield f"<{'TUVW'[seat]}{tile}/>"
-            case playback.Discarded(seat, tile, _):
+            case "discard":
                 yield f"<{'DEFG'[seat]}{tile}/>"
-            case playback.Called(seat, meld):
+            case "call":
                 yield f'<N who="{seat}" m="{xml.encode_meld(meld)}" />'
-            case playback.DeclaredRiichi(seat):
+            case "riichi":
                 yield f'<REACH who="{seat}" step="1"/>'
-            case playback.PaidStick(seat, scores):
+            case "stick":
+                scores[seat] -= STICK
                 yield f'<REACH who="{seat}" ten="{_hundreds(scores)}" step="2"/>'
-            case playback.TurnedDora(tile):
+            case "dora":
                 yield f'<DORA hai="{tile}" />'
-            case playback.Left(seat):
+            case "leave":
                 absent.append(seat)
                 yield f'<BYE who="{seat}" />'
-            case playback.CameBack(seat):
+            case "return":
                 absent.remove(seat)
                 yield f'<UN n{seat}="{_percent(log.names[seat])}" />'
-            case playback.Ended(end):
-                yield from _end_tags(kyoku, end, owari)
-            case _:
-                assert_never(event)
+    yield from _end_tags(kyoku, playback.kyoku, owari)
 
 
 def _end_tags(kyoku: KyokuLog, end: KyokuBuilder, owari: str) -> Iterator[str]:
     result, scores = kyoku.result, list(end.scores)
     code, num_wins = int(result["result"]), int(result["num_wins"])
     if code != codes.WIN_RESULT:
-        kind = f'type="{_DRAW_NAMES[code]}" ' if _DRAW_NAMES[code] else ""
-        shown = playback.shown_hands(code, result["tenpai"], end.turn)
+        kind = f'type="{END_OF_RESULT[code].mjlog}" ' if END_OF_RESULT[code].mjlog else ""
+        shown = shown_hands(code, result["tenpai"], end.turn)
         hands = "".join(f' hai{seat}="{_join(end.hand(seat))}"' for seat in shown)
         sc = _changes(scores, result["deltas"].tolist())
         yield f'<RYUUKYOKU {kind}ba="{kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{owari} />'

@@ -105,6 +105,12 @@ def is_action_known(t: Table, moves: U16, cursor: I64) -> bool:
 
 
 @jit
+def is_legal_move(t: Table, action: int) -> bool:
+    """Tell whether a recorded ``action``, or NO_MOVE, is one that the actor of ``t`` may take."""
+    return NO_MOVE < action <= codes.PASS and t.legal[action] != 0
+
+
+@jit
 def follow(t: Table, suits: Suits, moves: U16, cursor: I64, action: int) -> bool:
     """Apply the recorded ``action`` and move the cursor; False when a recorded claim was never possible."""
     was_window = t.phase == codes.CLAIM or t.phase == codes.ROB_KAN
@@ -150,7 +156,7 @@ def _replay_kyoku(t: Table, suits: Suits, moves: U16, draws: U8, result: int, cu
         action = recorded_action(t, moves, result, cursor)
         if action == NO_MOVE:
             return _TOO_SHORT
-        if action >= codes.PASS + 1 or t.legal[action] == 0:
+        if not is_legal_move(t, action):
             return _ILLEGAL
         if not follow(t, suits, moves, cursor, action):
             return _NOT_ASKED

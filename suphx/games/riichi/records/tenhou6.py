@@ -16,18 +16,26 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi import table as codes
-from suphx.games.riichi.records import kyoku_playback as playback
 from suphx.games.riichi.records import quarantine
-from suphx.games.riichi.records.game_log import DRAWN_ENDS, GameLog, KyokuLog, does_tenpai_end_game
+from suphx.games.riichi.records.game_log import DRAWN_ENDS, END_OF_RESULT, GameLog, KyokuLog, does_tenpai_end_game
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld
+from suphx.games.riichi.records.kyoku_playback import dealt_hands, play_kyoku
 from suphx.games.riichi.records.mjai import EAST_ONLY, TILE_NAMES, TWO_WINDS, JsonObject, read_events
-from suphx.games.riichi.records.mjlog import DORA_YAKU, RED_YAKU, URA_YAKU, limit_of_win, results_of_game, yaku_of_win
+from suphx.games.riichi.records.mjlog import (
+    DORA_YAKU,
+    RED_YAKU,
+    URA_YAKU,
+    limit_of_win,
+    results_of_game,
+    rules_read_back,
+    yaku_of_win,
+)
 from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError
-from suphx.games.riichi.rules import Rules, refuse_untold_game
+from suphx.games.riichi.rules import refuse_untold_game
 from suphx.games.riichi.yaku_number import FIRST_YAKUMAN
 from suphx.json_text import parse_json
 
@@ -60,7 +68,6 @@ DAN_NAMES = (
 )  # fmt: skip
 """By Tenhou's number of the grade (``GameLog.dans``)."""
 
-_REASONS = {end.result: end.mjai for end in DRAWN_ENDS}
 _KYOKU_PARTS = 17
 _RESULT = 16
 _FACE_NAMES = {
@@ -188,7 +195,7 @@ def _kyoku_events(row: Sequence[list[Any]]) -> Iterator[JsonObject]:
     moves = moves_in_order(row[5::3], row[6::3], kyoku % 4)
     riichi_seats = [event["actor"] for event in moves if event["type"] == "reach"]
     ends = _ends(row[_RESULT], riichi_seats, [_face(number) for number in ura])
-    is_claimed = ends[0]["type"] == "hora" or ends[0]["reason"] == _REASONS[codes.TRIPLE_RON_DRAW]
+    is_claimed = ends[0]["type"] == "hora" or ends[0]["reason"] == END_OF_RESULT[codes.TRIPLE_RON_DRAW].mjai
     yield from _with_payments(moves, is_last_claimed=is_claimed)
     yield from ({"type": "dora", "dora_marker": dora} for dora in doras[1:])  # when does not matter to a GameLog
     yield from ends
@@ -303,7 +310,7 @@ def _ends(result: Sequence[Any], riichi_seats: Sequence[int], ura: Sequence[str]
         code = (DRAW_NAMES | _OTHER_DRAW_NAMES).get(name) if isinstance(name, str) else None
         if code is None:
             raise ValueError(f"the result {name!r:.40} is not {WIN} or {', '.join(DRAW_NAMES)}")
-        draw: JsonObject = {"type": "ryukyoku", "reason": _REASONS[code], "deltas": [0, 0, 0, 0]}
+        draw: JsonObject = {"type": "ryukyoku", "reason": END_OF_RESULT[code].mjai, "deltas": [0, 0, 0, 0]}
         if name in (ALL_TENPAI, ALL_NOTEN):
             draw["tenpais"] = [name == ALL_TENPAI] * 4
         elif code in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN):
@@ -357,7 +364,6 @@ def _read_yaku(kyoku: KyokuLog, result: Sequence[Any]) -> bool:
     return True
 
 
-_RESULT_NAMES = {end.result: end.tenhou6 for end in DRAWN_ENDS}
 _LETTERS = {CHI_MELD: "c", PON_MELD: "p", MINKAN_MELD: "m"}
 _PLACES = {letter: {source: place for place, source in places.items()} for letter, places in SOURCE_PLACES.items()}
 _LIMITS = ("", "満貫", "跳満", "倍満", "三倍満", "数え役満")
@@ -370,10 +376,8 @@ def write_tenhou6(log: GameLog) -> str:
     from mjai).
     """
     rules = log.rules
-    num_winds = min(rules.num_winds, 2)
-    read_back = Rules(num_winds=num_winds, open_tanyao=rules.open_tanyao, tenpai_ends_game=does_tenpai_end_game(log))
-    refuse_untold_game(rules, read_back, log.id)
-    disp = ROOM_LETTERS[log.room] + "東南"[num_winds - 1] + ("喰" if rules.open_tanyao else "") + "赤"
+    refuse_untold_game(rules, rules_read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
+    disp = ROOM_LETTERS[log.room] + "東南"[rules.num_winds - 1] + ("喰" if rules.open_tanyao else "") + "赤"
     game: dict[str, Any] = {
         "title": ["", ""],
         "name": list(log.names),
@@ -401,37 +405,35 @@ def _kyoku(kyoku: KyokuLog, game_id: str) -> list[Any]:
     takes: list[list[int | str]] = [[], [], [], []]
     plays: list[list[int | str]] = [[], [], [], []]
     indicators = [_number(int(kyoku.wall[codes.DORA_POSITIONS[0]]))]
-    result: list[Any] = []
-    ura: list[int] = []
+    playback = play_kyoku(kyoku)
     is_riichi = False
-    for event in playback.play_kyoku(kyoku):
-        match event:
-            case playback.Drew(seat, tile):
+    for kind, seat, tile, is_tsumogiri, meld in playback.events:
+        match kind:
+            case "draw":
                 takes[seat].append(_number(tile))
-            case playback.Discarded(seat, tile, is_tsumogiri):
+            case "discard":
                 number = TSUMOGIRI if is_tsumogiri else _number(tile)
                 plays[seat].append(f"r{number}" if is_riichi else number)
                 is_riichi = False
-            case playback.DeclaredRiichi():
+            case "riichi":
                 is_riichi = True
-            case playback.Called(seat, meld):
+            case "call":
                 (plays if meld.type in (ANKAN_MELD, KAKAN_MELD) else takes)[seat].append(_call_text(meld))
                 if meld.type == MINKAN_MELD:
                     plays[seat].append(AFTER_MINKAN)
-            case playback.TurnedDora(tile):
+            case "dora":
                 indicators.append(_number(tile))
-            case playback.PaidStick() | playback.Left() | playback.CameBack():
-                pass
-            case playback.Ended(end):
-                result = _result_parts(kyoku, end)
-                winners = kyoku.result["win_seat"][: int(kyoku.result["num_wins"])].tolist()
-                if end.riichi_seats.intersection(winners):
-                    ura = [_number(int(kyoku.wall[place])) for place in codes.URA_POSITIONS[: len(end.indicators)]]
-            case _:
-                assert_never(event)
+    end, ura = playback.kyoku, []
+    winners = kyoku.result["win_seat"][: int(kyoku.result["num_wins"])].tolist()
+    if end.riichi_seats.intersection(winners):
+        ura = [_number(int(kyoku.wall[place])) for place in codes.URA_POSITIONS[: len(end.indicators)]]
     start = [[kyoku.kyoku, kyoku.honba, kyoku.kyotaku], list(kyoku.scores), indicators, ura]
-    hands = [[_number(tile) for tile in sorted(hand)] for hand in playback.dealt_hands(kyoku)]
-    return [*start, *(part for parts in zip(hands, takes, plays, strict=True) for part in parts), result]
+    hands = [[_number(tile) for tile in sorted(hand)] for hand in dealt_hands(kyoku)]
+    return [
+        *start,
+        *(part for parts in zip(hands, takes, plays, strict=True) for part in parts),
+        _result_parts(kyoku, end),
+    ]
 
 
 def _number(tile: int) -> int:
@@ -462,7 +464,7 @@ def _result_parts(kyoku: KyokuLog, end: KyokuBuilder) -> list[Any]:
         if code == codes.EXHAUSTIVE_DRAW and len(set(tenpai)) == 1:
             return [ALL_TENPAI if tenpai[0] else ALL_NOTEN]
         has_payments = code in (codes.EXHAUSTIVE_DRAW, codes.NAGASHI_MANGAN)
-        return [_RESULT_NAMES[code], *([result["deltas"].tolist()] if has_payments else [])]
+        return [END_OF_RESULT[code].tenhou6, *([result["deltas"].tolist()] if has_payments else [])]
     parts: list[Any] = [WIN]
     for index in range(int(result["num_wins"])):
         seat, loser, liable = (int(result[f"win_{name}"][index]) for name in ("seat", "loser", "liable"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.records.draw_outcomes import DrawColumn, DrawOutcomes
+from suphx.games.riichi.records.draw_outcomes import DrawColumn, deal_draws
 from suphx.games.riichi.records.game_log import GameLog, KyokuLog, move
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.shanten import count_shanten
@@ -37,7 +37,7 @@ def dealt(log: KyokuLog) -> list[list[int]]:
 
 def test_dealt_hands_and_first_draws_are_those_of_the_wall() -> None:
     for game in games("ukeire", 4):
-        for log, deal in zip(game.kyokus, DrawOutcomes().of_game(game), strict=True):
+        for log, deal in zip(game.kyokus, deal_draws(game), strict=True):
             wall, hands, seat = log.wall.tolist(), dealt(log), log.kyoku % 4
             indicator = wall[130]
             assert deal.hands.tolist() == [state(hand, indicator) for hand in hands]
@@ -51,7 +51,7 @@ def test_dealt_hands_and_first_draws_are_those_of_the_wall() -> None:
 def test_every_draw_of_a_game_is_one_of_its_outcomes() -> None:
     num_calls = 0
     for game in games("ukeire", 20):
-        for log, deal in zip(game.kyokus, DrawOutcomes().of_game(game), strict=True):
+        for log, deal in zip(game.kyokus, deal_draws(game), strict=True):
             outcomes = deal.draws[:, DrawColumn.OUTCOMES :].astype(np.int64)
             assert (outcomes[np.arange(len(outcomes)), deal.draws[:, DrawColumn.STATE]] > 0).all()
             left = outcomes.sum(axis=1)
@@ -63,6 +63,6 @@ def test_every_draw_of_a_game_is_one_of_its_outcomes() -> None:
 
 def test_a_deal_ends_where_the_rules_forbid_the_next_move() -> None:
     (game,) = games("tsumogiri", 1)
-    whole = len(DrawOutcomes().of_game(game)[0].draws)
+    whole = len(deal_draws(game)[0].draws)
     game.kyokus[0].moves[5] = move(3, PON)
-    assert len(DrawOutcomes().of_game(game)[0].draws) < whole
+    assert len(deal_draws(game)[0].draws) < whole

@@ -11,7 +11,7 @@ from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_ME
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import KyokuLog, empty_result, move
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, Win
-from suphx.games.riichi.records.kyoku_playback import Called, Drew, Ended, Event, PaidStick, TurnedDora, play_kyoku
+from suphx.games.riichi.records.kyoku_playback import Event, Playback, play_kyoku
 from suphx.games.riichi.records.mjlog_xml import decode_meld, encode_meld
 from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 from suphx.kernel.record import U8
@@ -198,8 +198,8 @@ def log_of(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = co
     )
 
 
-def played(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = codes.EXHAUSTIVE_DRAW) -> list[Event]:
-    return list(play_kyoku(log_of(moves, wall=wall, result=result)))
+def played(moves: list[tuple[int, int]], *, wall: U8 = ORDERED, result: int = codes.EXHAUSTIVE_DRAW) -> Playback:
+    return play_kyoku(log_of(moves, wall=wall, result=result))
 
 
 KAN = [(0, codes.TSUMOGIRI), (1, codes.MINKAN)]
@@ -208,22 +208,22 @@ KAN = [(0, codes.TSUMOGIRI), (1, codes.MINKAN)]
 @pytest.mark.parametrize(
     ("moves", "events"),
     [
-        ([(0, codes.ANKAN), (0, codes.TSUMOGIRI)], "Drew Called TurnedDora Drew Discarded Ended"),
-        ([*KAN, (1, codes.DISCARD + 5)], "Drew Discarded Called Drew TurnedDora Discarded Ended"),
+        ([(0, codes.ANKAN), (0, codes.TSUMOGIRI)], "draw call dora draw discard"),
+        ([*KAN, (1, codes.DISCARD + 5)], "draw discard call draw dora discard"),
         (
             [*KAN, (1, codes.ANKAN + 5), (1, codes.TSUMOGIRI)],
-            "Drew Discarded Called Drew Called TurnedDora TurnedDora Drew Discarded Ended",
+            "draw discard call draw call dora dora draw discard",
         ),
-        ([*KAN, (1, codes.TSUMO)], "Drew Discarded Called Drew Ended"),
+        ([*KAN, (1, codes.TSUMO)], "draw discard call draw"),
     ],
 )
 def test_the_dora_of_a_kan_turns_over_when_tenhou_turns_it(moves: list[tuple[int, int]], events: str) -> None:
     wall = swapped(7, 52) if moves[0] == (0, codes.TSUMOGIRI) else ORDERED  # seat 0 draws the 2m that seat 1 lacks
-    found = played(moves, wall=wall)
-    assert " ".join(type(event).__name__ for event in found) == events
-    doras = [event.tile for event in found if isinstance(event, TurnedDora)]
+    found = played(moves, wall=wall).events
+    assert " ".join(event.kind for event in found) == events
+    doras = [event.tile for event in found if event.kind == "dora"]
     assert doras == [128, 126][: len(doras)]
-    assert [event.tile for event in found if isinstance(event, Drew)][1:2] == [134]
+    assert [event.tile for event in found if event.kind == "draw"][1:2] == [134]
 
 
 def test_an_added_kan_joins_its_pon_and_turns_no_dora_when_robbed() -> None:
@@ -237,12 +237,10 @@ def test_an_added_kan_joins_its_pon_and_turns_no_dora_when_robbed() -> None:
         (1, codes.KAKAN + 1),
     ]
     found = played(moves, wall=swapped(7, 52), result=codes.WIN_RESULT)
-    end = found[-1]
-    assert isinstance(end, Ended)
-    assert not any(isinstance(event, TurnedDora) for event in found)
-    assert [meld.added for meld in end.kyoku.melds[1]] == [6]
-    assert [event.meld.type for event in found if isinstance(event, Called)] == [PON_MELD, KAKAN_MELD]
-    assert (end.kyoku.indicators, end.kyoku.last, end.kyoku.turn) == ([130], 6, 1)
+    assert "dora" not in [event.kind for event in found.events]
+    assert [meld.added for meld in found.kyoku.melds[1]] == [6]
+    assert [event.meld.type for event in found.events if event.kind == "call"] == [PON_MELD, KAKAN_MELD]
+    assert (found.kyoku.indicators, found.kyoku.last, found.kyoku.turn) == ([130], 6, 1)
 
 
 def test_a_riichi_stick_is_paid_when_the_discard_was_not_ronned() -> None:
@@ -253,8 +251,9 @@ def test_a_riichi_stick_is_paid_when_the_discard_was_not_ronned() -> None:
         ([], codes.WIN_RESULT, False),
         ([], codes.TRIPLE_RON_DRAW, False),
     ):
-        paid = [event for event in played([*moves, *more], result=result) if isinstance(event, PaidStick)]
-        assert paid == [PaidStick(0, (24_000, 25_000, 25_000, 25_000))] * is_paid
+        found = played([*moves, *more], result=result)
+        assert [event for event in found.events if event.kind == "stick"] == [Event("stick", 0)] * is_paid
+        assert found.kyoku.scores[0] == 25_000 - 1_000 * is_paid
 
 
 UNFITTING = {

@@ -172,7 +172,7 @@ OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "
 @pytest.mark.parametrize(
     ("events", "message"),
     [
-        ([DEAL | {"bakaze": "X"}], "start_kyoku has the bakaze 'X': use E, S or W"),
+        ([DEAL | {"bakaze": "X"}], "bakaze 'X' is not E, S or W"),
         ([{key: value for key, value in DEAL.items() if key != "tehais"}], "'start_kyoku' is incomplete: KeyError"),
         ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor=4 is not a whole number from 0 to 3"),
         ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is not a tile"),

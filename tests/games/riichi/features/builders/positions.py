@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
-from suphx.games.riichi.kyoku import start_kyoku
-from suphx.games.riichi.records.game_log import GameLog, KyokuLog
-from suphx.games.riichi.records.kyoku_playback import Called, DeclaredRiichi, Discarded, Drew, Event, play_kyoku
-from suphx.games.riichi.records.replay import follow, recorded_action
+from suphx.games.riichi.records.decisions import KyokuWalk
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.kyoku_playback import Event, play_kyoku
 from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.table import (
     ANKAN,
@@ -23,10 +21,8 @@ from suphx.games.riichi.table import (
     CLAIM,
     DORA_POSITIONS,
     KAKAN,
-    KYOKU_END,
     MINKAN,
     OWN_TURN,
-    PASS,
     PON,
     PON_RED,
     RIICHI_DISCARD,
@@ -151,7 +147,7 @@ def hide_differently(table: np.void, seat: int, rng: np.random.Generator) -> Non
         table["drawn"], table["forbidden"] = rng.integers(-1, 37), rng.integers(0, 1 << 34)
 
 
-_SHOWN_BY = {OWN_TURN: Drew, RIICHI_DISCARD: DeclaredRiichi, CALL_DISCARD: Called, CLAIM: Discarded, ROB_KAN: Called}
+_SHOWN_BY = {OWN_TURN: "draw", RIICHI_DISCARD: "riichi", CALL_DISCARD: "call", CLAIM: "discard", ROB_KAN: "call"}
 
 
 class Position(NamedTuple):
@@ -171,30 +167,16 @@ class Position(NamedTuple):
 
 def positions(game: GameLog) -> Iterator[Position]:
     """Yield every decision of ``game``, passes included."""
-    for log in game.kyokus:
-        yield from _positions(log, game)
-
-
-def _positions(log: KyokuLog, game: GameLog) -> Iterator[Position]:
-    tables, suits = np.zeros(1, TABLE), load_suits()
-    table: Any = tables[0]
-    apply_rules(tables, game.rules)
-    table["scores"], table["wall"] = log.scores, log.wall
-    table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
-    history = PublicHistory(log, game.rules)
-    events = play_kyoku(log)
-    cursor = np.zeros(4, np.int64)
-    start_kyoku(tables[0], suits)
-    window = None
-    while table["phase"] != KYOKU_END:
-        now = tuple(int(value) for value in (table["phase"], table["river_length"].sum(), table["num_kans"]))
-        if table["phase"] not in (CLAIM, ROB_KAN) or now != window:  # several seats are asked about one tile
-            _catch_up(history, events, table)
-        window = now
-        yield Position(table, history)
-        action = recorded_action(tables[0], log.moves, int(log.result["result"]), cursor)
-        assert action <= PASS, f"{game.id}: the record has no move for seat {table['actor']}"
-        follow(tables[0], suits, log.moves, cursor, action)
+    for index, log in enumerate(game.kyokus):
+        walk, history = KyokuWalk(game, index), PublicHistory(log, game.rules)
+        events = iter(play_kyoku(log).events)
+        table, window = walk.table, None
+        for _ in walk:
+            now = tuple(int(value) for value in (table["phase"], table["river_length"].sum(), table["num_kans"]))
+            if table["phase"] not in (CLAIM, ROB_KAN) or now != window:  # several seats are asked about one tile
+                _catch_up(history, events, table)
+            window = now
+            yield Position(table, history)
 
 
 def _catch_up(history: PublicHistory, events: Iterator[Event], table: Any) -> None:
@@ -203,6 +185,6 @@ def _catch_up(history: PublicHistory, events: Iterator[Event], table: Any) -> No
     seat = int(table["turn"])
     for event in events:
         history.add(event)
-        if isinstance(event, shown_by) and getattr(event, "seat", None) == seat:
+        if event.kind == shown_by and event.seat == seat:
             return
     raise AssertionError(f"no event brings the table to phase {table['phase']}")

@@ -1,7 +1,7 @@
 """One deal as the four seats see it, kept from its events alone: no rules engine, no kernel, no bit sets.
 
 >>> history = PublicHistory(log, rules)
->>> for event in play_kyoku(log):
+>>> for event in play_kyoku(log).events:
 ...     history.add(event)
 ...     history.view(seat)
 """
@@ -16,15 +16,7 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, PON_MELD
 from suphx.games.riichi.records.game_log import KyokuLog
 from suphx.games.riichi.records.kyoku_builder import Meld
-from suphx.games.riichi.records.kyoku_playback import (
-    Called,
-    DeclaredRiichi,
-    Discarded,
-    Drew,
-    Event,
-    PaidStick,
-    TurnedDora,
-)
+from suphx.games.riichi.records.kyoku_playback import Event
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.shanten import waiting_kinds
 from suphx.games.riichi.table import DORA_POSITIONS
@@ -106,26 +98,27 @@ class PublicHistory:
 
     def add(self, event: Event) -> None:
         """Follow one event."""
-        if self.pending is not None and isinstance(event, Drew | Called | PaidStick):
+        if self.pending is not None and event.kind in ("draw", "call", "stick"):
             self._let_pass(self.pending)
-        match event:
-            case Drew(seat, tile):
+        kind, seat, tile, is_tsumogiri, meld = event
+        match kind:
+            case "draw":
                 if self.turn == seat and self.stage == "window":
                     self._break_ippatsu()  # an added kan stands once its rinshan tile is drawn
                 self.seats[seat].hand.append(tile)
                 self.drawn, self.num_draws = tile, self.num_draws + 1
                 self.turn, self.stage, self.forbidden = seat, "draw", set()
-            case DeclaredRiichi(seat):
+            case "riichi":
                 self.seats[seat].riichi = 2 if self.seats[seat].is_first_turn else 1
                 self.is_stick_due, self.stage = True, "riichi"
-            case Discarded(seat, tile, is_tsumogiri):
+            case "discard":
                 self._discard(seat, tile, is_tsumogiri)
-            case PaidStick(seat, _):
+            case "stick":
                 self.seats[seat].score -= 1000
                 self.kyotaku, self.is_stick_due = self.kyotaku + 1, False
-            case Called(seat, meld):
+            case "call":
                 self._call(seat, meld)
-            case TurnedDora(tile):
+            case "dora":
                 self.indicators.append(tile)
             case _:
                 pass
