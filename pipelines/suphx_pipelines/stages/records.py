@@ -77,7 +77,7 @@ def _played(context: StageContext[Recipe], progress: Callable[[float], None]) ->
     config, game = context.recipe.records, load_game(context.recipe.game_name)
     seeds = range(first := first_record_seed(context.seed), first + config.played_games)
     seating = np.zeros((config.played_games, len(game.seat_names)), np.int64)
-    agents = [load_agent(config.player, game.name)]
+    agents = [load_agent(config.player, game=game.name)]
     return play_games(agents, seating, seeds, game.new_rules({}), game=game.name, progress=progress)
 
 
