@@ -17,7 +17,6 @@ from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.opinion import agent_opinions, opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
-from suphx_pipelines.play.riichi_terminal import play_in_terminal
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 WINDS = {"tonpuu": 1, "hanchan": 2}
@@ -30,7 +29,6 @@ class RiichiTable:
     name = "riichi"
     max_seed = MAX_SEED
     kernel_groups: tuple[str, ...] = ("engine", "replay", "encoder", "scripted games", "net games")
-    play_in_terminal = staticmethod(play_in_terminal)
 
     def new_session(self, act: Callable[..., Any], length: str, **values: Any) -> GameSession:
         """Return a game by Tenhou's rules; ``length``: hanchan or tonpuu."""

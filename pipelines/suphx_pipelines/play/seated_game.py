@@ -21,20 +21,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
+from typing import Annotated, Any, BinaryIO, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from suphx.games.game import Agent
 from suphx.games.registry import load_game
+from suphx.games.riichi.play import GameSession
+from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.rollout import GameFollower
-
-if TYPE_CHECKING:
-    from suphx.games.riichi.play import GameSession
-    from suphx.kernel.record import Records
-    from suphx_pipelines.play.riichi_table import RiichiTable
+from suphx_pipelines.play.riichi_table import RiichiTable
 
 SUFFIX = ".unfinished"
 _MAX_NAME = 20

@@ -24,7 +24,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
@@ -33,6 +33,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from suphx_pipelines.play.riichi_table import RiichiTable
+from suphx_pipelines.play.riichi_terminal import play_in_terminal
 from suphx_pipelines.play.seated_game import AGENT_ERRORS, Agents, PlayConfig, SeatedGame, continued_games, reason_of
 from suphx_pipelines.viewer.viewer_page import PLAY, VIEWS, filled_page, page_file, shared_script
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -41,9 +43,6 @@ from suphx_platform.console.console import Console
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 from suphx_platform.local_web import LocalServer
 from suphx_platform.tracking.mlflow_store import MlflowStore
-
-if TYPE_CHECKING:
-    from suphx_pipelines.play.riichi_table import RiichiTable
 
 
 class ClientMessage(BaseModel):
@@ -409,7 +408,7 @@ def play_at_table(
             agents = Agents(game, config.agent, lambda _: load_any_agent(address, game.name))
         compile_kernels(console, *game.kernel_groups)
         if in_terminal:
-            return game.play_in_terminal(config, agents, language or "en")
+            return play_in_terminal(config, agents, language or "en")
         with LocalServer(play_app(PlayTables(config, agents), language), port=port) as server:
             console.result({"url": server.link()})
             console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")
