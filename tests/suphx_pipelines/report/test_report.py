@@ -92,7 +92,7 @@ MATCH: dict[str, Any] = {
     "candidate": "net",
     "opponent": "ukeire",
     "seed": 5,
-    "hanchans": 400,
+    "games": 400,
     "players": [player("net"), player("<script>alert(1)</script>")],
     "paired_difference": {"average_placement": -0.19, "interval": [-0.31, -0.07]},
 }
