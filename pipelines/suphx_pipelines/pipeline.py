@@ -34,7 +34,7 @@ from suphx_pipelines.stages.monte_carlo import learning_stage
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.records import records_stage
-from suphx_pipelines.stages.reinforcement import entropy_study_stages, self_play_stage
+from suphx_pipelines.stages.reinforcement import self_play_stage
 from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
 from suphx_pipelines.stages.supervised import curve_stages, summary_stages, supervised_stages
 from suphx_pipelines.viewer.riichi_games import PAGES
@@ -93,7 +93,7 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     games = records_stage(recipe)
     plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
     self_play = [self_play_stage(recipe)] if plays_itself else []
-    self_play += [*entropy_study_stages(recipe), *agent_comparison_stages(recipe), *oracle_stages(recipe)]
+    self_play += [*agent_comparison_stages(recipe), *oracle_stages(recipe)]
     self_play += agent_match_stages(recipe)
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
@@ -123,8 +123,6 @@ def left_out(recipe: Recipe) -> list[str]:
         notes.append(f"this run has no self-play, as {limits}")
     if recipe.playouts.num_decisions and not recipe.has_self_play and not recipe.playouts.final_hanchans:
         notes.append("the nets from the playouts play no match, as playouts.final_hanchans is 0")
-    if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:
-        notes.append("this run has no entropy study, as that needs self-play: set reinforcement.max_updates")
     given = recipe.reinforcement.reward == "global_prediction" and recipe.reinforcement.global_reward.predictor
     if recipe.has_self_play and given and recipe.reward_predictor.target != TargetRewardConfig():
         why = "as the predictor of reinforcement.global_reward.predictor has its own target"

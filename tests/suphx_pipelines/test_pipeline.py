@@ -185,9 +185,7 @@ NO_SELF_PLAY = {"reinforcement.max_updates": "0", "reinforcement.max_minutes": "
         ("agent_comparison", {"oracle.max_updates": "0"}, "agents .*set oracle.max_updates"),
         ("agent_comparison", {"reinforcement.learner.oracle_critic": "false"}, "agents .*oracle_critic to true"),
         ("agent_comparison", {"playouts.num_decisions": "1000"}, "agents .*set playouts.num_decisions to 0"),
-        ("agent_comparison", {"entropy_study.alphas": "[0.5]"}, "entropy_study.alphas .* remove one of the two"),
         ("agent_comparison", {"reinforcement.weight_sync_interval": "8"}, "updates_per_step is 5: use a multiple .*8"),
-        ("reinforcement", VALUES | {"entropy_study.alphas": "[0.3]"}, "entropy_study.alphas .* remove one of the two"),
         (
             "reinforcement",
             VALUES | {"oracle.max_updates": "1", "oracle_distillation.max_updates": "1"},
@@ -223,10 +221,6 @@ def test_what_does_not_fit_together_is_refused_before_anything_runs(
              "oracle_distillation": [*SUPERVISED, "oracle"]},
         ),
         (
-            {"reinforcement.max_updates": "9", "entropy_study.alphas": "[0.5]"},
-            {"entropy_study/0.5": SUPERVISED, "reinforcement": SUPERVISED},
-        ),
-        (
             {"initial_agent": "a/b", "reinforcement.max_updates": "9", "playouts.num_decisions": "10",
              "reinforcement.reward": "global_prediction"},
             {"reward_predictor": ["records"], "playouts": ["initial_agent"], "evaluation": ["initial_agent"],
@@ -239,7 +233,7 @@ def test_stages_are_there_if_they_are_wanted_with_what_they_need(
 ) -> None:
     stages = {stage.name: stage for stage in pipeline_stages(load_recipe(RECIPE, [*settings.items()]))}
     assert {name: sorted(stages[name].needs) for name in needs} == {name: sorted(each) for name, each in needs.items()}
-    optional = {"playouts", "reinforcement", "oracle", "oracle_decay", "oracle_distillation", "entropy_study/0.5"}
+    optional = {"playouts", "reinforcement", "oracle", "oracle_decay", "oracle_distillation"}
     assert optional & stages.keys() == optional & needs.keys()
 
 
@@ -250,7 +244,6 @@ def test_stages_are_there_if_they_are_wanted_with_what_they_need(
         (NO_SELF_PLAY, ["reinforcement.max_updates"]),
         (NO_SELF_PLAY | {"playouts.num_decisions": "9", "playouts.final_hanchans": "0"},
          ["reinforcement.max_updates", "playouts.final_hanchans"]),
-        (NO_SELF_PLAY | {"entropy_study.alphas": "[0.0]"}, ["reinforcement.max_updates", "entropy study"]),
         ({"oracle_decay.steps": "4"}, ["oracle_decay.steps"]),
         ({"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": "a.safetensors",
           "reward_predictor.target.room": "phoenix"}, ["reward_predictor.target"]),

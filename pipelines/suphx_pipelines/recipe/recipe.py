@@ -221,21 +221,6 @@ class RewardStageConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntropyStudyConfig:
-    """Additional self-play with a fixed entropy coefficient, to measure what entropy control brings."""
-
-    alphas: tuple[Weight, ...] = ()
-    """Coefficients; each gets its own self-play with all settings of [reinforcement]. Empty = no study."""
-    max_updates: Steps = 0
-    """Stop each of these after this many updates; 0 = the limit of [reinforcement]."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if len(set(self.alphas)) < len(self.alphas):
-            raise ValueError(f"alphas is {list(self.alphas)}: use different numbers, or none")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe(AnyRecipe):
     """All settings of a run."""
 
@@ -290,8 +275,6 @@ class Recipe(AnyRecipe):
     """What the supervised nets learn from playouts, before self-play."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
     """Self-play. It is off unless max_updates or max_minutes is set."""
-    entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
-    """Self-play with a fixed entropy coefficient."""
     oracle: OracleStageConfig = field(default_factory=OracleStageConfig)
     """Self-play of nets that see hidden tiles."""
     oracle_decay: OracleDecayConfig = field(default_factory=OracleDecayConfig)

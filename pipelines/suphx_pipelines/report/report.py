@@ -33,7 +33,6 @@ from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Verdict, find_verdict, stage_metrics
 from suphx_pipelines.stages import initial_agent, riichi_sample_game
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
-from suphx_pipelines.stages.reinforcement import STUDY_PREFIX
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.table_text import count_text
 
@@ -67,8 +66,6 @@ class Results:
     self_play: Mapping[str, Any] = _file("reinforcement")
     entropy_targets: Mapping[str, float] = field(default_factory=dict)
     """By head that learned in self-play."""
-    entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By the alpha that was fixed."""
     oracle: Mapping[str, Any] = _file(ORACLE)
     """Self-play that sees hidden tiles."""
     oracle_decay: Mapping[str, Any] = _file(DECAY, f"{DECAY_PART}/{METRICS_FILE}")
@@ -130,11 +127,6 @@ def read_results(folders: Mapping[str, Path]) -> Results:
     return Results(
         **read,
         supervised={head: found for head, folder in trained.items() if (found := _read(folder, METRICS_FILE))},
-        entropy_study={
-            name.removeprefix(STUDY_PREFIX): _read(folder, METRICS_FILE)
-            for name, folder in folders.items()
-            if name.startswith(STUDY_PREFIX)
-        },
         agents={
             agent: _read(folders[stage], METRICS_FILE)
             for agent in AGENT_TITLES

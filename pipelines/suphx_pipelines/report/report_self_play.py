@@ -6,7 +6,7 @@ All is made from ``metrics.json`` of self-play; its keys are in docs/result_file
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.games.registry import GAMES, agent_names
@@ -79,13 +79,12 @@ def strength(result: Result) -> str:
 
 
 def strength_figure(result: Result) -> Figure:
-    """Return how strong the nets were over the updates, against their start and each scripted agent."""
-    return _strength_figure({f"against {name}": of for name, of in matches_by_opponent(result).items()})
+    """Return how strong the nets were over the updates, against their start and each scripted agent.
 
-
-def _strength_figure(matches: Mapping[str, Matches], title: str = "Strength over self-play") -> Figure:
-    """One under the other where each has only one match."""
-    names = short_names(list(matches))
+    One under the other where each has only one match.
+    """
+    title, matches = "Strength over self-play", matches_by_opponent(result)
+    names = short_names([f"against {name}" for name in matches])
     named = list(zip(names, matches.values(), strict=True))
     curves = [_strength_curve(name, of, place % _COLOURS) for place, (name, of) in enumerate(named)]
     note = (
@@ -177,33 +176,6 @@ def faults(result: Result) -> str:
     """Return how often each kind of fault occurred; empty without any."""
     counts = sorted(result.get("faults", {}).items())
     return ", ".join(f"{name.replace('_', ' ')} {count_text(count, 'time')}" for name, count in counts)
-
-
-class Study(NamedTuple):
-    """Self-play with a fixed coefficient of the entropy beside that which adjusts it."""
-
-    figures: list[Figure]
-    rows: list[list[str]]
-
-
-def study(controlled: Result, fixed: Mapping[str, Result], targets: Targets) -> Study:
-    """Return how entropy and strength differ; ``fixed``: by the coefficient."""
-    runs = {"alpha controlled": controlled} | {f"alpha {alpha}": result for alpha, result in fixed.items()}
-    heads, charts = learned_heads(controlled), []
-    for head in heads:
-        curves = [
-            curve_of(name, run["history"], "updates", f"{head}_entropy", place % _COLOURS)
-            for place, (name, run) in enumerate(runs.items())
-        ]
-        title = f"Entropy of the {head} net (nats)"
-        charts.append(curve_figure(title, curves, x_title="updates", levels=_levels(targets, head), least=0.0))
-    ends = {name: matches for name, run in runs.items() if (matches := matches_by_opponent(run).get(START))}
-    charts.append(_strength_figure(ends, "Strength against the common start"))
-    rows = []
-    for name, matches in ends.items():
-        last = (decimal(next(iter(_entropies(runs[name], head)[-1:]), None)) for head in heads)
-        rows.append([name, *last, difference(matches[-1]["difference"]), found_interval(matches[-1], 3)])
-    return Study(charts, rows)
 
 
 def learned_heads(result: Result) -> list[str]:

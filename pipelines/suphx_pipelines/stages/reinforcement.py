@@ -2,10 +2,6 @@
 
 Leaves what ``suphx_platform.selfplay.policy_trainer`` writes: an agent (``<head>.safetensors``), ``start/``,
 ``metrics.json`` (keys in docs/result_files.md) and the state from which a killed stage goes on.
-
-Stages ``entropy_study/<alpha>`` are the stage once more, from the same weights and on the same walls, with an alpha
-that never moves. The paper (section 3.2) names what is to be seen: too small and the policy collapses, too large and it
-stays close to random.
 """
 
 from __future__ import annotations
@@ -290,35 +286,3 @@ def progress_note(point: Mapping[str, float], head: str, games: str = "hanchans"
         f"simulator waits {point['simulator_waiting_share']:.0%}, "
         f"learning {point['learning_share']:.0%}"
     )
-
-
-STUDY_PREFIX = "entropy_study/"
-
-
-def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
-    """Return a stage for each fixed alpha; none if there is no self-play."""
-    if not recipe.reinforcement.is_wanted:
-        return []
-    if recipe.entropy_study.alphas and recipe.agent_comparison.agents:
-        raise ValueError(
-            "entropy_study.alphas compares with the stage reinforcement, which a recipe with agent_comparison.agents "
-            "does not have: remove one of the two"
-        )
-    if recipe.entropy_study.alphas and recipe.reinforcement.learner.algorithm == "monte_carlo":
-        raise ValueError(
-            "entropy_study.alphas are coefficients of the entropy, which reinforcement.learner.algorithm 'monte_carlo' "
-            "does not have: remove one of the two"
-        )
-    changes = {f"{STUDY_PREFIX}{alpha:g}": partial(with_alpha, alpha=alpha) for alpha in recipe.entropy_study.alphas}
-    keys = ("entropy_study.max_updates",)
-    return [self_play_stage(recipe, name, change=change, keys=keys) for name, change in changes.items()]
-
-
-def with_alpha(recipe: Recipe, alpha: float) -> Recipe:
-    """Return the recipe with an ``alpha`` that stays what it is."""
-    config = recipe.reinforcement
-    entropy = config.learner.entropy
-    fixed = replace(entropy, alpha=alpha, max_alpha=max(alpha, entropy.max_alpha), rate=0.0, gain=0.0)
-    max_updates = recipe.entropy_study.max_updates or config.max_updates
-    learner = replace(config.learner, entropy=fixed)
-    return replace(recipe, reinforcement=replace(config, learner=learner, max_updates=max_updates))

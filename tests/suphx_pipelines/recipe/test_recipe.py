@@ -16,7 +16,6 @@ from suphx_pipelines.recipe.recipe import (
     AblationConfig,
     AgentComparisonConfig,
     DeckMatchConfig,
-    EntropyStudyConfig,
     FanfouRecipe,
     LearningCurveConfig,
     MonteCarloRecipe,
@@ -75,22 +74,18 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     curve = LearningCurveConfig(games=(10,))
     ablation = AblationConfig(encoders=("suphx", "mini"))
     self_play = ReinforcementConfig(max_updates=1)
-    study = EntropyStudyConfig(alphas=(0.0,))
     recipe = Recipe(
         name="all",
         learning_curve=curve,
         ablation=ablation,
         playouts=PlayoutConfig(num_decisions=1),
         reinforcement=self_play,
-        entropy_study=study,
         oracle=OracleStageConfig(max_updates=1),
         oracle_decay=OracleDecayConfig(steps=1),
         oracle_distillation=OracleDistillationConfig(max_updates=1),
     )
-    agents = replace(
-        recipe, playouts=PlayoutConfig(), entropy_study=EntropyStudyConfig(),
-        agent_comparison=AgentComparisonConfig(agents=("sl", "rl_1")),
-    )  # fmt: skip
+    comparison = AgentComparisonConfig(agents=("sl", "rl_1"))
+    agents = replace(recipe, playouts=PlayoutConfig(), agent_comparison=comparison)
     initial = Recipe(name="all", initial_agent="runs/a/supervised")
     stages = [stage for each in (recipe, agents, initial) for stage in pipeline_stages(each)]
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
@@ -147,9 +142,6 @@ def test_a_recipe_names_what_its_game_has(game: Any, settings: dict[str, Any], m
         (AblationConfig, {"encoders": ("mini",)}, "encoders is"),
         (AblationConfig, {"encoders": ("mini", "mini")}, "encoders is"),
         (AblationConfig, {"seeds": 0}, "seeds is 0"),
-        (EntropyStudyConfig, {"alphas": (0.1, 0.1)}, "alphas is"),
-        (EntropyStudyConfig, {"alphas": (-0.1,)}, "alphas is"),
-        (EntropyStudyConfig, {"max_updates": -1}, "max_updates is -1"),
         (OracleStageConfig, {"max_updates": -1}, "max_updates is -1"),
         (OracleDistillationConfig, {"max_updates": -1}, "max_updates is -1"),
         (OracleDecayConfig, {"learning_rate_share": 0.0}, "learning_rate_share is 0.0"),

@@ -163,16 +163,6 @@ SELF_PLAY: dict[str, Any] = {
 }
 
 
-def fixed_alpha(entropy: float) -> dict[str, Any]:
-    return SELF_PLAY | {
-        "history": [{"updates": 10 * n, "seconds": n, "discard_entropy": entropy} for n in range(1, 5)],
-        "matches": [SELF_PLAY["matches"][1] | {"difference": -0.071, "interval": [-0.2, 0.06]}],
-    }
-
-
-STUDY: dict[str, Any] = {"0": fixed_alpha(0.07), "1.5": fixed_alpha(2.41)}
-
-
 def playout(number: int) -> dict[str, float]:
     gain = {"discard_gain": 1.5 * number, "discard_gain_error": 0.7, "discard_kl_to_start": 0.01 * number}
     return {"decisions": 100 * number, "discard_decisions": 60, **gain}
@@ -224,7 +214,6 @@ def results(tmp_path: Path) -> Results:
         ("oracle", METRICS_FILE): SELF_PLAY,
         ("reward_predictor", METRICS_FILE): REWARD,
         ("agent_comparison/match", "agent_comparison.json"): COMPARISON,
-        **{(f"entropy_study/{alpha}", METRICS_FILE): metrics for alpha, metrics in STUDY.items()},
         **{(f"supervised/{head}", METRICS_FILE): net_metrics(head) for head in ("discard", "kong")},
     }
     for (stage, name), values in files.items():
@@ -312,7 +301,7 @@ def test_no_table_and_no_picture_is_wider_than_the_window(
 ) -> None:
     page = tmp_path / "report.html"
     page.write_text(render(RUN, results), encoding="utf-8")
-    check_layout(page, width, scheme, tables=9, pictures=17)
+    check_layout(page, width, scheme, tables=8, pictures=15)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +314,7 @@ def test_no_table_and_no_picture_is_wider_than_the_window(
 def test_the_match_of_the_supervised_nets_is_not_that_of_nets_that_learned_on(
     results: Results, later: dict[str, Any]
 ) -> None:
-    alone = replace(results, self_play={}, oracle={}, entropy_study={})
+    alone = replace(results, self_play={}, oracle={})
     assert "average placement in the match" in text_of(render(RUN, alone))
     page = render(RUN, replace(alone, **later))
     assert "<h2>Match of the supervised nets</h2>" in page
