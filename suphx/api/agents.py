@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -18,10 +18,8 @@ from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import PHOENIX_POINTS, Seating
 from suphx.evaluation.review import review_game
 from suphx.games.game import Agent
-from suphx.games.mahjong.planes import NUM_COLUMNS
-from suphx.games.riichi.bots import EVERY_SEAT, fill_planes, see_tables
+from suphx.games.riichi.bots import EVERY_SEAT, observe_seats
 from suphx.games.riichi.features.encoder import decision_layout, find_encoder
-from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjlog import refuse_rules_of_records
 from suphx.games.riichi.rules import Rules, tenhou
@@ -60,16 +58,8 @@ class PolicyAgent:
 
     def observe(self, tables: Records, indices: I64) -> tuple[U8, I8]:
         """Return the observations and action masks of the seats that decide at the tables ``indices``, int64 (n,)."""
-        own, places = tables[indices], np.arange(len(indices))
-        rows = np.empty((len(own), self.layout.observation_bytes), np.uint8)
-        masks = np.empty((len(own), NUM_ACTIONS), np.int8)
-        encoder, seats = self._encoder, np.full(len(own), EVERY_SEAT, np.int64)
-        see_tables(encoder.id, encoder.public.num_planes, load_lookup(), own, places, seats, rows, masks)
-        if self._is_packed:
-            return rows, masks
-        planes = np.empty((len(own), self.layout.num_planes, NUM_COLUMNS), np.uint8)
-        fill_planes(rows, places, planes.reshape(len(own), -1))
-        return planes, masks
+        seats = np.full(len(indices), EVERY_SEAT, np.int64)
+        return observe_seats(self._encoder, self.layout, tables[indices], seats, packed=self._is_packed)
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return the action of the policy, int16 (n,), for each of the tables ``indices``.
@@ -139,7 +129,7 @@ def play_match(
                 f"the agent {agent.name!r} cannot be sent to other processes ({error}): use workers=1, or make it of "
                 "functions and classes of a module"
             ) from error
-    given = _GivenAgents({agent.name: agent for agent in made}, load)
+    given = partial(_find_agent, {agent.name: agent for agent in made}, load)
     setup = MatchSetup(
         names[0], names[1], seed=seed, rules=rules or tenhou(), options={"has_draw_lanes": has_draw_lanes}
     )
@@ -150,15 +140,9 @@ def play_match(
     return match.play_match(setup, num_hanchans, seating=seating, points=points, runner=runner)
 
 
-@dataclass(frozen=True, slots=True)
-class _GivenAgents:
-    """Returns agents by their addresses: those that the caller has made by their names, the others from ``load``."""
-
-    agents: Mapping[str, Agent]
-    load: LoadAgent
-
-    def __call__(self, address: str) -> Agent:
-        return self.agents[address] if address in self.agents else self.load(address)
+def _find_agent(made: Mapping[str, Agent], load: LoadAgent, address: str) -> Agent:
+    """Return an agent that the caller has made by its name, another one from ``load``."""
+    return made[address] if address in made else load(address)
 
 
 REVIEW_COLUMNS = pa.schema(

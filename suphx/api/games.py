@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import RecordForm, write_records
 from suphx.games.riichi.archive.store import write_store
-from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.encoder import find_encoder, unpack_rows
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
 from suphx.games.riichi.names import head_index
 from suphx.games.riichi.records.decisions import kyoku_name
@@ -247,7 +246,4 @@ def encode(games: Iterable[GameLog], head: str = "discard", encoder: str = "mini
                 f"game {error.game} contradicts the rules in deal {error.deal}: leave it out; `suphx records verify` "
                 "shows what is wrong"
             ) from error
-    planes = np.empty((len(samples.planes), num_planes, 34), np.uint8)
-    for i, row in enumerate(samples.planes):
-        planes[i] = unpack_planes(row, num_planes)
-    return EncodedDecisions(planes, samples.masks, samples.labels)
+    return EncodedDecisions(unpack_rows(samples.planes, num_planes), samples.masks, samples.labels)

@@ -44,7 +44,8 @@ from suphx.environments.seat_tables import (
     read_action,
     three_opponents,
 )
-from suphx.games.riichi.bots import EVERY_SEAT, fill_planes
+from suphx.games.riichi.bots import EVERY_SEAT
+from suphx.games.riichi.features.encoder import unpack_rows
 from suphx.games.riichi.records.decisions import seat_text
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import MAX_SEED
@@ -334,7 +335,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
 
     def _show(self, indices: I64) -> None:
         if not self._is_packed:
-            fill_planes(self.tables.planes, indices, self._observations.reshape(self.num_envs, -1))
+            self._observations[indices] = unpack_rows(self.tables.planes[indices], self.layout.num_planes)
 
     def _returned(self, array: NDArray[Any]) -> Any:
         return array.copy() if self._is_copied else array

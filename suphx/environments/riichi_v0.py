@@ -13,6 +13,7 @@ An import of this module registers ``suphx/Riichi-v0`` with PettingZoo.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,8 +31,7 @@ from suphx.environments.seat_tables import (
     observation_space,
     read_action,
 )
-from suphx.games.mahjong.planes import unpack_planes
-from suphx.games.riichi.bots import EVERY_SEAT
+from suphx.games.riichi.bots import EVERY_SEAT, observe_seats
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import I8, U8
@@ -156,19 +156,19 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what ``agent`` sees; its mask is empty unless it decides now."""
-        planes, mask = self._seen_by(AGENTS.index(agent))
-        return {"observation": planes, "action_mask": mask}
+        planes, masks = self._observe([AGENTS.index(agent)])
+        return {"observation": planes[0], "action_mask": masks[0]}
 
     def state(self) -> U8:
         """Return the observations of all seats, uint8 [4, planes, 34] (packed: [4, observation_bytes]), for a critic.
 
         They have all hands, but not the wall.
         """
-        return np.stack([self._seen_by(seat)[0] for seat in range(len(AGENTS))])
+        return self._observe(range(len(AGENTS)))[0]
 
-    def _seen_by(self, seat: int) -> tuple[U8, I8]:
-        row, mask = self._tables.seen_by(0, seat)
-        return row if self._is_packed else unpack_planes(row, self.layout.num_planes), mask
+    def _observe(self, seats: Sequence[int]) -> tuple[U8, I8]:
+        tables = self._tables.simulator.tables.repeat(len(seats))
+        return observe_seats(self._tables.encoder, self.layout, tables, np.array(seats), packed=self._is_packed)
 
     def render(self) -> str | None:
         """Return the table as the agent that decides sees it (``ansi``), or write it to standard output (``human``)."""

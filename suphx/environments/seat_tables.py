@@ -192,22 +192,9 @@ class SeatTables:
 
     def look(self, indices: I64) -> None:
         """Write what the players see into ``planes`` and ``masks``; nothing is legal at the end of a game."""
-        self._see(self.simulator.tables, indices, self.seats, self.planes, self.masks)
-
-    def seen_by(self, index: int, seat: int) -> tuple[U8, I8]:
-        """Return what any seat of a table sees: planes, uint8 (observation_bytes,), and legal actions, int8
-        (NUM_ACTIONS,).
-
-        Only the seat that decides has legal actions.
-        """
-        rows, masks = np.empty((1, self.planes.shape[1]), np.uint8), np.empty((1, NUM_ACTIONS), np.int8)
-        table = self.simulator.tables[index : index + 1]
-        self._see(table, np.zeros(1, np.int64), np.array([seat], np.int64), rows, masks)
-        return rows[0], masks[0]
-
-    def _see(self, tables: NDArray[np.void], indices: I64, seats: I64, rows: U8, masks: I8) -> None:
-        encoder = self.encoder
-        see_tables(encoder.id, encoder.public.num_planes, load_lookup(), tables, indices, seats, rows, masks)
+        encoder, tables = self.encoder, self.simulator.tables
+        num_planes = encoder.public.num_planes
+        see_tables(encoder.id, num_planes, load_lookup(), tables, indices, self.seats, self.planes, self.masks)
 
     def is_over(self, indices: I64) -> NDArray[np.bool_]:
         """Tell which games are over, bool (n,)."""

@@ -96,7 +96,7 @@ def test_predictions_are_those_that_the_predictor_learned_with(
     """After deals as they ended in the game: the lines must be those of its history."""
     write_store([game], tmp_path)
     predictor = random_predictor()
-    batch = game_histories(KyokuStore.open(tmp_path)).batch(np.array([0]))
+    batch = game_histories(KyokuStore(tmp_path)).batch(np.array([0]))
     with torch.inference_mode():
         expected = predictor(torch.from_numpy(batch.lines)).numpy()
     seats = np.arange(4)

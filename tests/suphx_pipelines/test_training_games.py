@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_the_split_is_that_of_the_training(run: Path) -> None:
     games = games_of_run(run)
-    store = KyokuStore.open(run / "records" / "store")
+    store = KyokuStore(run / "records" / "store")
     split = head_data(store, 0, "mini", SPLIT, game="riichi").split
     ids = np.array(store.game_ids)[store.game_of_kyoku]
     assert games.learned == set(ids[split.train]) | set(ids[split.validation])

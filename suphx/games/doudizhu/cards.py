@@ -69,12 +69,6 @@ def counts_of(cards: NDArray[np.int64]) -> I8:
     return (cards[..., None] >> shifts & 15).astype(np.int8)
 
 
-def pack_counts(counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return packed cards (int64) for ``counts`` [..., 15]."""
-    shifts = 4 * np.arange(NUM_RANKS)
-    return (counts.astype(np.int64) << shifts).sum(axis=-1)
-
-
 def cards_text(cards: int) -> str:
     """Return packed cards as text in ascending order (``"334TJ2BR"``); no cards are ``"pass"``."""
     return "".join(name * (cards >> 4 * rank & 15) for rank, name in enumerate(RANK_NAMES)) or PASS_TEXT

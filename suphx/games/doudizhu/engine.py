@@ -52,8 +52,7 @@ def deal(t: Table, m: Moves, seed: int) -> None:
     shuffle(ids, counter)
     t.seed = seed
     t.bottom = pack_ids(ids, 0, BOTTOM_CARDS)
-    for seat in range(NUM_SEATS):
-        t.hands[seat] = pack_ids(ids, BOTTOM_CARDS + seat * HAND_CARDS, HAND_CARDS)
+    _give_out(ids, t.hands)
     t.hands[LANDLORD] += t.bottom
     start(t, m)
 
@@ -228,9 +227,7 @@ class Auction:
 
     def start(self, table: Table, moves: Moves) -> None:
         """Start the game on a table; ValueError if the auction is not over."""
-        landlord = self.landlord
-        if landlord is None:
-            raise ValueError(f"place {self.place} has not bid yet")
+        landlord = -self.seat_of(0) % NUM_SEATS
         bids = np.array(self.bids + [NO_BID] * (NUM_SEATS - len(self.bids)), np.int64)
         seat_places(table, moves, self.seed, self.hands, int(pack_ids(self._ids, 0, BOTTOM_CARDS)), bids, landlord)
 

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.mahjong.shanten import Suits, count_kinds, load_suits
 from suphx.games.mahjong.tile import CHI_MELD, is_simple
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.ending import count_dora, count_red, is_game_over, start_game
-from suphx.games.riichi.features.encoder import encode_decision, encode_observation
+from suphx.games.riichi.features.encoder import Encoder, encode_decision, encode_observation, unpack_rows
 from suphx.games.riichi.features.samples import list_own_kans
-from suphx.games.riichi.features.suit_targets import Lookup
+from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.legal import chi_forbidden, dealer_of, pon_forbidden, score_win
 from suphx.games.riichi.names import DISCARD_HEAD
@@ -451,16 +452,14 @@ def see_tables(
             masks[index, :] = t.legal
 
 
-@jit
-def fill_planes(rows: U8, indices: I64, planes: U8) -> None:
-    """Unpack ``indices`` of ``rows``, uint8 [n, observation_bytes], into ``planes``, uint8 [n, columns] of 0 and 1."""
-    num_columns = planes.shape[1]
-    for i in range(len(indices)):
-        row = rows[indices[i]]
-        unpacked = planes[indices[i]]
-        for byte in range(num_columns >> 3):
-            bits = row[byte]
-            for k in range(8):
-                unpacked[8 * byte + k] = bits >> k & 1
-        for column in range(num_columns & ~7, num_columns):
-            unpacked[column] = row[column >> 3] >> (column & 7) & 1
+def observe_seats(
+    encoder: Encoder, layout: PlaneLayout, tables: Records, seats: I64, *, packed: bool
+) -> tuple[U8, I8]:  # fmt: skip
+    """Return what ``seats``, int64 (n,), see at ``tables``, TABLE (n,), and their legal actions, int8 [n, 120].
+
+    ``layout``: ``decision_layout`` of the encoder. Observations are uint8 [n, planes, 34] of 0 and 1; ``packed``: uint8
+    [n, observation_bytes]. ``seats`` and masks as in ``see_tables``.
+    """
+    rows, masks = np.empty((len(tables), layout.observation_bytes), np.uint8), np.empty(tables["legal"].shape, np.int8)
+    see_tables(encoder.id, encoder.public.num_planes, load_lookup(), tables, np.arange(len(tables)), seats, rows, masks)
+    return rows if packed else unpack_rows(rows, layout.num_planes), masks

@@ -30,7 +30,7 @@ class RiichiSamples:
     """What nets learn from recorded games: the ``RecordedSamples`` of games/learning.py."""
 
     write = staticmethod(write_store)
-    open = staticmethod(KyokuStore.open)
+    open = staticmethod(KyokuStore)
     encode = staticmethod(encode_kyokus)
 
 

@@ -89,7 +89,7 @@ def _determinise(
 @jit
 def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
     """Put the ids of hidden tiles first in ``ids`` (136,) and return how many they are; the visible ones follow."""
-    ids[:] = _HIDDEN
+    ids[:] = _HIDDEN  # marks by id at first
     for i in range(t.num_dora):
         ids[dora_indicator(t.wall, i)] = _VISIBLE
     for other in range(4):
@@ -111,7 +111,10 @@ def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
             _show(ids, kind, t.red_fives)
         if red:
             _show(ids, red_face(kind), t.red_fives)
-    return _sort_by_mark(ids)
+    hidden, visible = np.flatnonzero(ids == _HIDDEN), np.flatnonzero(ids == _VISIBLE)
+    ids[: len(hidden)] = hidden
+    ids[len(hidden) :] = visible
+    return len(hidden)
 
 
 @jit
@@ -122,24 +125,6 @@ def _show(ids: I64, face: int, red_fives: int) -> None:
         if ids[tile] == _HIDDEN and face_of_id(tile, red_fives) == face:
             ids[tile] = _VISIBLE
             return
-
-
-@jit
-def _sort_by_mark(ids: I64) -> int:
-    """Turn marks by id into ids, the hidden ones first; return how many are hidden."""
-    num_hidden = 0
-    marks = ids.copy()
-    for tile in range(NUM_TILES):
-        num_hidden += marks[tile] == _HIDDEN
-    hidden, visible = 0, num_hidden
-    for tile in range(NUM_TILES):
-        if marks[tile] == _HIDDEN:
-            ids[hidden] = tile
-            hidden += 1
-        else:
-            ids[visible] = tile
-            visible += 1
-    return num_hidden
 
 
 @jit

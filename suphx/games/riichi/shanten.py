@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suphx.games.mahjong.planes import ALL_KINDS, CountMasks, count_masks
 from suphx.games.mahjong.shanten import (
     CLASS_MASK,
     END_PAIRS_MASK,
@@ -37,7 +38,7 @@ from suphx.games.mahjong.shanten import (
     suit_rows,
     thirteen_orphans_shanten,
 )
-from suphx.games.mahjong.tile import NUM_KINDS, TERMINALS_AND_HONOURS
+from suphx.games.mahjong.tile import NUM_KINDS, TERMINAL_AND_HONOUR_BITS
 from suphx.games.riichi.tile import face_name
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64
@@ -72,23 +73,25 @@ def improving_kinds(suits: Suits, hand: I8, num_melds: int, now: int) -> int:
     kinds |= improving_of_suit(suits, hand, 2, suits.merged[left, z & CLASS_MASK], num_melds, now)
     kinds |= improving_of_suit(suits, hand, 3, suits.merged[left, s & CLASS_MASK], num_melds, now)
     if num_melds == 0:
-        kinds |= _improving_special(hand, special_counts(rows), now)
+        kinds |= improving_special(count_masks(hand), special_counts(rows), now)
     return kinds
 
 
 @jit
-def _improving_special(hand: I8, counts: int, now: int) -> int:
-    """Return the bit set of kinds that bring seven pairs or thirteen orphans below ``now``."""
+def improving_special(masks: CountMasks, counts: int, now: int) -> int:
+    """Return the bit set of kinds that bring seven pairs or thirteen orphans below ``now``.
+
+    ``masks``: the counts of a hand (planes.py); ``counts``: of the same hand, see ``special_counts``.
+    """
     kinds = 0
     if seven_pairs_shanten(counts) <= now:
-        for kind in range(34):
-            if hand[kind] == 1 or (hand[kind] == 0 and counts & KINDS_MASK < 7):
-                kinds |= 1 << kind
+        kinds |= masks[0] & ~masks[1]
+        if counts & KINDS_MASK < 7:
+            kinds |= ALL_KINDS & ~masks[0]
     if thirteen_orphans_shanten(counts) <= now:
-        has_pair = counts >> END_PAIRS_SHIFT & END_PAIRS_MASK != 0
-        for kind in TERMINALS_AND_HONOURS:
-            if hand[kind] == 0 or (hand[kind] == 1 and not has_pair):
-                kinds |= 1 << kind
+        kinds |= TERMINAL_AND_HONOUR_BITS & ~masks[0]
+        if counts >> END_PAIRS_SHIFT & END_PAIRS_MASK == 0:
+            kinds |= TERMINAL_AND_HONOUR_BITS & masks[0] & ~masks[1]
     return kinds
 
 
@@ -147,10 +150,9 @@ def count_shanten(hands: ArrayLike, num_melds: ArrayLike = 0) -> I8:
 
 def find_waits(hands: ArrayLike, num_melds: ArrayLike = 0) -> NDArray[np.bool_]:
     """Return bool (n, 34): the kinds that complete hands of 13 tiles; none where a hand is not tenpai."""
-    counts, melds = _check(hands, num_melds, (13,))
-    kinds = np.empty(counts.shape, np.bool_)
-    _fill_waits(load_suits(), counts, melds, kinds)
-    return kinds
+    found = count_ukeire(hands, num_melds)
+    waits: NDArray[np.bool_] = found.kinds & (found.shanten == 0)[:, None]
+    return waits
 
 
 def count_ukeire(hands: ArrayLike, num_melds: ArrayLike = 0, *, unseen: ArrayLike | None = None) -> Ukeire:
@@ -238,14 +240,6 @@ def _first_wrong(hands: I8, num_melds: I8, least: int, most: int) -> int:
 def _fill_shanten(suits: Suits, hands: I8, num_melds: I8, result: I8) -> None:
     for i in range(len(hands)):
         result[i] = shanten(suits, hands[i], num_melds[i])
-
-
-@jit
-def _fill_waits(suits: Suits, hands: I8, num_melds: I8, kinds: NDArray[np.bool_]) -> None:
-    for i in range(len(hands)):
-        waits = waiting_kinds(suits, hands[i], num_melds[i])
-        for kind in range(34):
-            kinds[i, kind] = waits >> kind & 1 != 0
 
 
 @jit

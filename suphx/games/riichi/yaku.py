@@ -239,25 +239,18 @@ def _place_sets(reading: I8, num_melds: int, meld_type: I8, meld_kind: I8, sets:
 @jit
 def _set_yaku(sets: I8, pair: int, all_kinds: int, is_closed: bool, seat_wind: int, round_wind: int) -> int:
     """Return the yaku of the sets that do not depend on which tile came last."""
-    runs = triplets = kans = 0
-    equal_runs = 0
+    runs = all_runs = triplets = 0
+    equal_runs = num_triplets = kans = 0
     for i in range(4):
+        bit = 1 << sets[i, 1]
         if sets[i, 0] == _RUN:
-            if runs >> sets[i, 1] & 1:
-                equal_runs += 1
-                runs &= ~(1 << sets[i, 1])  # a third one starts over
-            else:
-                runs |= 1 << sets[i, 1]
+            equal_runs += runs & bit != 0
+            runs ^= bit  # a third one starts over
+            all_runs |= bit
         else:
-            triplets |= 1 << sets[i, 1]
-            kans += sets[i, 2] >= ANKAN_MELD
-    all_runs = 0
-    num_triplets = 0
-    for i in range(4):
-        if sets[i, 0] == _RUN:
-            all_runs |= 1 << sets[i, 1]
-        else:
+            triplets |= bit
             num_triplets += 1
+            kans += sets[i, 2] >= ANKAN_MELD
     yaku = _honour_yaku(triplets, pair, seat_wind, round_wind)
     if is_closed and equal_runs > 0:
         yaku |= 1 << yaku_number.RYANPEIKOU if equal_runs == 2 else 1 << yaku_number.IIPEIKOU

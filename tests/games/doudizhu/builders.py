@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suphx.games.doudizhu.cards import DECK, counts_of, pack_counts, parse_cards
+from suphx.games.doudizhu.cards import DECK, counts_of, parse_cards
 from suphx.games.doudizhu.engine import Simulator, start, step
 from suphx.games.doudizhu.learning import ENCODER
 from suphx.games.doudizhu.moves import Moves, find_move
@@ -19,6 +20,11 @@ from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.training.monte_carlo import new_nets
 
 GAME = candidate_game("doudizhu")
+
+
+def pack_counts(counts: NDArray[np.integer]) -> int:
+    """Return packed cards for their ``counts`` (15,)."""
+    return sum(int(count) << 4 * rank for rank, count in enumerate(counts))
 
 
 def save_nets(folder: Path, rules: Rules | None = None, *, seed: int = 1, nets: PolicySet | None = None) -> Path:
@@ -64,7 +70,7 @@ def random_positions(moves: Moves, number: int, *, seed: int, max_cards: int = 2
         cards = np.repeat(window, left[window])
         size = min(int(rng.integers(1, max_cards + 1)), len(cards))
         hand = np.bincount(rng.choice(cards, size, replace=False), minlength=15)
-        yield int(pack_counts(hand)), to_beat
+        yield pack_counts(hand), to_beat
 
 
 def scratch_for(moves: Moves) -> I32:

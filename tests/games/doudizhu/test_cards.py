@@ -11,7 +11,6 @@ from suphx.games.doudizhu.cards import (
     count_cards,
     count_rank,
     counts_of,
-    pack_counts,
     parse_cards,
     rank_of_id,
 )
@@ -35,7 +34,7 @@ def test_text_that_is_no_cards_is_refused(text: str, message: str) -> None:
 
 def test_the_deck_has_54_cards() -> None:
     ids = [rank_of_id(card) for card in range(NUM_CARDS)]
-    assert pack_counts(np.bincount(ids)) == DECK
+    assert counts_of(np.array(DECK)).tolist() == np.bincount(ids).tolist()
     assert count_cards(DECK) == NUM_CARDS
     assert cards_text(DECK)[-6:] == "2222BR"
 
@@ -52,5 +51,4 @@ def test_counts_of_packed_cards() -> None:
     cards = parse_cards("3336TTB")
     counts = counts_of(np.array([cards, 0]))
     assert counts.tolist() == [[3, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0], [0] * 15]
-    assert pack_counts(counts).tolist() == [cards, 0]
     assert [count_rank(cards, rank) for rank in range(15)] == counts[0].tolist()

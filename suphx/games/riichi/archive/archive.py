@@ -39,7 +39,7 @@ from suphx.games.riichi.archive.record_stream import ReadShare
 from suphx.games.riichi.records.game_log import NO_SEED, GameLog
 from suphx.games.riichi.records.mjai import parse_mjai
 from suphx.games.riichi.records.mjlog import parse_mjlog
-from suphx.games.riichi.records.quarantine import Quarantine, QuarantinedRecord, RecordError
+from suphx.games.riichi.records.quarantine import MAX_SHOWN, Quarantine, QuarantinedRecord, RecordError
 from suphx.games.riichi.records.replay import Difference, process_replayer
 from suphx.games.riichi.records.tenhou6 import parse_tenhou6
 from suphx.printable_text import printable
@@ -165,9 +165,6 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
     raise ValueError(f"{path} has no game {wanted!r}: give the id of a game or a number from 1 to {count:,}")
 
 
-_MAX_SHOWN = 10
-
-
 @dataclass(slots=True, kw_only=True)
 class VerifyReport:
     """What a verification found. Foreign games (three players, no red fives, chips) are among the quarantined."""
@@ -186,14 +183,9 @@ class VerifyReport:
 
     def add(self, other: VerifyReport) -> None:
         """Add what was found in other games; the quarantine stays as it is."""
-        self.games += other.games
-        self.kyoku += other.kyoku
-        self.decisions += other.decisions
-        self.draws_checked += other.draws_checked
-        self.draws_unchecked += other.draws_unchecked
-        self.ignored += other.ignored
-        self.differences += other.differences
-        self.first_differences = [*self.first_differences, *other.first_differences][:_MAX_SHOWN]
+        for name in ("games", "kyoku", "decisions", "draws_checked", "draws_unchecked", "ignored", "differences"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.first_differences = [*self.first_differences, *other.first_differences][:MAX_SHOWN]
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read.

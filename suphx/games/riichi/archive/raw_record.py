@@ -164,21 +164,18 @@ def iter_texts(
 
 def record_files(paths: Sequence[Path]) -> list[Path]:
     """Return the files that ``iter_texts`` reads; errors as there."""
-    return [file for path in paths for file in _record_files(path)]
-
-
-def _record_files(path: Path) -> list[Path]:
-    if path.is_dir():
-        files = [file for file in files_below(path) if _is_record_file(file)]
-        if not files:
+    files: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise ValueError(f"{path} does not exist: give a record file or a folder of records")
+        own = [file for file in files_below(path) if _is_record_file(file)] if path.is_dir() else [path]
+        if not own:
             known, packed = ", ".join(_KIND_OF_SUFFIX), ", ".join(_PACKED)
             raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or {packed}")
-        return files
-    if not path.exists():
-        raise ValueError(f"{path} does not exist: give a record file or a folder of records")
-    if not path.is_file():
-        raise ValueError(f"{path} is neither a file nor a folder: give a record file or a folder of records")
-    return [path]
+        if not own[0].is_file():
+            raise ValueError(f"{path} is neither a file nor a folder: give a record file or a folder of records")
+        files += own
+    return files
 
 
 def _is_record_file(path: Path) -> bool:

@@ -87,7 +87,7 @@ def write_store(games: Iterable[GameLog], folder: Path) -> KyokuStore:
     counts = {"games": num_games, "kyokus": num_kyokus, "moves": num_moves}
     manifest = {"format": FORMAT, **counts, "sha256": digest.hexdigest()}
     write_atomically(folder / "store.json", [json.dumps(manifest, indent=1).encode()])
-    return KyokuStore.open(folder)
+    return KyokuStore(folder)
 
 
 def _game_record(game: GameLog, first_kyoku: int) -> np.ndarray[Any, Any]:
@@ -122,17 +122,13 @@ class KyokuStore:
     """
 
     def __init__(self, folder: Path) -> None:
+        """Map the store in ``folder``; ValueError when it is missing, unfinished or of another size than it says."""
         manifest = _read_manifest(folder)
         self.folder = folder
         self.digest: str = manifest["sha256"]
         self.games: Records = _map(folder / "games.bin", GAME, manifest["games"])
         self.kyokus: Records = _map(folder / "kyokus.bin", KYOKU, manifest["kyokus"])
         self.moves: U16 = _map(folder / "moves.bin", np.dtype(np.uint16), manifest["moves"])
-
-    @classmethod
-    def open(cls, folder: Path) -> KyokuStore:
-        """Map the store in ``folder``; ValueError when it is missing, unfinished or of another size than it says."""
-        return cls(folder)
 
     @property
     def num_games(self) -> int:

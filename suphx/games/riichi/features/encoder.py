@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.games.mahjong.planes import PlaneLayout, layout, set_bit, set_kinds, set_plane
+from suphx.games.mahjong.planes import NUM_COLUMNS, PlaneLayout, layout, set_bit, set_kinds, set_plane
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.features import mini, paper, paper_layout
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
@@ -150,6 +150,12 @@ def decision_layout(public: PlaneLayout) -> PlaneLayout:
     """Return the planes of ``public`` with those of DECISION behind them."""
     parts = [(part.name, part.shape or part.count, part.meaning) for part in public.ranges + DECISION.ranges]
     return layout(f"{public.name}-decision", public.version, parts)
+
+
+def unpack_rows(rows: U8, num_planes: int) -> U8:
+    """Return the planes of packed rows, uint8 [n, observation_bytes], as uint8 [n, num_planes, 34] of 0 and 1."""
+    bits = np.unpackbits(rows, axis=1, count=num_planes * NUM_COLUMNS, bitorder="little")
+    return bits.reshape(len(rows), num_planes, NUM_COLUMNS)
 
 
 @jit

@@ -11,11 +11,11 @@ import numpy as np
 from suphx.games.mahjong import planes, shanten
 from suphx.games.mahjong.planes import CountMasks
 from suphx.games.mahjong.shanten import Suits
-from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, TERMINAL_AND_HONOUR_BITS
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD
 from suphx.games.riichi.features.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, NUM_CLAIM_SHANTEN
 from suphx.games.riichi.features.public import count_dora, dora_masks, melded_dora, own_discards, yakuhai_kinds
 from suphx.games.riichi.legal import chi_forbidden, is_closed, pon_forbidden
-from suphx.games.riichi.shanten import seven_pairs_shanten
+from suphx.games.riichi.shanten import improving_special, seven_pairs_shanten
 from suphx.games.riichi.table import PON, Table, claimed_kind, new_meld, take_used, uses_red
 from suphx.games.riichi.tile import is_red, num_red, red_kinds
 from suphx.kernel.jit import jit
@@ -68,7 +68,7 @@ def fill_progress(
             kinds = 0
             if num_melds == 0:
                 left = masks if discard == NO_DISCARD else planes.remove_tiles(masks, discard, 1)
-                kinds = _special_helps(left, _counts_after(suits, codes, counts, discard), least)
+                kinds = improving_special(left, _counts_after(suits, codes, counts, discard), least)
             own = discard // 9 if discard < NO_DISCARD else 4
             if own < 4:
                 kinds |= _own_suit_helps(suits, hand, discard, num_melds, least, codes, classes, twos)
@@ -162,21 +162,6 @@ def _own_suit_helps(
             group = suits.rows[code + shanten.POWERS_OF_5[kind]] & shanten.CLASS_MASK
             if suits.shanten[suits.merged[rest, group], num_melds] < now:
                 kinds |= 1 << kind
-    return kinds
-
-
-@jit
-def _special_helps(masks: CountMasks, counts: int, now: int) -> int:
-    """Return the kinds that bring seven pairs or thirteen orphans below ``now``; ``counts``: of the same hand."""
-    kinds = 0
-    if seven_pairs_shanten(counts) <= now:
-        kinds |= masks[0] & ~masks[1]
-        if counts & shanten.KINDS_MASK < 7:
-            kinds |= planes.ALL_KINDS & ~masks[0]
-    if shanten.thirteen_orphans_shanten(counts) <= now:
-        kinds |= TERMINAL_AND_HONOUR_BITS & ~masks[0]
-        if counts >> shanten.END_PAIRS_SHIFT & shanten.END_PAIRS_MASK == 0:
-            kinds |= TERMINAL_AND_HONOUR_BITS & masks[0]
     return kinds
 
 

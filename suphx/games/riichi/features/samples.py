@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import Samples
+from suphx.games.mahjong.planes import Samples, count_bits, count_masks
 from suphx.games.riichi import names
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.archive.store import KyokuStore, is_playable
 from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_observation
 from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
 from suphx.games.riichi.kyoku import start_kyoku
-from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
+from suphx.games.riichi.legal import discardable_kinds
+from suphx.games.riichi.records.replay import ABSENT, follow, is_action_known, is_legal_move, recorded_action
 from suphx.games.riichi.rules import copy_rules
 from suphx.games.riichi.table import Table
 from suphx.games.riichi.tile import kind_of_face
@@ -101,7 +102,7 @@ def _encode(
         own = moves[kyoku.first_move : kyoku.first_move + kyoku.num_moves]
         while t.phase != codes.KYOKU_END:
             action = recorded_action(t, own, kyoku.result, cursor)
-            if action == NO_MOVE or action > codes.PASS or t.legal[action] == 0:
+            if not is_legal_move(t, action):
                 return -1 - i
             if not cursor[ABSENT] >> t.actor & 1:
                 count = _list_samples(t, head, action, is_action_known(t, own, cursor), candidates)
@@ -127,7 +128,7 @@ def _list_samples(t: Table, head: int, action: int, is_known: bool, candidates: 
         return list_claims(t, head, candidates) if is_known and action != codes.RON else 0
     count = list_candidates(t, head, candidates)
     if head == names.DISCARD_HEAD:
-        return count if action <= codes.TSUMOGIRI and has_choice(t) else 0
+        return count if action <= codes.TSUMOGIRI and count_bits(_legal_kinds(t)) > 1 else 0
     if head == names.RIICHI_HEAD:
         return count if action <= codes.TSUMOGIRI or action == codes.RIICHI else 0
     return count if action != codes.TSUMO else 0
@@ -185,25 +186,17 @@ def list_own_kans(t: Table, candidates: I64) -> int:
 
 
 @jit
-def has_choice(t: Table) -> bool:
-    """Tell whether the actor may discard more than one kind."""
-    first = -1
-    for face in range(codes.TSUMOGIRI + 1):
-        if t.legal[face]:
-            kind = kind_of_face(t.drawn if face == codes.TSUMOGIRI else face)
-            if first >= 0 and kind != first:
-                return True
-            first = kind
-    return False
+def _legal_kinds(t: Table) -> int:
+    """Return as bits the kinds that the actor may discard."""
+    return discardable_kinds(t, t.actor, count_masks(t.hand[t.actor])[0])
 
 
 @jit
 def fill_discard_mask(t: Table, mask: U8) -> None:
     """Fill uint8 (34,) with 1 for each kind that the actor may discard."""
-    mask[:] = 0
-    for face in range(codes.TSUMOGIRI + 1):
-        if t.legal[face]:
-            mask[kind_of_face(t.drawn if face == codes.TSUMOGIRI else face)] = 1
+    kinds = _legal_kinds(t)
+    for kind in range(34):
+        mask[kind] = kinds >> kind & 1
 
 
 @jit

@@ -43,20 +43,18 @@ _MASKS = 128  # more than any candidate's number, so that a mask and an action n
 
 
 @jit
-def fill_uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, head: int, uniforms: F32) -> None:
+def fill_uniforms(tables: Records, indices: I64, candidates: I64, head: int, uniforms: F32) -> None:
     """Fill ``uniforms`` float32 [n]: the quantile of the sampled action for each observation of ``head``."""
-    for q in range(len(owners)):
-        t = tables[indices[owners[q]]]
+    for q in range(len(indices)):
+        t = tables[indices[q]]
         uniforms[q] = uniform_of(t.wall_seed, 1 + t.num_decisions, observation_number(head, candidates[q]))
 
 
-@jit
-def fill_mask_seeds(tables: Records, indices: I64, candidates: I64, head: int, seeds: I64) -> None:
-    """Fill ``seeds`` int64 [n] of the keep-masks (features/oracle.py) of observations for ``head``."""
-    for q in range(len(indices)):
-        t = tables[indices[q]]
-        number = observation_number(head, candidates[q] + _MASKS)
-        seeds[q] = int(uniform_of(t.wall_seed, 1 + t.num_decisions, number) * NUM_UNIFORMS)
+def mask_seeds(tables: Records, indices: I64, candidates: I64, head: int) -> I64:
+    """Return int64 [n]: the seeds of the keep-masks (features/oracle.py) of observations for ``head``."""
+    uniforms = np.zeros(len(indices), np.float32)
+    fill_uniforms(tables, indices, candidates + _MASKS, head, uniforms)
+    return (uniforms * NUM_UNIFORMS).astype(np.int64)
 
 
 HEAD_ORDER = (KONG_HEAD, PONG_HEAD, CHOW_HEAD, RIICHI_HEAD, DISCARD_HEAD)
@@ -138,12 +136,9 @@ def apply_outputs(
     return counts
 
 
-@jit
 def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
     """Pass where no net wants the claim."""
-    for i in range(len(indices)):
-        if actions[i] == UNDECIDED and tables[indices[i]].phase == codes.CLAIM:
-            actions[i] = codes.PASS
+    actions[(actions == UNDECIDED) & (tables["phase"][indices] == codes.CLAIM)] = codes.PASS
 
 
 @jit
@@ -218,10 +213,9 @@ def observe_head(
     if count:
         if head == DISCARD_HEAD:
             _fill_masks(tables, indices[owners], masks)
-        fill_uniforms(tables, indices, owners, candidates, head, uniforms)
+        fill_uniforms(tables, indices[owners], candidates, head, uniforms)
     if keep_probability is not None:
-        seeds = np.zeros(count, np.int64)
-        fill_mask_seeds(tables, indices[owners], candidates, head, seeds)
+        seeds = mask_seeds(tables, indices[owners], candidates, head)
         rows = with_oracle(rows, tables, indices[owners], seeds, keep_probability=keep_probability)
     policies = np.full(count, LATEST, np.int32)
     return HeadObservations(Observations(head, rows, masks, policies, uniforms), owners, candidates)
@@ -315,29 +309,20 @@ def move_probabilities(
     return chances
 
 
-def play_to_end(
-    tables: Records,
-    encoder: Encoder,
-    forward: Forward,
-    *,
-    first_actions: I16 | None = None,
-    keep_probabilities: Mapping[int, float] = NO_KEEP_PROBABILITIES,
-    num_tables: int = 1024,
-) -> None:
+def play_to_end(tables: Records, encoder: Encoder, forward: Forward, *, num_tables: int) -> None:
     """Play every one of ``tables`` [n] in place until KYOKU_END, as ``decide`` does with these arguments.
 
-    ``forward`` gets lines that count within ``tables``. ``first_actions`` int16 [n]: what is done before a net is
-    asked; UNDECIDED: nothing. At most ``num_tables`` are under way at a time; when one ends, the next one begins. What
-    happens at a table does not depend on the others.
+    ``forward`` gets lines that count within ``tables``. At most ``num_tables`` are under way at a time; when one ends,
+    the next one begins. What happens at a table does not depend on the others.
     """
     suits = load_suits()
-    first_actions = np.full(len(tables), UNDECIDED, np.int16) if first_actions is None else first_actions
     live, actions = np.zeros(0, np.int64), np.zeros(0, np.int16)
     begun = 0
     while live.size or begun < len(tables):
         new = np.arange(begun, min(len(tables), begun + num_tables - live.size))
         begun += new.size
         live = np.concatenate([live, new])
-        play_to_observation(tables, suits, live, np.concatenate([actions, first_actions[new]]))
+        actions = np.concatenate([actions, np.full(new.shape, UNDECIDED, np.int16)])
+        play_to_observation(tables, suits, live, actions)
         live = live[tables["phase"][live] != codes.KYOKU_END]
-        actions = decide(tables, live, encoder, forward, keep_probabilities)
+        actions = decide(tables, live, encoder, forward)

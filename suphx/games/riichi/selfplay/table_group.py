@@ -31,7 +31,6 @@ from suphx.games.riichi.selfplay import decision
 from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, KYOKU_END, TABLE
-from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I32, I64, Records
 
 
@@ -98,7 +97,8 @@ class TableGroup:
             seen = keep_probability if head in self._hidden_heads else None
             asked = decision.observe_head(self._tables, begun, undecided, self._encoder, head, keep_probability=seen)
             if asked.owners.size:
-                _fill_policies(self._tables, self._seating, asked.owners, asked.observations.policies)
+                actors = self._tables["actor"][asked.owners]
+                asked.observations.policies[:] = self._seating[asked.owners, actors]
                 self._observed.append(asked)
         return [asked.observations for asked in self._observed]
 
@@ -289,9 +289,3 @@ def _apply_all_heads(
     ]  # fmt: skip
     decision.pass_claims(tables, indices, actions)
     return counts
-
-
-@jit
-def _fill_policies(tables: Records, seating: I32, owners: I64, policies: I32) -> None:
-    for q in range(len(owners)):
-        policies[q] = seating[owners[q], tables[owners[q]].actor]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.doudizhu.cards import cards_text, counts_of, pack_counts
+from suphx.games.doudizhu.cards import cards_text, counts_of
 from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.moves import move_text
 from suphx.games.doudizhu.records.game_record import (
@@ -23,7 +23,7 @@ from suphx.games.doudizhu.records.game_record import (
 from suphx.games.doudizhu.records.game_record import replay as replayed
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
-from tests.games.doudizhu.builders import after_moves
+from tests.games.doudizhu.builders import after_moves, pack_counts
 
 TEXT = candidate_game("doudizhu").text
 RULES = Rules()

@@ -277,7 +277,7 @@ def test_damaged_stores(data: st.DataObject) -> None:
                 place += start - place % dtype.itemsize + data.draw(st.integers(0, kind.itemsize - 1))
             content[place] = data.draw(st.sampled_from((0, 1, 127, 128, 255)) | st.integers(0, 255))
         (folder / file).write_bytes(content)
-        store = KyokuStore.open(folder)
+        store = KyokuStore(folder)
         with contextlib.suppress(ValueError):
             assert len(store.game_ids) == store.num_games
         for index in range(store.num_kyokus):

@@ -20,7 +20,7 @@ def write(folder: Path, games: list[GameLog]) -> Path:
 
 def test_games_come_back_as_they_were_written(tmp_path: Path) -> None:
     games = [random_game(0), random_game(1, tonpuu()), random_game(2)]
-    store = KyokuStore.open(write(tmp_path / "store", games))
+    store = KyokuStore(write(tmp_path / "store", games))
     assert store.num_games == 3
     assert store.game_ids == [game.id for game in games]
     assert store.num_kyokus == sum(len(game.kyokus) for game in games)
@@ -40,7 +40,7 @@ def test_games_come_back_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_a_store_is_read_only(tmp_path: Path) -> None:
-    store = KyokuStore.open(write(tmp_path, [random_game(0)]))
+    store = KyokuStore(write(tmp_path, [random_game(0)]))
     with pytest.raises(ValueError, match="read-only"):
         store.moves[0] = 0
 
@@ -52,7 +52,7 @@ def test_a_store_is_there_once_it_is_whole(tmp_path: Path) -> None:
     def games() -> Iterator[GameLog]:
         yield random_game(1)
         with pytest.raises(ValueError, match="is no finished game store"):
-            KyokuStore.open(tmp_path)
+            KyokuStore(tmp_path)
         if fails:
             raise PowerCutError
 
@@ -61,7 +61,7 @@ def test_a_store_is_there_once_it_is_whole(tmp_path: Path) -> None:
     with pytest.raises(PowerCutError):
         write_store(games(), tmp_path)
     with pytest.raises(ValueError, match="is no finished game store"):
-        KyokuStore.open(tmp_path)
+        KyokuStore(tmp_path)
     fails = False
     assert write_store(games(), tmp_path).game_ids == ["game-1"]
 
@@ -72,10 +72,10 @@ def test_a_file_of_another_size_is_refused(tmp_path: Path, name: str) -> None:
     data = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(data[:-1])
     with pytest.raises(ValueError, match=f"{name} has {len(data) - 1} bytes instead of {len(data)}"):
-        KyokuStore.open(tmp_path)
+        KyokuStore(tmp_path)
     (tmp_path / name).unlink()
     with pytest.raises(ValueError, match=f"{name} has -1 bytes instead of"):
-        KyokuStore.open(tmp_path)
+        KyokuStore(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_damaged_manifest_is_refused_with_its_name(tmp_path: Path, content: by
     write(tmp_path, [random_game(0)])
     (tmp_path / "store.json").write_bytes(content)
     with pytest.raises(ValueError, match=reason) as caught:
-        KyokuStore.open(tmp_path)
+        KyokuStore(tmp_path)
     assert str(tmp_path) in str(caught.value)
 
 
@@ -116,7 +116,7 @@ UNPLAYABLE = {
 
 @pytest.mark.parametrize("name", UNPLAYABLE)
 def test_a_deal_that_kernels_cannot_index_with_is_told(tmp_path: Path, name: str) -> None:
-    store = KyokuStore.open(write(tmp_path, [random_game(0)]))
+    store = KyokuStore(write(tmp_path, [random_game(0)]))
     kyokus = np.array(store.kyokus)
     assert all(is_playable(kyoku, 1, len(store.moves)) for kyoku in kyokus)
     field, value = UNPLAYABLE[name]
@@ -130,7 +130,7 @@ def test_damaged_ids_and_games_of_deals_are_refused(tmp_path: Path) -> None:
         data = np.fromfile(folder / f"{name}.bin", dtype)
         data[field][0] = value
         data.tofile(folder / f"{name}.bin")
-    store = KyokuStore.open(folder)
+    store = KyokuStore(folder)
     with pytest.raises(ValueError, match="a game id that is not UTF-8"):
         _ = store.game_ids
     with pytest.raises(ValueError, match="deals of games that it does not have"):

@@ -167,7 +167,7 @@ def test_a_deal_that_is_damaged_or_not_there_is_refused(tmp_path: Path) -> None:
     kyokus["wall"][0, 0] = 255
     kyokus["game"][1] = 99
     kyokus.tofile(folder / "kyokus.bin")
-    store = KyokuStore.open(folder)
+    store = KyokuStore(folder)
     for bad, name in ((0, "game-0"), (1, "unknown")):
         with pytest.raises(ValueError, match=rf"deal {bad} of .* \(game {name}\) contradicts the rules or is damaged"):
             encode_kyokus(store, np.array([bad]), DISCARD_HEAD)

@@ -13,7 +13,7 @@ from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog
 from suphx.games.riichi.rules import tenhou
-from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs, fill_mask_seeds
+from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs, mask_seeds
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import TABLE
@@ -31,8 +31,7 @@ def test_every_observation_of_a_decision_has_a_mask_and_a_uniform_of_its_own() -
     candidates = np.arange(-1, codes.NUM_ACTIONS)
     numbers: set[float] = set()
     for head in range(len(HEAD_NAMES)):
-        seeds = np.zeros(len(candidates), np.int64)
-        fill_mask_seeds(tables, np.zeros(len(candidates), np.int64), candidates, head, seeds)
+        seeds = mask_seeds(tables, np.zeros(len(candidates), np.int64), candidates, head)
         numbers |= set((seeds / 2**24).tolist())
         numbers |= {uniform_of(9, 1, observation_number(head, int(candidate))) for candidate in candidates}
     assert len(numbers) == 2 * len(HEAD_NAMES) * len(candidates)
