@@ -45,11 +45,11 @@ from suphx.environments.seat_tables import (
     three_opponents,
 )
 from suphx.games.riichi.bots import EVERY_SEAT
-from suphx.games.riichi.features.encoder import unpack_rows
 from suphx.games.riichi.records.decisions import seat_text
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.games.riichi.table import NUM_ACTIONS
+from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, as_integers
 from suphx.selfplay.agents.agent import AgentLike
 
@@ -335,7 +335,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
 
     def _show(self, indices: I64) -> None:
         if not self._is_packed:
-            self._observations[indices] = unpack_rows(self.tables.planes[indices], self.layout.num_planes)
+            _fill_planes(self.tables.planes, indices, self._observations.reshape(self.num_envs, -1))
 
     def _returned(self, array: NDArray[Any]) -> Any:
         return array.copy() if self._is_copied else array
@@ -364,3 +364,17 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
                 final[f"_{name}"] = ended.copy()
         seen = {"final_obs": observations, "final_info": final}
         return seen | {f"_{name}": ended.copy() for name in seen}
+
+
+@jit
+def _fill_planes(rows: U8, indices: I64, planes: U8) -> None:
+    """Unpack ``indices`` of ``rows``, uint8 [n, observation_bytes], into ``planes``, uint8 [n, columns] of 0 and 1."""
+    num_columns = planes.shape[1]
+    for index in indices:
+        row, unpacked = rows[index], planes[index]
+        for byte in range(num_columns >> 3):
+            bits = row[byte]
+            for k in range(8):
+                unpacked[8 * byte + k] = bits >> k & 1
+        for column in range(num_columns & ~7, num_columns):
+            unpacked[column] = row[column >> 3] >> (column & 7) & 1
