@@ -63,7 +63,7 @@ from suphx.games.mahjong.ready_hands import (
     weigh_tenpai,
 )
 from suphx.games.mahjong.shanten import Suits
-from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
+from suphx.games.mahjong.tile import CHI_MELD
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import draw_number, seed_counter
 from suphx.kernel.record import I8, I64, U8, field, record_dtype
@@ -371,8 +371,7 @@ def _claim_of_ukeire(t: Table, suits: Suits) -> int:
     best, least = PASS, hand_shanten(suits, hand, num_melds)
     for move in range(CHOW, PUNG + 1):
         if t.legal[move]:
-            meld_type, lowest = (PON_MELD, kind) if move == PUNG else (CHI_MELD, move - CHOW)
-            after = claim_shanten(suits, hand, num_melds, kind, meld_type, lowest)
+            after = claim_shanten(suits, hand, num_melds, kind, move)
             if after < least or (after == least and move == PUNG):
                 best, least = move, after
     return best

@@ -11,7 +11,7 @@ Source: the championship's rules and the paper's simulator, as table.py names th
 
 from __future__ import annotations
 
-from suphx.games.dazhong.hands import count_all_pairs, hand_shanten, is_complete, is_ready, wait_kinds
+from suphx.games.dazhong.hands import claimed_meld, count_all_pairs, hand_shanten, is_complete, is_ready, wait_kinds
 from suphx.games.dazhong.table import (
     CHOW,
     CLAIM,
@@ -331,19 +331,16 @@ def _claim(t: Table, suits: Suits, seat: int, answer: int) -> None:
     t.river[loser, t.num_discards[loser]] = NO_KIND
     t.shown[kind] -= 1
     t.hand[seat, kind] += 1
-    meld_type, lowest, fan = CHI_MELD, answer - CHOW, CHOW_FAN
-    if answer == PUNG:
-        meld_type, lowest, fan = PON_MELD, kind, PUNG_FAN
-    elif answer < CHOW:
-        meld_type, lowest, fan = MINKAN_MELD, kind, OPEN_KONG_FAN
+    meld_type, lowest = claimed_meld(kind, answer)
     add_meld(t.hand[seat], meld_type, lowest, -1)
     add_meld(t.shown, meld_type, lowest, 1)
     _add_meld(t, seat, meld_type, lowest)
-    _pay(t, loser, seat, fan)
     t.turn = seat
     if meld_type == MINKAN_MELD:
+        _pay(t, loser, seat, OPEN_KONG_FAN)
         _draw(t, suits, seat)
     else:
+        _pay(t, loser, seat, PUNG_FAN if answer == PUNG else CHOW_FAN)
         t.took, t.took_from, t.claimed = kind, loser, NO_KIND
         _ask_turn(t, suits)
 

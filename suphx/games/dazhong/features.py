@@ -14,7 +14,7 @@ from suphx.games.dazhong.names import DECISIONS
 from suphx.games.dazhong.table import NO_KIND, NUM_ACTIONS, NUM_KINDS, NUM_SEATS, OWN_TURN, START, Table
 from suphx.games.mahjong.planes import NUM_COLUMNS, count_masks, layout, set_bit, set_counts, set_plane
 from suphx.games.mahjong.shanten import Suits
-from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, add_meld
+from suphx.games.mahjong.tile import add_meld
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, U8
 
@@ -172,12 +172,6 @@ def _fill_discards(suits: Suits, hand: I8, num_melds: int, unseen: I8, row: U8) 
 def _fill_gains(t: Table, suits: Suits, now: int, row: U8) -> None:
     """Fill ``gains``: the claims after which the shanten can be lower than ``now``."""
     hand, num_melds = t.hand[t.actor], t.num_melds[t.actor]
-    for choice in range(PUNG_CHOICE, DECLARE_CHOICE):
-        move = move_of_choice(t, choice)
-        if (choice >= FIRST_CHOW and not code.CHOW <= move < code.PUNG) or not t.legal[move]:
-            continue
-        meld_type, lowest = CHI_MELD, t.claimed - 2 + choice - FIRST_CHOW
-        if choice < FIRST_CHOW:
-            meld_type, lowest = PON_MELD if choice == PUNG_CHOICE else MINKAN_MELD, t.claimed
-        if claim_shanten(suits, hand, num_melds, t.claimed, meld_type, lowest) < now:
-            set_plane(row, _AT.gains + choice - PUNG_CHOICE)
+    for move in range(code.KONG, code.WIN):
+        if t.legal[move] and claim_shanten(suits, hand, num_melds, t.claimed, move) < now:
+            set_plane(row, _AT.gains + choice_of_move(t, move) - PUNG_CHOICE)
