@@ -357,8 +357,8 @@ _RIICHI_YAKU = 1 << yaku_number.RIICHI | 1 << yaku_number.DOUBLE_RIICHI
 _FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
 
 
-def write_mjlog(log: GameLog, seed: str = "") -> str:
-    """Return the XML of a game; ``seed`` is its SHUFFLE seed if the walls come from one.
+def write_mjlog(log: GameLog) -> str:
+    """Return the XML of a game.
 
     ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han, fu and yaku (read
     from mjai or tenhou6), or if points are no multiples of 100.
@@ -373,7 +373,7 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
     if log.ratings:
         texts = ((f"{rating:.2f}", rating) for rating in log.ratings)
         players += f' rate="{",".join(text if float(text) == rating else repr(rating) for text, rating in texts)}"'
-    tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>', f'<GO type="{kind}" lobby="0"/>']
+    tags = ['<mjloggm ver="2.3">', '<SHUFFLE seed="" ref=""/>', f'<GO type="{kind}" lobby="0"/>']
     tags += [f"<UN {players}/>", '<TAIKYOKU oya="0"/>']
     absent: list[int] = []
     for index, kyoku in enumerate(log.kyokus):

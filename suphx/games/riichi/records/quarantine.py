@@ -81,6 +81,7 @@ class ForeignRecord(RecordError):  # noqa: N818 (nothing is wrong with it)
 
 
 MAX_SHOWN = 10  # entries that a command shows
+MAX_ENTRIES = 10_000  # entries that a quarantine keeps
 MAX_TEXT_LENGTH = 1000
 """Characters that an entry keeps of each of its texts: a damaged record can make any of them long."""
 
@@ -109,18 +110,15 @@ class QuarantinedRecord:
 
 
 class Quarantine:
-    """Counts what is set aside and keeps the first ``limit`` entries.
+    """Counts what is set aside and keeps the first MAX_ENTRIES.
 
     >>> quarantine = Quarantine()
     >>> logs = list(iter_records([folder], quarantine=quarantine))
     >>> quarantine.count, quarantine.entries[0].reason
     """
 
-    def __init__(self, limit: int = 10_000) -> None:
-        if limit < 0:
-            raise ValueError(f"limit is {limit}: use 0 or more entries to keep")
-        self._limit = limit
-        self.entries: list[QuarantinedRecord] = []  # the first ``limit`` entries
+    def __init__(self) -> None:
+        self.entries: list[QuarantinedRecord] = []  # the first MAX_ENTRIES
         self.count = 0
         self._kinds: Counter[str] = Counter()
 
@@ -138,7 +136,7 @@ class Quarantine:
         """Set one record aside; ``kind`` is a key of RECORD_REMEDIES (quarantine.py)."""
         self.count += 1
         self._kinds[kind] += 1
-        if len(self.entries) < self._limit:
+        if len(self.entries) < MAX_ENTRIES:
             self.entries.append(QuarantinedRecord(_short(file), _short(position), _short(reason), kind))
 
     def add_entry(self, entry: QuarantinedRecord) -> None:

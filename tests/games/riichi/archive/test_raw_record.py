@@ -285,8 +285,11 @@ def test_a_missing_path_and_an_empty_folder_are_refused_at_the_call(tmp_path: Pa
 # ---- the quarantine
 
 
-def test_everything_is_counted_and_the_first_entries_are_kept_and_written(tmp_path: Path) -> None:
-    quarantine = kinds.Quarantine(limit=2)
+def test_everything_is_counted_and_the_first_entries_are_kept_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "MAX_ENTRIES", 2)
+    quarantine = kinds.Quarantine()
     for number in range(5):
         quarantine.add(
             "日本\udcff", f"line {number}", "tile 3 twice", kind=kinds.CHIPS if number == 4 else kinds.DAMAGED

@@ -325,10 +325,8 @@ def test_truncation_anywhere_is_refused() -> None:
 
 
 def test_the_head_is_written_as_tenhou_does() -> None:
-    text = write_mjlog(drawn_game(shuffled_wall(1)), "a seed")
-    assert text.startswith(
-        '<mjloggm ver="2.3"><SHUFFLE seed="a seed" ref=""/><GO type="9" lobby="0"/><UN n0="%41%6E%6E%61"'
-    )
+    text = write_mjlog(drawn_game(shuffled_wall(1)))
+    assert text.startswith('<mjloggm ver="2.3"><SHUFFLE seed="" ref=""/><GO type="9" lobby="0"/><UN n0="%41%6E%6E%61"')
     assert 'dan="10,11,0,20" rate="1500.00,1723.25,2100.50,1999.00"/><TAIKYOKU oya="0"/><INIT seed="0,0,0,1,1,' in text
     assert text.endswith('owari="250,35.0,250,5.0,250,-15.0,250,-25.0" /></mjloggm>')
     assert "owari" not in write_mjlog(dataclasses.replace(drawn_game(shuffled_wall(1)), final_scores=None))
