@@ -618,7 +618,7 @@ class LockstepBackend(RayBackend):
                 return answers[0].value
 
     def _begin_parts(self) -> None:
-        """Have the server begin, and then all others: engines fetch what it has."""
+        """Have the server begin, then all others, as engines fetch what it has, and buffers last."""
         self._turn, self._done, self._wants_snapshot, self._has_unlearned = self._snapshot.turn, 0, False, False
         self._held = set(self._simulators)  # whether they hold something is in their states
         self._begun.clear()
@@ -629,12 +629,24 @@ class LockstepBackend(RayBackend):
     def _after_begin(self, part: str, value: Any) -> None:
         super()._after_begin(part, value)
         if part == "server":
-            for other in self.actors.keys() - {part}:
+            for other in self.actors.keys() - {part, *self._buffers}:
                 self._begin(other)
+        elif self._have_others_begun():
+            for buffer in self._buffers:
+                if buffer not in self._begun and not self.supervisor.num_calls(buffer):
+                    self._begin(buffer)
+
+    def _have_others_begun(self) -> bool:
+        """Tell whether all parts but the buffers have begun, so that none of them is at a call of before: a simulator
+        whose engine was lost ends its step when there is a new one, and would add that to a buffer that has begun.
+        """
+        return self.actors.keys() - self._begun <= set(self._buffers)
 
     def _lose(self, part: str) -> None:
         """Begin again: nothing was done since the snapshot, as not all parts are here."""
-        self._begin(part)
+        self._begun.discard(part)
+        if part not in self._buffers or self._have_others_begun():
+            self._begin(part)
 
     def _number_of(self, part: str) -> int:
         if part not in self._numbers:

@@ -209,6 +209,24 @@ def test_a_stop_does_not_wait_for_a_learner_that_is_away(kind: type[RayBackend])
         driven.backend.state()
 
 
+def test_in_lockstep_buffers_begin_when_nobody_is_at_a_call_of_before() -> None:
+    driven = Driven(LockstepBackend, new_parts("lockstep"))
+
+    def begin(part: str, value: Any) -> None:
+        driven.answer(part, "begin", value)
+        driven.go_on()
+
+    begin("server", None)
+    begin("learner", (0, {}, {"num_updates": 0}))
+    assert not driven.open("buffer 0", "begin"), "the simulator may still play"
+    driven.answer("buffer 0", "health", GONE)
+    driven.go_on()
+    assert not driven.open("buffer 0", "begin")
+    begin("simulator 0", None)
+    begin("buffer 0", EMPTY)
+    assert driven.backend.actors.keys() == driven.backend._begun
+
+
 class Answering(Driven):
     """Parts answer at once: the learner has a batch after every second fragment."""
 
