@@ -180,26 +180,10 @@ def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path:
     assert validation_loss(loaded, histories, VALIDATION) == pytest.approx(progress.best_loss, rel=1e-5)
 
 
-def test_a_stopped_training_ends_with_the_numbers_of_an_unbroken_one(histories: GameHistories, tmp_path: Path) -> None:
-    whole, _ = RewardTrainer(learning(histories), tmp_path / "whole").run()
-
-    class KilledError(Exception):
-        pass
-
-    def kill(step: int) -> None:
-        if step == 30:
-            raise KilledError
-
-    with pytest.raises(KilledError):
-        RewardTrainer(learning(histories), tmp_path / "broken", keep=kill).run()
-    resumed, progress = RewardTrainer(learning(histories), tmp_path / "broken").run()
-    assert progress.step == 60
-    np.testing.assert_array_equal(
-        predict_games(whole, histories, VALIDATION), predict_games(resumed, histories, VALIDATION)
-    )
-    other = replace(learning(histories), points=(90.0, 45.0, 0.0, -135.0))
+def test_a_state_of_another_training_is_refused(histories: GameHistories, tmp_path: Path) -> None:
+    RewardTrainer(learning(histories, max_epochs=1), tmp_path).run()
     with pytest.raises(ValueError, match=r"belongs to another training .*points was"):
-        RewardTrainer(other, tmp_path / "broken").run()
+        RewardTrainer(replace(learning(histories, max_epochs=1), points=(90.0, 45.0, 0.0, -135.0)), tmp_path)
 
 
 class StopAt(TrainingWatch):

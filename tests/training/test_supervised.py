@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
-import os
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
@@ -26,7 +23,7 @@ from suphx.training.optimizer import predict
 from suphx.training.supervised import HeadTrainer, estimate_samples, plan_training, supervised_loss
 from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from suphx.training.worker_group import WorkerGroup
-from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
+from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, LowestLegal, head_data, job
 
 
 @dataclass
@@ -155,23 +152,6 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: 
     assert without_seconds(resumed) == without_seconds(whole)
     for file in ("discard.safetensors", "discard-weak.safetensors"):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "stopped" / file).read_bytes()
-
-
-def _train_until_killed(folder: Path) -> None:
-    def report(point: Mapping[str, Any]) -> None:
-        if point["step"] == 37:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    HeadTrainer(job(stream=replace(STREAM, num_workers=1)), folder, report=report).run()
-
-
-def test_a_killed_training_with_a_worker_goes_on_without_one_and_ends_alike(tmp_path: Path) -> None:
-    process = multiprocessing.get_context("spawn").Process(target=_train_until_killed, args=(tmp_path / "killed",))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-    assert not (tmp_path / "killed" / "metrics.json").exists()
-    assert without_seconds(train(tmp_path / "killed")) == without_seconds(train(tmp_path / "whole"))
 
 
 def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
