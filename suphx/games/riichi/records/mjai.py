@@ -447,7 +447,7 @@ def seat_of(event: Mapping[str, Any], name: str = "actor") -> int:
 def read_kyoku(event: Mapping[str, Any]) -> tuple[int, int]:
     """Return kyoku (0 = East 1) and honba of start_kyoku; ValueError also for an ``oya`` that is not the dealer."""
     wind = event.get("bakaze")
-    if wind not in (*_WINDS,):
+    if not isinstance(wind, str) or wind not in (*_WINDS,):
         raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
     kyoku = _WINDS.index(wind) * 4 + read_integer(event, "kyoku", 1, 4) - 1
     if "oya" in event and seat_of(event, "oya") != kyoku % 4:

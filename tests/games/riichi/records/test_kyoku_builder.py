@@ -281,4 +281,4 @@ def test_results_that_no_kyoku_has_are_refused(name: str, value: int) -> None:
     log = log_of([(0, codes.TSUMOGIRI)])
     log.result[name] = value
     with pytest.raises(ValueError, match="has an unknown kind, or impossible wins"):
-        list(play_kyoku(log))
+        play_kyoku(log)
