@@ -51,6 +51,7 @@ cluster-bench: warmup  ## compare self-play on the chart's pods with plain local
 
 golden: setup  ## regenerate tests/golden, generated pages and pictures; review the difference before you commit it
 	$(BIN)/python -m tests.games.riichi.features.planes_page
+	$(BIN)/python -m tests.games.riichi.features.golden_planes
 	$(BIN)/python -m tests.games.riichi.playthroughs.golden_game
 	$(BIN)/python -m tests.games.dazhong.lists_twin
 	$(BIN)/python -m tests.helm.golden_chart

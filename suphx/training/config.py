@@ -44,6 +44,8 @@ class SupervisedConfig:
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
     max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
+    suit_permutation: bool = False
+    """Permute the suits of each training sample at random, differently in every epoch."""
     weak_share: PositiveShare = 0.2
     """Share of the training after which the weights are saved a second time, as a weaker agent (the paper's SL-weak):
     ``<head>-weak.safetensors``."""

@@ -30,8 +30,9 @@ from suphx.worker_interrupt import end_with_parent, starting_workers, worker_dea
 _REMEDY = "lower stream.num_workers or stream.buffer_bytes"
 _FIRST_CHUNK_KYOKUS = 64
 
-Encode = Callable[[NDArray[np.int64]], Samples]
-"""Kyoku indices to samples. It runs in worker processes: it must be picklable."""
+# Both run in worker processes: they must be picklable.
+Encode = Callable[[NDArray[np.int64]], Samples]  # kyoku indices to samples
+Augment = Callable[[Samples, np.random.Generator], None]  # changes samples in place
 
 
 def num_samples(samples: Samples) -> int:
@@ -161,6 +162,7 @@ class SampleStream:
         seed: int,
         config: StreamConfig,
         position: StreamPosition | None = None,
+        augment: Augment | None = None,
     ) -> None:
         if len(kyokus) == 0:
             raise ValueError("there are no kyokus to learn from: give more records")
@@ -168,6 +170,7 @@ class SampleStream:
             raise ValueError(f"batch_size is {batch_size}: use at least 1")
         self.position = position or StreamPosition()
         self._encode = encode
+        self._augment = augment
         self._kyokus = np.sort(kyokus)
         self._batch_size = batch_size
         self._seed = seed
@@ -178,10 +181,8 @@ class SampleStream:
         self._num_workers = config.num_workers
         self._pool: ProcessPoolExecutor | None = None
         if config.num_workers:  # spawned, not forked: a fork of a process that has run torch or numba may hang
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(
-                config.num_workers, context, initializer=_become_worker, initargs=(encode,)
-            )
+            context, work = multiprocessing.get_context("spawn"), (encode, augment)
+            self._pool = ProcessPoolExecutor(config.num_workers, context, initializer=_become_worker, initargs=work)
         self._batches = self._iterate()
 
     def __iter__(self) -> Iterator[Samples]:
@@ -266,7 +267,7 @@ class SampleStream:
         plan = self._plan(self.position.epoch, self.position.previous_chunk)
         if self._pool is None:
             for chunk in plan:
-                yield encode_checked(self._encode, chunk)
+                yield _encode_chunk(self._encode, self._augment, chunk)
             return
         ahead: deque[Future[Samples]] = deque()
         largest = 0
@@ -280,15 +281,31 @@ class SampleStream:
             largest = max(largest, num_samples(batch) * sample_bytes(batch))
             yield batch
 
-    def _plan(self, epoch: int, first_chunk: int) -> Iterator[NDArray[np.int64]]:
-        """Yield the kyokus of every chunk, epoch after epoch."""
+    def _plan(self, epoch: int, first_chunk: int) -> Iterator[_Chunk]:
         for number in count(epoch):
             order = np.random.default_rng([self._seed, number]).permutation(self._kyokus)
             for chunk in range(first_chunk, self._num_chunks):
                 start = chunk * self._chunk_kyokus
                 # Ascending inside the chunk: the store is read forwards; the window's order is random anyway.
-                yield np.sort(order[start : start + self._chunk_kyokus])
+                kyokus = np.sort(order[start : start + self._chunk_kyokus])
+                yield _Chunk(kyokus, (self._seed, number, chunk, _AUGMENTATION))
             first_chunk = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    kyokus: NDArray[np.int64]
+    seed: tuple[int, ...]
+
+
+_AUGMENTATION = 1  # keeps these random numbers apart from those of the windows
+
+
+def _encode_chunk(encode: Encode, augment: Augment | None, chunk: _Chunk) -> Samples:
+    samples = encode_checked(encode, chunk.kyokus)
+    if augment is not None:
+        augment(samples, np.random.default_rng(chunk.seed))
+    return samples
 
 
 def encode_checked(encode: Encode, kyokus: NDArray[np.int64]) -> Samples:
@@ -321,16 +338,16 @@ def _span(kyokus: NDArray[np.int64]) -> str:
     return f"{kyokus.min()} to {kyokus.max()}" if len(kyokus) else "(none)"
 
 
-_encode: Encode | None = None  # set in worker processes only
+_work: tuple[Encode, Augment | None] | None = None  # set in worker processes only
 
 
-def _become_worker(encode: Encode) -> None:
-    global _encode
-    _encode = encode
+def _become_worker(encode: Encode, augment: Augment | None) -> None:
+    global _work
+    _work = encode, augment
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
     end_with_parent()
 
 
-def _encode_in_worker(kyokus: NDArray[np.int64]) -> Samples:
-    assert _encode is not None
-    return encode_checked(_encode, kyokus)
+def _encode_in_worker(chunk: _Chunk) -> Samples:
+    assert _work is not None
+    return _encode_chunk(*_work, chunk)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.learning import DecisionKind, GameStore, RecordedSamples, RowLayout
-from suphx.games.mahjong.planes import Samples
+from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
 from suphx.games.registry import find_decisions, find_game, find_learning
 from suphx.training.config import SplitConfig
 from suphx.training.dataset import Encode
@@ -102,6 +102,11 @@ def shard_by_game(
     if len(games) < num_shards:
         raise ValueError(f"{len(games)} games cannot be shared among {num_shards} workers: use fewer workers")
     return kyokus[np.isin(game_of_kyoku[kyokus], games[rank::num_shards])]
+
+
+def exchange_suits(samples: Samples, random: np.random.Generator) -> None:
+    """Give every sample one of the six orders of the suits at random, in place."""
+    permute_suits(samples, random.integers(len(SUIT_ORDERS), size=len(samples.labels)))
 
 
 def recorded_samples(game: str) -> RecordedSamples:

@@ -158,6 +158,25 @@ def test_a_resumed_stream_encodes_two_windows_at_most_before_its_first_batch() -
     assert len(calls) <= 2 * (64 // 16)  # a chunk has about 24 rows, a window 64
 
 
+def mark(samples: Samples, random: np.random.Generator) -> None:
+    samples.planes[:, 3] = random.integers(256, size=len(samples.labels))
+
+
+def test_augmentation_follows_from_the_seed_the_epoch_and_the_chunk_alone() -> None:
+    def marked(num_workers: int, **fields: object) -> list[bytes]:
+        config = replace(CONFIG, num_workers=num_workers)
+        with closing(stream(config, augment=mark, **fields)) as batches:
+            return names([next(batches) for _ in range(2 * NUM_ROWS // 32)])
+
+    ours = marked(0)
+    assert marked(1) == ours
+    assert marked(0, seed=6) != ours
+    assert len({name[3] for name in ours}) > 200
+    first_epoch = {name[:3]: name[3] for name in ours[: len(ours) // 2]}
+    kept = [first_epoch.get(name[:3]) == name[3] for name in ours[len(ours) // 2 :]]
+    assert sum(kept) < 0.1 * len(kept)
+
+
 def test_fewer_samples_than_a_batch_make_one_short_batch_an_epoch() -> None:
     encode = NumberedSamples()
     batches = SampleStream(encode, np.arange(5), batch_size=32, seed=1, config=CONFIG)

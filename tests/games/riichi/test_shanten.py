@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from suphx.games.mahjong.readings import MAX_READINGS, is_thirteen_orphans, read_hand
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.riichi.shanten import (
     NOT_HELD,
@@ -13,10 +16,12 @@ from suphx.games.riichi.shanten import (
     count_shanten,
     count_ukeire,
     find_waits,
+    improving_kinds,
     shanten,
     tenpai_discards,
     waiting_kinds,
 )
+from suphx.games.riichi.yaku import is_seven_pairs
 from suphx.kernel.record import I8
 from tests.games.riichi.builders.table_builder import bits_of, counts_of
 from tests.games.riichi.twins import shanten_twin
@@ -95,6 +100,75 @@ def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() ->
         assert (shanten(SUITS, hand, num_melds) <= 0) == (expected != 0), hand
         num_tenpai += expected != 0
     assert num_tenpai > 200
+
+
+@st.composite
+def hands_and_melds(draw: st.DrawFn, size: int) -> tuple[I8, int]:
+    """Draw a hand of ``size`` tiles, melds counted as three; mostly of few kinds, so near tenpai."""
+    num_melds = draw(st.integers(0, 4))
+    num_kinds = draw(st.sampled_from([5, 9, 18, 34]))
+    hand = np.zeros(34, np.int8)
+    for wanted in draw(
+        st.lists(st.integers(0, num_kinds - 1), min_size=size - 3 * num_melds, max_size=size - 3 * num_melds)
+    ):
+        kind = 33 - wanted if num_kinds == 5 else wanted  # five kinds: honours
+        while hand[kind] == 4:
+            kind = (kind + 1) % 34
+        hand[kind] += 1
+    return hand, num_melds
+
+
+def is_complete(hand: I8, num_melds: int) -> bool:
+    readings = np.zeros((MAX_READINGS, 5), np.int8)
+    special = num_melds == 0 and (is_seven_pairs(hand) or is_thirteen_orphans(hand))
+    return bool(special or read_hand(hand, 4 - num_melds, readings) > 0)
+
+
+@given(hands_and_melds(13))
+@settings(max_examples=300, deadline=None)
+def test_a_drawn_tile_lowers_shanten_by_one_or_not_at_all(hand_and_melds: tuple[I8, int]) -> None:
+    hand, num_melds = hand_and_melds
+    now = shanten(SUITS, hand, num_melds)
+    improving = improving_kinds(SUITS, hand, num_melds, now)
+    assert 0 <= now <= 8 - 2 * num_melds
+    assert improving != 0
+    for kind in np.flatnonzero(hand < 4).tolist():
+        hand[kind] += 1
+        assert shanten(SUITS, hand, num_melds) == now - (improving >> kind & 1)
+        hand[kind] -= 1
+
+
+@given(hands_and_melds(13))
+@settings(max_examples=300, deadline=None)
+def test_a_hand_waits_for_exactly_the_tiles_that_complete_it(hand_and_melds: tuple[I8, int]) -> None:
+    hand, num_melds = hand_and_melds
+    waits = waiting_kinds(SUITS, hand, num_melds)
+    for kind in np.flatnonzero(hand < 4).tolist():
+        hand[kind] += 1
+        assert is_complete(hand, num_melds) == bool(waits >> kind & 1)
+        hand[kind] -= 1
+    assert all(hand[kind] < 4 for kind in range(34) if waits >> kind & 1)
+
+
+@given(hands_and_melds(14))
+@settings(max_examples=300, deadline=None)
+def test_a_hand_is_complete_where_shanten_is_minus_one(hand_and_melds: tuple[I8, int]) -> None:
+    assert is_complete(*hand_and_melds) == (shanten(SUITS, *hand_and_melds) == -1)
+
+
+@given(hands_and_melds(13), st.permutations(range(3)), st.permutations(range(7)), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_other_suits_other_honours_and_counting_backwards_change_nothing(
+    hand_and_melds: tuple[I8, int], suit_order: list[int], honour_order: list[int], is_backwards: bool
+) -> None:
+    hand, num_melds = hand_and_melds
+    numbers = range(8, -1, -1) if is_backwards else range(9)
+    order = [*(9 * suit + number for suit in suit_order for number in numbers), *(27 + kind for kind in honour_order)]
+    other = hand[order]
+    now = shanten(SUITS, hand, num_melds)
+    assert shanten(SUITS, other, num_melds) == now
+    improving, others = (improving_kinds(SUITS, h, num_melds, now) for h in (hand, other))
+    assert [others >> place & 1 for place in range(34)] == [improving >> kind & 1 for kind in order]
 
 
 def test_a_batch_is_what_the_search_finds_hand_by_hand() -> None:

@@ -72,6 +72,9 @@ def page(pairs: Sequence[tuple[PlaneLayout, PlaneLayout]], others: Sequence[Plan
         "- When there is nothing to discard (in the turn of another seat, after a kan), `discardable` is empty, and\n"
         "  all columns of planes about the hand after a discard are equal (`shanten_after`, `best_discard`, `ukeire`,\n"
         "  `furiten_after`, `claim_discard`, look-ahead).\n\n"
+        "The files in tests/golden/planes show the planes of named positions as `name: [index]kinds`. The index\n"
+        "counts from 0 in the range of the table (`[seat,index]`). Kinds are 1-9m, 1-9p, 1-9s, 1-7z, or `full` for\n"
+        "all. Empty planes and ranges are not shown.\n\n"
         f"## Terms of the look-ahead planes\n\n{terms}"
     )
     sections = [section for public, claim in pairs for section in (markdown(public), markdown(claim, public))]

@@ -12,6 +12,7 @@ from riichienv import HandEvaluator, Meld, MeldType, calculate_shanten
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.riichi.shanten import improving_kinds, shanten, waiting_kinds
 from suphx.kernel.record import I8
+from tests.games.riichi.twins import shanten_twin
 
 SUITS = load_suits()
 
@@ -66,3 +67,14 @@ def test_5000_hands() -> None:
 @pytest.mark.slow
 def test_100000_hands() -> None:
     compare(100_000, 1)
+
+
+@pytest.mark.slow
+def test_the_search_finds_the_same_shanten_and_helping_tiles_of_2000_hands() -> None:
+    rng = np.random.default_rng(2)
+    for i in range(2000):
+        num_melds = i % 5
+        hand = random_hand(rng, 13 - 3 * num_melds)
+        expected, kinds = shanten_twin.shanten_and_improving(hand, num_melds)
+        assert shanten(SUITS, hand, num_melds) == expected, hand
+        assert improving_kinds(SUITS, hand, num_melds, expected) == sum(1 << kind for kind in kinds), hand
