@@ -39,11 +39,13 @@ OF_RIICHI = {
     "platform/suphx_platform/selfplay/self_play_match.py",
     "pipelines/suphx_cli/commands/review.py",
     "pipelines/suphx_cli/commands/view.py",
+    "pipelines/suphx_pipelines/play/seated_game.py",
     "pipelines/suphx_pipelines/report/report_nets.py",
     "pipelines/suphx_pipelines/stages/evaluation.py",
     "pipelines/suphx_pipelines/stages/playouts.py",
+    "pipelines/suphx_pipelines/stages/records.py",
 }
-"""They are for riichi, or read its records by the identifiers of their games."""
+"""They are for riichi, or read its records by the identifiers of their games; only riichi has an archive."""
 
 
 def importers(game: str) -> Iterator[str]:
