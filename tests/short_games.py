@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import pytest
 
-from suphx.games.riichi.rules import Rules, tonpuu
+from suphx.games.riichi.rules import Rules, tenhou, tonpuu
+from suphx.selfplay.rollouts.rollout import play_games
 
 _RECORDS = "suphx.games.riichi.records.mjlog"
 
@@ -44,4 +46,10 @@ def east_games() -> Iterator[None]:
 def _games_by(rules: Rules) -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("suphx.games.riichi.game.tenhou", lambda: rules)
+        patch.setattr("suphx_pipelines.stages.records.play_games", _play_whole_games)
         yield patch
+
+
+def _play_whole_games(agents: Any, seating: Any, seeds: Any, rules: Any, **options: Any) -> Any:
+    """Play what nets learn from: of one deal a game there is nothing to learn about whole games."""
+    return play_games(agents, seating, seeds, tenhou() if isinstance(rules, Rules) else rules, **options)
