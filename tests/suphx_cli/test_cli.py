@@ -51,7 +51,7 @@ MISTAKES = [
     ("evaluate --candidate random --opponent ukeire --hanchans 9", 2, "9 hanchans: use a multiple of 4"),
     ("evaluate --candidate random --opponent ukeire --sequential nan", 2, "difference is nan"),
     ("evaluate --candidate random --opponent ukeire --sequential 7", 2, "7: use a number above 0 and below 1.5, the"),
-    ("evaluate --candidate random --opponent ukeire --sequential 90 --decides points", 2, "a number above 0 and below 90, the"),
+    ("evaluate --candidate random --opponent ukeire --sequential 90 --decides points", 2, "above 0 and below 90, the"),
     ("bench selfplay --tables 511", 2, "--tables is 511: use an even number"),
     ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
     ("adapt --agent ukeire", 1, "'ukeire' has no nets"),

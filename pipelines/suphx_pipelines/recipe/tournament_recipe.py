@@ -35,7 +35,7 @@ class PoolConfig:
     model registry (``models:/NAME/VERSION``), of riichi also programs (``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``).
     Nets among them are for comparison only: they cannot become the champion. Default: the game's scripted agents."""
     newest: Annotated[int, Range(0, 1000)] = 3
-    """Number of newest checkpoints that play; one of them may become the champion."""
+    """Number of newest checkpoints that play; one of them may become the champion. Not in Dazhong."""
     newest_from: str = ""
     """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
     tournament's own storage if that is a bucket, else its folder of runs."""
@@ -52,8 +52,8 @@ class LeaderboardConfig:
 
     games: Annotated[int, HANCHANS] = 1000
     """Games of a night: whole deals (4 games each, in a game of two sides 2), and for each agent at least one lineup
-    (4 games of riichi, 40 of DouDizhu). Lineups are chosen so that the ratings become precise: agents that may be the
-    best, and those with the fewest games, play more often."""
+    (4 games of riichi, 40 of DouDizhu, 80 of Dazhong). Lineups are chosen so that the ratings become precise: agents
+    that may be the best, and those with the fewest games, play more often."""
     anchor: str | None = None
     """Agent that always has 1,000 rating points, so that nights can be compared. If it has never played, the mean of
     all agents has 1,000. By default the strongest scripted agent of the game."""
