@@ -165,7 +165,8 @@ RUNS: Mapping[str, Run] = {
         equals="doudizhu",
     ),
 }  # fmt: skip
-_NIGHT = ("leaderboard.{unit}=40", "decision.{unit}=96", "decision.fresh_{unit}=24", "workers=1", "night=frozen")
+_NIGHT = "--set workers=1 --set night=frozen "
+_NIGHT += "--set leaderboard.games={} --set decision.games={} --set decision.fresh_games={}"
 COMMANDS: Mapping[str, str] = {
     "recipes": "recipes",
     "agents": "agents --runs RUNS",
@@ -187,11 +188,9 @@ COMMANDS: Mapping[str, str] = {
     "adapt": "adapt --agent EXAMPLES/self_play --hands 2 --tests 8 --rollouts 16 --workers 1",
     "tournament": (
         'tournament nightly --runs RUNS --set pool.agents=["ukeire","tsumogiri","random","EXAMPLES/supervised"] '
-        + " ".join(f"--set {one.format(unit='hanchans')}" for one in _NIGHT)
+        + _NIGHT.format(40, 96, 24)
     ),
-    "tournament, doudizhu": (
-        "tournament doudizhu_tournament --runs RUNS " + " ".join(f"--set {one.format(unit='decks')}" for one in _NIGHT)
-    ),
+    "tournament, doudizhu": ("tournament doudizhu_tournament --runs RUNS " + _NIGHT.format(80, 192, 48)),
     "runs list": "runs list --runs RUNS",
 }
 """Options of commands, in this order: some read what others before them have written."""

@@ -137,7 +137,7 @@ class TournamentRecipe(AnyRecipe):
             pool = replace(pool, agents=scripted)
         if board.anchor is None:
             board = replace(board, anchor=scripted[0])
-        elif board.anchor not in (*scripted, *(pool.agents or ())):
+        elif game.has_sides and board.anchor not in (*scripted, *(pool.agents or ())):
             raise ValueError(f"leaderboard.anchor is {board.anchor!r}: use {', '.join(scripted)} or one of pool.agents")
         if decision.opponent is None:
             decision = replace(decision, opponent=scripted[0])

@@ -57,7 +57,7 @@ _SHOWN_FIGURES = (
     "*/start_sampled_difference*", "*/weak_difference*",
     *(f"*/{name}_difference*" for game in GAMES for name in agent_names(game)),
     "match/*_share*", "match/*_points*", "decision/games", "decision/difference*", "decision/share*",
-    "decision/points*", "decision/is_won", "promotion/promoted", "leaderboard/rating/*",
+    "decision/points*", "decision/is_won", "promotion/promoted", "leaderboard/games", "leaderboard/rating/*",
 )  # fmt: skip
 """Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
 is in MLflow, on the page of the stage."""

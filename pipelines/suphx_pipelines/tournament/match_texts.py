@@ -223,8 +223,8 @@ class MatchTexts:
 
     def title(self, test: Any, candidate: str, opponent: str) -> str:
         """Return who plays the deciding match; ``test``: the settings of the recipe."""
-        seating = getattr(test, "deciding_seating", "")
-        if seating in ("", "1v3"):
+        seating = test.deciding_seating  # None in a game of two sides
+        if seating in (None, "1v3"):
             return f"The deciding match: {candidate} against {'three ' if seating else ''}{opponent}."
         return f"The deciding match ({seating}): {candidate} against {opponent}."
 

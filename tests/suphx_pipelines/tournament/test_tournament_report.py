@@ -50,6 +50,20 @@ def decision(decides: str, **others: dict[str, Any]) -> dict[str, Any]:
 BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3.0, 3.0]), match([0.1, 0.2], [-9, -1])
 
 
+def test_the_live_page_says_who_plays() -> None:
+    tests = (
+        (KIND, SequentialConfig()),
+        (KIND, SequentialConfig(seating="2v2")),
+        (SIDES, SequentialConfig(decides="share")),
+    )
+    titles = [kind.texts.title(test, "a", "b") for kind, test in tests]
+    assert titles == [
+        "The deciding match: a against three b.",
+        "The deciding match (2v2): a against b.",
+        "The deciding match: a against b.",
+    ]
+
+
 def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
     won = "new champion: a-1/reinforcement beat ukeire: −0.150 places (95 % interval −0.200 to −0.100) and +6.5 points "
     won += "per game (95 % interval 4.0 to 9.0) over 1,000 new hanchans; decided after 400 hanchans"
