@@ -40,8 +40,6 @@ _SPAWN = get_context("spawn")
 _PATIENCE_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 _SAY_SECONDS = 30.0
-_PAUSE_SECONDS = 1.0
-"""For each start that was lost, before the next one: a node that drains refuses actors for some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +228,6 @@ class WorkerPool(ABC):
         self._failure: Exception | None = None
         self._said_at = time.monotonic()
         self._workers: list[Worker] = []
-        self._replacements: list[tuple[float, str, int]] = []  # when each begins, its name, its lost starts
         try:
             for number in range(1, min(self.number, len(tasks)) + 1):
                 self._add(f"worker {number}", self._idle.pop() if self._idle else self.new_worker())
@@ -246,7 +243,6 @@ class WorkerPool(ABC):
                         self._exchange(worker, is_last=True)
                 yield from self._handle_answer(progress)
                 self._look(progress)
-                self._replace()
             ends = time.monotonic() + _PATIENCE_SECONDS  # workers that have finished say at once that they have room
             while any(worker.place and worker.call for worker in self._workers) and time.monotonic() < ends:
                 list(self._handle_answer(lambda amount: None))
@@ -342,16 +338,8 @@ class WorkerPool(ABC):
         self._say(f"{worker} was lost {what}{', which is played again' if lost else ''} ({loss})")
         worker.end()
         self._workers.remove(worker)
-        self._replacements.append((time.monotonic() + lost_starts * _PAUSE_SECONDS, worker.name, lost_starts))
-
-    def _replace(self) -> None:
-        """Put workers in the places of lost ones whose time has come, if something is left to do."""
-        now = time.monotonic()
-        due = [replacement for replacement in self._replacements if replacement[0] <= now]
-        self._replacements = [replacement for replacement in self._replacements if replacement[0] > now]
-        for _, name, lost_starts in due:
-            if self._waiting and self._failure is None:
-                self._add(name, self.new_worker(), lost_starts)
+        if self._waiting:
+            self._add(worker.name, self.new_worker(), lost_starts)
 
     def _look(self, progress: Progress) -> None:
         """Give up workers that hang, and say so if none has begun for a long time."""

@@ -102,11 +102,7 @@ def figures(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def driver(arguments: str) -> list[str]:
-    """Return the command of a driver that trains: a process of its own, as a run is.
-
-    One that was connected to another cluster before would end new actors with what is left of its old handles, because
-    Ray gives the actors of each cluster the same ids.
-    """
+    """Return the command of a driver that trains: a process of its own, as a run is."""
     names = "TWO, CheckpointLocation, Path, Slow, replace, train_on_workers, training"
     return [
         *(sys.executable, "-c"),
