@@ -27,12 +27,14 @@ Way = Literal["drained", "killed"]
 WAYS: tuple[Way, ...] = ("drained", "killed")
 """drained: by SIGTERM, the signal of ``kubectl delete pod`` and ``kubectl drain``."""
 _SETTINGS = {
-    "RAY_AUTH_MODE": "disabled",  # whether a process uses tokens is settled when it loads Ray
     "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "2",  # by default a node works for 30 s after SIGTERM
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "1000",  # a node that was killed is found dead within 3 s, by default within 30
     "RAY_health_check_failure_threshold": "3",
 }
+_TOKENS = {"RAY_AUTH_MODE": "disabled"}
+"""As in this process, where ``ray.init`` sets it to "token" when it starts Ray, for good: with another mode nodes and
+this process refuse each other's calls, and Ray takes the owner of all actors for dead."""
 _START = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--disable-usage-stats"]
 _LOOK_SECONDS = 0.05
 _STARTS = 5
@@ -117,7 +119,7 @@ def _start(*arguments: str) -> psutil.Popen:
     """Return a node that has started; a busy machine may miss the time that Ray gives it."""
     place = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     for _ in range(_STARTS):
-        node = psutil.Popen([*_START, *arguments], env={**os.environ, **_SETTINGS}, **place)
+        node = psutil.Popen([*_START, *arguments], env={**_TOKENS, **os.environ, **_SETTINGS}, **place)
         ends = time.monotonic() + _START_SECONDS
         while node.poll() is None and time.monotonic() < ends:
             if any(Path(_title(process)).name == "raylet" for process in _below(node)):
