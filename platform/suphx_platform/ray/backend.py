@@ -471,20 +471,27 @@ class LockstepBackend(RayBackend):
         super()._start(state)
 
     def advance(self) -> list[Event]:
-        """Do the next thing, if all parts are here; return what happened. A round is played and learned from."""
+        """Do the next thing, if all parts are here; return what happened. A round is played and learned from.
+
+        A snapshot is taken before it, not after: who is told of an update may ask for its version and counts at once.
+        """
         if self._begun < self.actors.keys():
             self._wait_for_parts()
             return self._events()
         try:
             self._catch_up()
+            if self._wants_snapshot:
+                self._take_snapshot(self._copy)
             self._go_on()
             if self._has_unlearned:
                 self._go_on()
-            if self._wants_snapshot:
-                self._take_snapshot(self._copy)
         except _LostError:
             self._begin_all(self._snapshot)
         return self._events()
+
+    def newest(self) -> PolicyVersion:
+        """Return the newest policy version with its weights."""
+        return self._certainly(super().newest)
 
     def settle(self) -> list[Event]:
         """Learn from a round that was played; between two calls of ``advance`` nothing else is under way."""

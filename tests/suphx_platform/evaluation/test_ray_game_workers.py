@@ -219,7 +219,7 @@ def test_a_node_that_ends_costs_only_what_its_workers_had_begun(
     has_result = Event()
     with ray_nodes("simulator 1", "simulator 2") as nodes:
         moments = (partial(nodes.processes, "simulator 1", "GameActor"), has_result.is_set)
-        ending = nodes.end_when("simulator 1", way, moments)
+        ending = nodes.end_when(way, [("simulator 1", is_now) for is_now in moments])
         with ray_game_workers(2, say=said.append) as workers:
             assert play(tmp_path, workers, act=has_result.set) == expected
         ending.result(timeout=60)

@@ -67,13 +67,13 @@ class RayNodes:
         self._nodes[role] = self._add(role)
         self.ended.append(role)
 
-    def end_when(self, role: str, way: Way, moments: Sequence[Callable[[], object]]) -> Future[None]:
-        """End the node of a role at each of these moments, one after another, while the caller goes on."""
+    def end_when(self, way: Way, moments: Sequence[tuple[str, Callable[[], object]]]) -> Future[None]:
+        """End the node of a role when its moment is there, one after another, while the caller goes on."""
         ended: Future[None] = Future()
 
         def act() -> None:
             try:
-                for is_now in moments:
+                for role, is_now in moments:
                     while not is_now():
                         time.sleep(_LOOK_SECONDS)
                     self.end(role, way)

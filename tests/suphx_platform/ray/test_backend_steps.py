@@ -233,33 +233,49 @@ class Answering(Driven):
     def __init__(self, parts: RunParts) -> None:
         super().__init__(LockstepBackend, parts)
         self.num_played = self.num_learned = 0
-        self.fails_at: tuple[str, int] | None = None
+        self.fails_at: list[tuple[str, int]] = []
+        self.told_versions: list[tuple[int, int]] = []
+        """Of each update: its number, and the version when it was told."""
+        self.begun_from: dict[str, list[int]] = {"learner": [], "simulator 0": []}
+        """Updates and fragments with which these began."""
 
     def go_on(self, times: int = 1) -> None:
         for _ in range(times):
             for part, actor in self.actors.items():
                 actor.answers = lambda method, arguments, part=part: self.answer_of(part, method, arguments)
-            self.events += self.backend.advance()
+            events = self.backend.advance()
+            self.events += events
+            self.told_versions += [(each.number, self.backend.version) for each in events if isinstance(each, Learned)]
+
+    def fails(self, method: str) -> bool:
+        here = (method, self.num_played)
+        if here in self.fails_at:
+            self.fails_at.remove(here)
+            return True
+        return False
 
     def answer_of(self, part: str, method: str, arguments: tuple[Any, ...]) -> Any:
         if method == "begin":
             if part == "learner" and arguments[0] is not None:
                 self.num_learned = arguments[0][0]
-            if part == "simulator 0" and arguments[2] is not None:
-                self.num_played = arguments[2][0]
+                self.begun_from[part].append(self.num_learned)
+            if part == "simulator 0":
+                self.num_played = 0 if arguments[2] is None else arguments[2][0]
+                self.begun_from[part].append(self.num_played)
             return {"learner": (0, {}, {"num_updates": 0}), "buffer 0": EMPTY}.get(part)
         if method == "play_once":
             self.num_played += 1
-            if self.fails_at == ("simulator", self.num_played):
-                self.fails_at = None
-                return GONE
-            return PLAYED, True
+            return GONE if self.fails("play_once") else (PLAYED, True)
         if method == "work_once":
             if self.num_played < 2 * (self.num_learned + 1):
                 return Worked()
             self.num_learned += 1
             copy: Any = (self.num_learned, {}, {"num_updates": self.num_learned})
-            return worked(self.num_learned, copy=copy if self.num_learned == 2 else None)
+            return worked(self.num_learned, weights={}, copy=copy if self.num_learned == 2 else None)
+        if method == "publish":
+            return [PolicyVersion(arguments[1], [{}])]
+        if method == "state" and self.fails("state"):
+            return GONE
         answers = {"deliver": True, "status": EMPTY, "state": (self.num_played, [])}
         return answers[method]
 
@@ -289,10 +305,14 @@ def test_in_lockstep_a_death_takes_all_parts_back_to_the_snapshot_and_nothing_is
     driven = Answering(new_parts("lockstep"))
     driven.answer("server", "begin", None)
     driven.go_on(2)
-    driven.fails_at = ("simulator", 7)  # after the snapshot of the second update, when six fragments were played
-    driven.go_on(40)
+    # While the snapshot of the second update is taken, and after it.
+    driven.fails_at = [("state", 4), ("play_once", 7), ("play_once", 9)]
+    driven.go_on(60)
     told = [type(event).__name__ for event in driven.events if not isinstance(event, Fault)]
     assert driven.learned == list(range(1, len(driven.learned) + 1))
     assert len(driven.learned) > 5
     assert told == (["Played", "Played", "Learned"] * 20)[: len(told)]
-    assert [event.name for event in driven.events if isinstance(event, Fault)] == ["simulator_died"]
+    assert [event.name for event in driven.events if isinstance(event, Fault)] == ["simulator_died"] * 3
+    assert not driven.fails_at
+    assert driven.begun_from == {"learner": [0, 2, 2], "simulator 0": [0, 0, 4, 4]}
+    assert all(number == version for number, version in driven.told_versions), driven.told_versions

@@ -279,7 +279,8 @@ def test_two_workers_whose_nodes_end_end_like_two_plain_processes(
     failures = 0 if way == "drained" else 4
     with ray_nodes("learner 1", "learner 2") as nodes:
         starts = partial(nodes.processes, "learner 2", "RayTrainWorker")
-        ending = nodes.end_when("learner 2", way, (starts, reported.exists, location.has_checkpoints))
+        moments = (starts, reported.exists, location.has_checkpoints)
+        ending = nodes.end_when(way, [("learner 2", is_now) for is_now in moments])
         program = driver(
             f"training(Slow()), Path({str(folder)!r}), replace(TWO, max_failures={failures}), "
             f"CheckpointLocation({location.path!r}), report=lambda _: Path({str(reported)!r}).touch()"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from suphx.training.monte_carlo_learning import STATE_FILE
 from suphx_platform.ray.backend import LockstepBackend
 from tests.suphx_platform.ray import small_rounds
 from tests.suphx_platform.ray.ray_config import ALONE, LOCKSTEP
-from tests.suphx_platform.ray.ray_nodes import WAYS, Way, ray_nodes
+from tests.suphx_platform.ray.ray_nodes import WAYS, RayNodes, Way, ray_nodes
 from tests.suphx_platform.selfplay.small_trainer import new_trainer, numbers, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
@@ -40,21 +40,27 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
     return same_numbers(new_trainer(folder, LONG).run()), weights(folder)
 
 
+def moments(
+    nodes: RayNodes, monkeypatch: pytest.MonkeyPatch, actors: Mapping[str, str], player: str
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield for each role: its part starts; a process ``player`` of a match plays; a state is saved."""
+    for role, kind in actors.items():
+        yield role, partial(nodes.processes, role, kind)
+    for role in actors:
+        yield role, partial(nodes.processes, "simulator", player)
+    for number, role in enumerate(actors, start=2 * len(actors)):
+        yield role, nodes.end_when_saved(monkeypatch, LockstepBackend, "state", ends_before=number)
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("role", ACTORS)
 def test_self_play_in_lockstep_has_the_same_numbers_whenever_a_node_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: tuple[Any, Any], role: str, way: Way
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: tuple[Any, Any], way: Way
 ) -> None:
     with ray_nodes(*ACTORS) as nodes:
-        moments = (
-            partial(nodes.processes, role, ACTORS[role]),
-            partial(nodes.processes, "simulator", "GameActor"),
-            nodes.end_when_saved(monkeypatch, LockstepBackend, "state", ends_before=2),
-        )
-        ending = nodes.end_when(role, way, moments)
+        ending = nodes.end_when(way, list(moments(nodes, monkeypatch, ACTORS, "GameActor")))
         metrics = new_trainer(tmp_path, IN_STEP).run()
         ending.result(timeout=60)
-        assert nodes.ended == [role] * len(moments)
+        assert nodes.ended == [*ACTORS] * 3
     assert same_numbers(metrics) == alone[0]
     np.testing.assert_equal(weights(tmp_path), alone[1])
     assert all(name.endswith("_died") for name in metrics["faults"]), metrics["faults"]
@@ -69,20 +75,14 @@ def rounds_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("role", ROUND_ACTORS)
 def test_deep_monte_carlo_in_lockstep_has_the_same_numbers_whenever_a_node_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds_alone: Path, role: str, way: Way
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds_alone: Path, way: Way
 ) -> None:
     with ray_nodes(*ROUND_ACTORS) as nodes:
-        moments = (
-            partial(nodes.processes, role, ROUND_ACTORS[role]),
-            partial(nodes.processes, "simulator", "_play"),
-            nodes.end_when_saved(monkeypatch, LockstepBackend, "state", ends_before=2),
-        )
-        ending = nodes.end_when(role, way, moments)
+        ending = nodes.end_when(way, list(moments(nodes, monkeypatch, ROUND_ACTORS, "_play")))
         _, progress = small_rounds.RayRun(tmp_path, small_rounds.LOCKSTEP, LONG_ROUNDS).go()
         ending.result(timeout=60)
-        assert nodes.ended == [role] * len(moments)
+        assert nodes.ended == [*ROUND_ACTORS] * 3
     _, expected = small_rounds.train(rounds_alone, LONG_ROUNDS)  # it is finished: only read
     assert small_rounds.numbers(progress) == small_rounds.numbers(expected)
     found, wanted = (
