@@ -342,7 +342,8 @@ class Kind:
         ranked = [entrants[row["digest"]] for row in read_json(night / TABLE_NAME)["agents"]]
         strongest = next((entrant for entrant in ranked if entrant.has_nets), None)
         others = [entrant for entrant in ranked if entrant is not strongest and not is_program(entrant.address)]
-        if strongest is None or len(others) < self.least - 1 or self.game not in VIEWS:
+        view = VIEWS.get(self.game)
+        if strongest is None or len(others) < self.least - 1 or view is None or not (self.has_sides or view.has_ids):
             return None
         seated = (strongest, *others[: self.least - 1])
         agents = [(each.name, load_entrant(self.game, each.address_in(pool))) for each in seated]

@@ -90,12 +90,10 @@ SCRIPTS_AFTER = ("opinion", "settings", "panels", "lists", "controls", "main")
 class GameView:
     """One game on the page."""
 
-    name: str
-    """Key of the registry, and the folder in ``page/`` with the game's words, style, scripts and pieces."""
+    folders: tuple[str, ...]
+    """In ``page/``: of the style and the drawings of its pieces, then of its words; the last ones hold."""
     scripts: tuple[str, ...]
-    """Names of the game's scripts, or FOLDER/NAME of those that it shares with others; each uses those before it."""
-    pieces: str
-    """The folder of the drawings of its pieces."""
+    """FOLDER/NAME of the game's scripts; each uses those before it."""
     has_ids: bool = False
     """Its records are found by ids, also in archives; else by their numbers in a file."""
     table: str | None = None
@@ -103,8 +101,8 @@ class GameView:
 
     def script(self, name: str) -> str:
         """Return one of the game's scripts."""
-        folder, _, file = name.rpartition("/")
-        return page_file(VIEWER, f"{folder or self.name}/script/{file}.js")
+        folder, file = name.split("/")
+        return page_file(VIEWER, f"{folder}/script/{file}.js")
 
     def page_scripts(self) -> list[str]:
         """Return all scripts of the viewer's page in order."""
@@ -113,19 +111,20 @@ class GameView:
 
     def style(self) -> str:
         """Return the style of the page."""
-        return "".join(page_file(VIEWER, name) for name in ("pieces.css", "viewer.css", f"{self.name}/style.css"))
+        return "".join(page_file(VIEWER, name) for name in ("pieces.css", "viewer.css", f"{self.folders[0]}/style.css"))
 
     def symbols(self) -> str:
         """Return the SVG symbols of all pieces; they need no font."""
-        return page_file(VIEWER, f"{self.pieces}/pieces.svg")
+        return page_file(VIEWER, f"{self.folders[0]}/pieces.svg")
 
     def words(self) -> dict[str, dict[str, Any]]:
-        """Return the words by language: those of any game, and those of this one, which come first."""
-        shared, own = page_words(VIEWER), page_words(VIEWER, folder=f"{self.name}/words")
-        return {
-            language: own[language] | {kind: texts | own[language][kind] for kind, texts in shared[language].items()}
-            for language in LANGUAGES
-        }
+        """Return the words by language: those of any game, and those of this one, which hold where both have one."""
+        found = page_words(VIEWER)
+        for folder in self.folders:
+            for language, own in page_words(VIEWER, folder=f"{folder}/words").items():
+                shared = found[language]
+                found[language] = shared | own | {kind: shared[kind] | own[kind] for kind in ("words", "keys")}
+        return found
 
     def play_words(self) -> dict[str, dict[str, Any]]:
         """Return the words of the page of ``suphx play``: the viewer's, and its own."""
@@ -136,22 +135,24 @@ class GameView:
         }
 
 
+_HAND_SCRIPTS = ("mahjong/tiles", "hand/names", "mahjong/table", "hand/middle", "mahjong/step_text", "hand/side")
 VIEWS = {
-    view.name: view
-    for view in (
-        GameView(
-            name="riichi",
-            scripts=("names", "mahjong/tiles", "table", "step_text", "result", "moves", "side"),
-            pieces="mahjong",
-            has_ids=True,
-            table="suphx_pipelines.play.riichi_table",
+    "riichi": GameView(
+        folders=("mahjong", "riichi"),
+        scripts=(
+            *("mahjong/tiles", "riichi/names", "mahjong/table", "riichi/middle", "mahjong/step_text"),
+            *("riichi/result", "riichi/moves", "riichi/side"),
         ),
-        GameView(
-            name="doudizhu",
-            scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
-            pieces="doudizhu",
+        has_ids=True,
+        table="suphx_pipelines.play.riichi_table",
+    ),
+    "dazhong": GameView(folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS),
+    "doudizhu": GameView(
+        folders=("doudizhu",),
+        scripts=tuple(
+            f"doudizhu/{name}" for name in ("names", "cards", "table", "step_text", "result", "moves", "side")
         ),
-    )
+    ),
 }
 """The games that have a page of their own, by name."""
 
@@ -168,8 +169,7 @@ PAGE_FILE = "game.html"
 def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
     """Return the page of a game, seen from ``seat`` (from 0 on) at first; ``title`` may be any text.
 
-    ``game``: what ``viewer_game`` of riichi, or of a ``CandidateGame``, returns; "game" in it names the game, but
-    for riichi.
+    ``game``: what the ``viewer_game`` of a game returns; "game" in it names the game, but for riichi.
     """
     view = VIEWS.get(game.get("game", DEFAULT_GAME))
     if view is None:

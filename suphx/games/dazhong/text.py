@@ -1,4 +1,4 @@
-"""A hand of Dazhong as people read and type it: in the terminal, and turn by turn on the page."""
+"""A hand of Dazhong as people read and type it: in the terminal, and step by step on the page."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ import numpy as np
 from suphx.games.dazhong.records import GAME, HandRecord, positions
 from suphx.games.dazhong.table import (
     CLAIM,
+    DECLARE,
     ENDED,
-    HAND_TILES,
+    KONG,
     MOVES,
     NO_KIND,
     NO_SEAT,
     NUM_KINDS,
     NUM_SEATS,
     OWN_TURN,
-    PASS,
     SEAT_NAMES,
     START,
+    TING,
     Rules,
     move_text,
 )
 from suphx.games.dazhong.tables import DazhongTables
 from suphx.games.mahjong.tile import add_meld, join_names, kind_name
+from suphx.games.mahjong.viewer import shown_steps
 
 
 class DazhongText:
@@ -95,7 +97,7 @@ def end_text(table: np.void) -> str:
 
 
 def viewer_game(records: Sequence[HandRecord], opinions: Any = None, *, first: int = 1) -> dict[str, Any]:
-    """Return recorded hands for the page, which lists their turns; ValueError names the hand with an illegal move."""
+    """Return recorded hands for the page; ValueError names the hand with an illegal move."""
     deals = []
     for number, record in enumerate(records, first):
         try:
@@ -106,26 +108,45 @@ def viewer_game(records: Sequence[HandRecord], opinions: Any = None, *, first: i
 
 
 def _deal(record: HandRecord) -> dict[str, Any]:
-    """Return a hand, turn by turn: what a seat draws and does, and who claims its discard."""
     tables = positions(record)
-    values: dict[str, Any] = {"dealer": SEAT_NAMES[record.dealer], "ting": record.rules.ting}
-    for seat, name in enumerate(record.players or [""] * NUM_SEATS):
-        hand = sorted(record.wall[HAND_TILES * seat : HAND_TILES * (seat + 1)])
-        values[SEAT_NAMES[seat]] = f"{name} {join_names(map(kind_name, hand))}"
-    turns: list[list[str]] = []
-    for table, move in zip(tables[:-1], record.moves, strict=True):
-        has_drawn = table["phase"] == OWN_TURN and table["drawn"] != NO_KIND
-        draw = f" draws {kind_name(int(table['drawn']))}" if has_drawn else ""
-        if table["phase"] == OWN_TURN or not turns:
-            turns.append([])
-        if move != PASS:
-            turns[-1].append(f"{SEAT_NAMES[table['actor']]}{draw}: {move_text(move)};")
-    values |= {f"turn {number}": texts for number, texts in enumerate(turns, 1)}
+    start, steps = shown_steps(tables, [_told(move) for move in record.moves], _more)
+    last = tables[-1]
+    won, loser = _winners(last), int(last["loser"])
+    wins = [
+        {"seat": seat, "loser": seat if loser == NO_SEAT else loser, "face": face, "fan": int(fan), "fans": []}
+        for (seat, face), fan in zip(won, last["win_fan"][[seat for seat, _ in won]], strict=True)
+    ]
+    kind = "win" if wins else "empty wall" if last["phase"] == ENDED else "not finished"
     return {
-        **values,
-        "end": end_text(tables[-1]),
-        "fan": dict(zip(SEAT_NAMES, tables[-1]["fan"].tolist(), strict=True)),
+        "dealer": record.dealer,
+        "players": list(record.players) or None,
+        "start": start,
+        "steps": steps,
+        "result": {"kind": kind, "wins": wins},
+        "after": last["fan"].tolist(),
     }
+
+
+def _told(move: int) -> tuple[str, int] | None:
+    """Return kind and tile of a move that is a step of its own: a discard, perhaps with ting, or ting alone."""
+    if move == DECLARE:
+        return "ready", NO_KIND
+    return None if move >= KONG else ("ting" if move >= TING else "discard", move % NUM_KINDS)
+
+
+def _more(table: Any) -> dict[str, Any]:
+    more = {
+        "scores": table["fan"].tolist(),
+        "riichi": table["ready"].tolist(),
+        "is_ended": bool(table["phase"] == ENDED),
+        "open": [seat for seat, _ in _winners(table)],
+    }
+    return more | ({"drawn": list(map(list, _winners(table)))} if more["open"] else {})
+
+
+def _winners(table: Any) -> list[tuple[int, int]]:
+    """Return the seats that have won, each with the tile of its win."""
+    return [(seat, int(table["win_kind"])) for seat in range(NUM_SEATS) if table["win_fan"][seat]]
 
 
 def _meld(table: np.void, seat: int, place: int) -> str:

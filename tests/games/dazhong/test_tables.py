@@ -9,11 +9,12 @@ import pytest
 
 from suphx.games.dazhong.game import GAME
 from suphx.games.dazhong.records import HandRecord, positions, read_records, record_text, write_records
-from suphx.games.dazhong.table import MOVES, NUM_ACTIONS, Rules, move_text
+from suphx.games.dazhong.table import ENDED, MOVES, NUM_ACTIONS, NUM_TILES, Rules, move_text
 from suphx.games.dazhong.tables import DazhongTables, ScriptedAgent
 from suphx.games.game import PlayedGame
 from suphx.games.registry import game_of_records
 
+STEPS = {"draw", "discard", "ting", "chi", "pon", "minkan", "ankan", "kakan", "end"}
 PLAYERS = ("Anna", "Ben", "Cleo", "Dan")
 
 
@@ -122,13 +123,27 @@ def test_a_seat_sees_its_own_tiles_only() -> None:
     assert GAME.text.end_lines(tables, 0) == ["not finished"]
 
 
-def test_the_page_has_each_turn(records: list[HandRecord]) -> None:
+def test_the_page_has_every_tile_at_every_step(records: list[HandRecord]) -> None:
+    records = records + [game.record for game in play(20, Rules(), "fanfou_op")]
     shown = GAME.viewer_game(records, first=3)
     assert [deal["number"] for deal in shown["deals"]] == list(range(3, 3 + len(records)))
-    first = shown["deals"][0]
-    assert "Anna" in first["East"]
-    assert any("draws" in text for name, texts in first.items() if name.startswith("turn") for text in texts)
-    assert len(first["fan"]) == 4
+    assert {step["kind"] for deal in shown["deals"] for step in deal["steps"]} >= STEPS
+    for record, deal in zip(records, shown["deals"], strict=True):
+        last = positions(record)[-1]
+        state, won = dict(deal["start"]), deal["result"]["wins"]
+        num_draws = 0
+        for step in deal["steps"]:
+            num_draws += step["kind"] == "draw"
+            state.update(step["changes"])
+            tiles = sum(len(state[f"hand{seat}"]) + len(state[f"river{seat}"]) for seat in range(4))
+            tiles += sum(len(meld["faces"]) for seat in range(4) for meld in state[f"melds{seat}"])
+            claimed = len(won) if step["kind"] == "end" and won and won[0]["seat"] != won[0]["loser"] else 0
+            assert tiles + len(state["drawn"]) - claimed + state["left"] == NUM_TILES
+        assert num_draws == NUM_TILES - 52 - last["wall_left"]
+        assert [step["kind"] for step in deal["steps"]].count("end") == (last["phase"] == ENDED)
+        assert state["scores"] == deal["after"] == last["fan"].tolist()
+        assert [win["fan"] for win in won] == [fan for fan in last["win_fan"].tolist() if fan]
+        assert state["open"] == [win["seat"] for win in won]
 
 
 def test_what_is_wrong_with_a_call_is_named() -> None:

@@ -61,9 +61,9 @@ def test_deals_of_another_game_are_played_in_a_real_terminal(tmp_path: Path) -> 
 
     shown = played(tmp_path, answer, "--game", "doudizhu", "--agent", "random", "--seed", "5")
     assert "2 deals won so far." in shown
-    (record,) = (tmp_path / "games").iterdir()
+    (record,) = (tmp_path / "games" / "doudizhu").iterdir()
     assert len(record.read_text().splitlines()) == 2
-    assert f"suphx view games/{record.name}" in shown
+    assert f"suphx view games/doudizhu/{record.name}" in shown
 
 
 def played(folder: Path, answer: Callable[[str], str], *arguments: str) -> str:

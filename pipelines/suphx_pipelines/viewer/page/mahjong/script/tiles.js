@@ -4,6 +4,10 @@ const FLAG_STEP = 64;
 let hasLabels = false; // whether tiles show their number and suit, or the letters of a wind or dragon
 const TSUMOGIRI = 1, RIICHI = 2, CALLED = 4;
 
+function tileName(face) {
+  return face < 0 ? word("hidden_tile") : WORDS[language].tiles[face];
+}
+
 function tileId(face) {
   if (face < 0) return "tile-back";
   return `tile-${face >= 34 ? 0 : face % 9 + 1}${face >= 34 ? "mps"[face - 34] : "mpsz"[Math.floor(face / 9)]}`;

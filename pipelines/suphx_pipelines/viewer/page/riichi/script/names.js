@@ -1,8 +1,4 @@
-// Names of tiles, yaku, deals and seats.
-
-function tileName(face) {
-  return face < 0 ? word("hidden_tile") : WORDS[language].tiles[face];
-}
+// Names of yaku, deals and seats.
 
 function yakuName(name) {
   return WORDS[language].yaku[name] ?? name;
@@ -35,4 +31,8 @@ function columnName(seat) {
   const name = GAME.names[seat];
   const isShared = SEATS.some((other) => other !== seat && GAME.names[other] === name);
   return isShared ? word("name_at_start", { name, wind: word(`wind${seat}`) }) : name;
+}
+
+function playerName(seat) {
+  return GAME.names[seat];
 }
