@@ -46,7 +46,7 @@ def test_agents_are_compared_and_their_hands_viewed(tmp_path: Path, capsys: pyte
     assert len({record.wall for record in records}) == 60
     shown = run(capsys, "view", str(hands), "--out", str(page), "--no-browser")
     assert shown["deals"] == 20
-    assert "fan with" in page.read_text(encoding="utf-8")
+    assert "declares ting" in page.read_text(encoding="utf-8")
 
 
 def test_a_hand_is_called_so_and_is_one_deal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
