@@ -203,6 +203,22 @@ def small_fan(number: int) -> int:
 
 
 @jit
+def num_bits(bits: int) -> int:
+    """Return how many bits are set."""
+    number = 0
+    while bits:
+        bits &= bits - 1
+        number += 1
+    return number
+
+
+@jit
+def lowest_bit(bits: int) -> int:
+    """Return the place of the lowest bit that is set."""
+    return num_bits((bits & -bits) - 1)
+
+
+@jit
 def settle(large: int, small: int) -> tuple[int, int, int]:
     """Return (total, large, small) of a reading's fans without those that others exclude.
 
@@ -210,23 +226,19 @@ def settle(large: int, small: int) -> tuple[int, int, int]:
     excludes that was itself excluded stays.
     """
     total = 0
-    number = 1
     rest = large
     while rest:
-        while not rest & 1:
-            rest >>= 1
-            number += 1
+        number = lowest_bit(rest) + 1
         total += VALUES[number]
         large &= KEPT_LARGE[number]
         small &= KEPT_SMALL[number]
-        number += 1
-        rest = large >> number - 1
+        rest &= large & rest - 1
     if small & small_fan(ALL_SIMPLES):  # the only small fan that excludes others
         small &= KEPT_SMALL[ALL_SIMPLES]
     rest = small
-    number = 64
     while rest:
-        total += VALUES[number] * (rest & 7)
-        rest >>= 3
-        number += 1
+        place = lowest_bit(rest) // 3
+        count = rest >> 3 * place & 7
+        total += VALUES[place + 64] * count
+        rest ^= count << 3 * place
     return total, large, small

@@ -27,20 +27,22 @@ from suphx.games.mahjong.tile import (
     TERMINAL_AND_HONOUR_BITS,
 )
 from suphx.games.mcr import fan_table as fan
-from suphx.games.mcr.fan_table import FANS, NUM_FANS, NUM_LARGE, large_fan, settle, small_fan
+from suphx.games.mcr.fan_table import FANS, NUM_FANS, large_fan, lowest_bit, num_bits, settle, small_fan
 from suphx.games.mcr.readings import (
     CHOW_BITS,
     MAX_SUIT_READINGS,
     PAIR_SHIFT,
     PUNGS_SHIFT,
+    Packs,
     is_only_wait,
     is_sets,
     is_sets_and_pair,
     pack_suit,
+    read_honours,
     read_suit,
     tiles_of,
 )
-from suphx.games.mcr.set_fans import fans_of_pungs, fans_of_sets, num_bits
+from suphx.games.mcr.set_fans import fans_of_pungs, fans_of_sets
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8
 
@@ -57,8 +59,6 @@ MIXED_KONGS, KNITTED_WAITS_2024 = 1, 2
 """Options, a bit set. MIXED_KONGS: fan 82 is on. KNITTED_WAITS_2024: a hand with a knitted straight has a wait fan also
 if the winning tile is of a knitted kind, but can be read as part of the rest."""
 
-Packs = tuple[int, int, int, int]
-
 _ONE_OF_EACH = 1 | 1 << 9 | 1 << 18
 _UPPER, _MIDDLE, _LOWER = 0x1C0 * _ONE_OF_EACH, 0x038 * _ONE_OF_EACH, 0x007 * _ONE_OF_EACH
 _UPPER_FOUR, _LOWER_FOUR = 0x1E0 * _ONE_OF_EACH, 0x00F * _ONE_OF_EACH
@@ -67,6 +67,7 @@ _REVERSIBLE = 0b110011111 << 9 | 0b110111010 << 18 | 1 << HAKU
 _WINDS, _DRAGONS = 0xF << 27, 0x7 << 31
 _FOURS = 0x444444444  # the bit that only a count of four has
 _NINE_GATES = 0x311111113
+_P, _S = MAX_SUIT_READINGS, 2 * MAX_SUIT_READINGS  # the first reading of a suit
 _ALWAYS_CONCEALED = sum(
     1 << number - 1
     for number in (
@@ -109,7 +110,7 @@ def is_complete(suits: Suits, counts: I8, num_melds: int) -> bool:
     if num_melds == 0 and num_kinds == 14 and _knitted_order(kinds, False) >= 0:
         return True
     order = _knitted_order(kinds, True)
-    return order >= 0 and _is_set_and_pair(_without_knitted(_packs_of(counts), order))
+    return order >= 0 and _is_sets_and_pair(_without_knitted(_packs_of(counts), order))
 
 
 @jit
@@ -170,17 +171,26 @@ def _without_knitted(packs: Packs, order: int) -> Packs:
 
 
 @jit
-def _is_set_and_pair(packs: Packs) -> bool:
-    """Tell whether the rest of a hand with a knitted straight is sets and one pair."""
-    pairs = 0
+def _pair_suit(packs: Packs) -> int:
+    """Return the suit that can have the pair by the numbers of tiles; -1 if they fit no reading."""
+    found = -1
     for suit in range(4):
-        if tiles_of(packs[suit]) % 3 == 2:
-            pairs += 1
-            if not is_sets_and_pair(packs[suit], suit < 3):
-                return False
-        elif not is_sets(packs[suit], suit < 3):
+        over = tiles_of(packs[suit]) % 3
+        if over == 1 or (over == 2 and found >= 0):
+            return -1
+        if over == 2:
+            found = suit
+    return found
+
+
+@jit
+def _is_sets_and_pair(packs: Packs) -> bool:
+    """Tell whether the rest of a hand with a knitted straight is sets and one pair."""
+    pair_suit = _pair_suit(packs)
+    for suit in range(3):
+        if not (is_sets_and_pair(packs[suit]) if suit == pair_suit else is_sets(packs[suit])):
             return False
-    return pairs == 1
+    return pair_suit >= 0 and read_honours(packs[3]) >= 0
 
 
 @jit
@@ -198,7 +208,7 @@ def count_fans(
     if not is_complete(suits, counts, num_melds):
         return 0
     packs = _packs_of(counts)
-    kinds = _kinds_of(counts)
+    kinds = concealed_kinds = _kinds_of(counts)
     meld_chows = meld_pungs = open_kongs = concealed_kongs = 0
     for i in range(num_melds):
         kind = meld_kind[i]
@@ -224,7 +234,7 @@ def count_fans(
     best = (0, 0, 0)
     if num_melds == 0:
         best = _best_special(packs, counts, kinds, large, small)
-    order = _knitted_order(_kinds_of(counts), True) if num_melds <= 1 else -1
+    order = _knitted_order(concealed_kinds, True) if num_melds <= 1 else -1
     if order >= 0:
         rest = _without_knitted(packs, order)
         is_of_rest = rest[win_kind // 9] >> 4 * (win_kind % 9) & 15 > 0
@@ -242,10 +252,13 @@ def count_fans(
     if now[0] > best[0]:
         best = now
     total, large, small = best
-    for number in range(1, NUM_LARGE + 1):
-        found[number] = large >> number - 1 & 1
-    for number in range(NUM_LARGE + 1, NUM_FANS + 1):
-        found[number] = small >> 3 * (number - 64) & 7
+    while large:
+        found[lowest_bit(large) + 1] = 1
+        large &= large - 1
+    while small:
+        place = lowest_bit(small) // 3
+        found[place + 64] += 1
+        small -= 1 << 3 * place
     return total
 
 
@@ -389,18 +402,12 @@ def _best_reading(
     ``large`` and ``small`` are the fans that all readings share. With ``is_knitted``, ``packs`` are the tiles beside a
     knitted straight.
     """
-    pair_suit = -1
-    for suit in range(4):
-        over = tiles_of(packs[suit]) % 3
-        if over == 1 or (over == 2 and pair_suit >= 0):
-            return 0, 0, 0
-        if over == 2:
-            pair_suit = suit
-    readings = np.empty((4, MAX_SUIT_READINGS), np.int64)
-    num_m, num_p = read_suit(packs[0], True, readings[0]), read_suit(packs[1], True, readings[1])
-    num_s, num_z = read_suit(packs[2], True, readings[2]), read_suit(packs[3], False, readings[3])
-    if num_z == 0:
+    pair_suit, z = _pair_suit(packs), read_honours(packs[3])
+    if pair_suit < 0 or z < 0:
         return 0, 0, 0
+    readings = np.empty(3 * MAX_SUIT_READINGS, np.int64)
+    num_m, num_p = read_suit(packs[0], readings, 0), read_suit(packs[1], readings, _P)
+    num_s = read_suit(packs[2], readings, _S)
     if not has_melds and win_kind < 27 and _is_nine_gates(packs[win_kind // 9], win_kind % 9):
         large |= large_fan(fan.NINE_GATES)
         small -= small_fan(fan.PUNG_OF_TERMINALS_OR_HONOURS)  # every reading has one or two
@@ -408,8 +415,7 @@ def _best_reading(
     best = (0, 0, 0)
     mask = (1 << CHOW_BITS) - 1
     for i in range(num_m * num_p * num_s):
-        m, p, s = readings[0, i % num_m], readings[1, i // num_m % num_p], readings[2, i // num_m // num_p]
-        z = readings[3, 0]
+        m, p, s = readings[i % num_m], readings[_P + i // num_m % num_p], readings[_S + i // num_m // num_p]
         chows = m & mask | (p & mask) << CHOW_BITS | (s & mask) << 2 * CHOW_BITS
         pungs = m >> PUNGS_SHIFT & 0x1FF | (p >> PUNGS_SHIFT & 0x1FF) << 9 | (s >> PUNGS_SHIFT & 0x1FF) << 18
         pungs |= (z >> PUNGS_SHIFT & 0x1FF) << 27

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from suphx.games.mahjong.tile import TERMINAL_AND_HONOUR_BITS
 from suphx.games.mcr import fan_table as fan
-from suphx.games.mcr.fan_table import large_fan, small_fan
+from suphx.games.mcr.fan_table import large_fan, lowest_bit, num_bits, small_fan
 from suphx.kernel.jit import jit
 
 _SUITED_BITS = (1 << 27) - 1
@@ -30,16 +30,6 @@ _EVEN_BITS, _FIVE_BITS = _in_all_suits(2, 4, 6, 8), _in_all_suits(5)
 _RUN_OF_3, _RUN_OF_4 = _in_all_suits(1, 2, 3, 4, 5, 6, 7), _in_all_suits(1, 2, 3, 4, 5, 6)  # their lowest ranks
 _FIVE_CHOWS, _END_CHOWS = _chows_from(3, 4, 5), _chows_from(1, 7)
 _TERMINAL_CHOWS = 1 | 1 << 18  # 123 and 789 of a suit
-
-
-@jit
-def num_bits(bits: int) -> int:
-    """Return how many bits are set."""
-    number = 0
-    while bits:
-        bits &= bits - 1
-        number += 1
-    return number
 
 
 @jit
@@ -83,14 +73,13 @@ def _fans_of_four_chows(chows: int, pair: int) -> int:
 @jit
 def fans_of_chows(chows: int) -> tuple[int, int]:
     """Return the fans that up to four chows make with each other: of four, or of three and one more, or of two."""
-    listed = number = index = 0
+    listed = number = 0
     rest = chows
     while rest:
-        for _ in range(rest & 7):
-            listed |= index << _LISTED * number
-            number += 1
-        rest >>= 3
-        index += 1
+        index = lowest_bit(rest) // 3
+        listed |= index << _LISTED * number
+        number += 1
+        rest -= 1 << 3 * index
     if number < 2:
         return 0, 0
     if number == 4:
