@@ -70,6 +70,13 @@ GAMES = {
             names="suphx.games.dazhong.names",
             record_mark=r""""game"\s*:\s*"dazhong"|^game: dazhong$""",
         ),
+        GameEntry(
+            name="mcr",
+            title="Chinese Official mahjong",
+            module="suphx.games.mcr.game",
+            names="suphx.games.mcr.names",
+            record_mark=r""""game"\s*:\s*"mcr"|^Match \S*\s+Wind [0-3]$|"quan"\s*:""",
+        ),
     )
 }
 

@@ -46,7 +46,7 @@ _NET = """\
 _SIMULATOR = f"""
 simulator: measure games per second, and the start-up time
 
---game        dazhong: hands of scripted agents, in the kernel and at the tables of a match (default: riichi)
+--game        dazhong, mcr: games of scripted agents, in the kernel and at the tables of a match (default: riichi)
 --hanchans N  random games of riichi per measured call (default: 300)
 --threads N   threads of the rules engine (default: 1)
 --skip-start  do not measure the start-up time, which takes minutes
@@ -109,7 +109,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     subjects = add_group(commands, _BENCH)
     threads = {"type": parallel, "default": 1}
     rounds: dict[str, Any] = {"seed": 0, "seconds": {"type": seconds, "default": 1.0}}
-    simulator: dict[str, Any] = {"game": {"choices": ("riichi", "dazhong"), "default": DEFAULT_GAME}, "hanchans": 300}
+    simulator: dict[str, Any] = {
+        "game": {"choices": ("riichi", "dazhong", "mcr"), "default": DEFAULT_GAME},
+        "hanchans": 300,
+    }
     add_command(subjects, options, _SIMULATOR, execute_simulator, **simulator, threads=threads, **rounds)
     add_command(subjects, options, _HANDS, execute_hands, hands=5000, **rounds)
     add_command(subjects, options, _FEATURES, execute_features, decisions=20_000, threads=threads, **rounds)

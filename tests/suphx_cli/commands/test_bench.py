@@ -44,6 +44,11 @@ def test_hands_of_dazhong_are_measured_in_the_kernel_and_at_tables(capsys: pytes
     assert min(values["hands_per_second"], values["match_hands_per_second"]) > 0
 
 
+def test_games_of_mcr_are_measured_in_the_kernel_and_at_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "simulator", "--game", "mcr", "--seconds", "0")
+    assert min(values["games_per_second"], values["match_games_per_second"]) > 0
+
+
 def test_hands_and_features_report_rates(capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, "hands", "--hands", "40", "--seconds", "0")
     assert min(values["scores_per_second"], values["shanten_per_second"]) > 0

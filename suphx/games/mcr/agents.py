@@ -1,0 +1,163 @@
+"""The scripted agents ``random`` and ``shanten``, as kernels.
+
+Both win whenever they can; ``random`` else makes any legal move. ``shanten`` keeps the lowest shanten over all forms of
+hands, with the most unseen tiles that lower it, and claims what lowers it; it does not look at fans. An agent reads
+nothing that is hidden from its seat, and what it draws at random depends on the seed and the number of the decision.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.mahjong.shanten import (
+    Suits,
+    rows_shanten,
+    special_counts,
+    standard_shanten,
+    suit_rows,
+    thirteen_orphans_shanten,
+)
+from suphx.games.mahjong.tile import ANKAN_MELD, EAST, add_meld
+from suphx.games.mcr.engine import claimed_meld
+from suphx.games.mcr.names import AGENTS
+from suphx.games.mcr.table import DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, WIN, Table
+from suphx.kernel.jit import jit
+from suphx.kernel.random_number import uniform_of
+from suphx.kernel.record import I8
+
+RANDOM, SHANTEN = range(len(AGENTS))
+_ORDERS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+"""Knitted tiles: which third of its ranks (1, 4, 7 or 2, 5, 8 or 3, 6, 9) each suit has."""
+_FAR = 99
+
+
+@jit
+def choose_scripted(t: Table, suits: Suits, agent: int) -> int:
+    """Return the move of an agent, a place in ``AGENTS``, for the seat that decides."""
+    if t.legal[WIN]:
+        return WIN
+    if agent == RANDOM:
+        return _choose_random(t)
+    return _choose_turn(t, suits) if t.phase == OWN_TURN else _choose_claim(t, suits)
+
+
+@jit
+def _choose_random(t: Table) -> int:
+    total = 0
+    for move in range(NUM_ACTIONS):
+        total += t.legal[move]
+    number = int(uniform_of(t.seed, t.num_decisions, 0) * total)
+    for move in range(NUM_ACTIONS):
+        number -= t.legal[move]
+        if number < 0:
+            return move
+    return PASS
+
+
+@jit
+def best_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
+    """Return the shanten of concealed tiles beside melds over all forms of hands: -1 is complete."""
+    rows = suit_rows(suits, hand)
+    best = rows_shanten(suits, rows, num_melds)
+    if num_melds > 1:
+        return best
+    honours = 0
+    for kind in range(EAST, NUM_KINDS):
+        honours += hand[kind] > 0
+    if num_melds == 0:
+        pairs = 0
+        for kind in range(NUM_KINDS):
+            pairs += hand[kind] >> 1
+        best = min(best, 6 - pairs, thirteen_orphans_shanten(special_counts(rows)))
+    for order in _ORDERS:
+        knitted = 0
+        for suit in range(3):
+            for kind in range(9 * suit + order[suit], 9 * suit + 9, 3):
+                knitted += hand[kind] > 0
+        if num_melds == 0:
+            best = min(best, 13 - knitted - honours)
+        if 8 - knitted < best:
+            best = min(best, 9 - knitted + _rest_shanten(suits, hand, num_melds, order))
+    return best
+
+
+@jit
+def _rest_shanten(suits: Suits, hand: I8, num_melds: int, order: tuple[int, int, int]) -> int:
+    """Return the shanten of what remains beside a knitted straight: a set, unless there is a meld, and a pair."""
+    rest = hand.copy()
+    for suit in range(3):
+        for kind in range(9 * suit + order[suit], 9 * suit + 9, 3):
+            rest[kind] -= rest[kind] > 0
+    return standard_shanten(suits, rest, 3 + num_melds)
+
+
+@jit
+def count_unseen(t: Table, seat: int, unseen: I8) -> None:
+    """Fill ``unseen``, int8 (34,), with how many tiles of each kind ``seat`` does not see."""
+    for kind in range(NUM_KINDS):
+        unseen[kind] = 4 - t.hand[seat, kind] - t.shown[kind]
+    for i in range(t.num_melds[seat]):
+        if t.meld_type[seat, i] == ANKAN_MELD:
+            unseen[t.meld_kind[seat, i]] -= 4
+
+
+@jit
+def _choose_turn(t: Table, suits: Suits) -> int:
+    """Choose a discard of the lowest shanten and the most tiles that lower it, or a kong that does not raise it."""
+    hand, num_melds = t.hand[t.actor], t.num_melds[t.actor]
+    after, unseen = np.full(NUM_KINDS, _FAR, np.int8), np.zeros(NUM_KINDS, np.int8)
+    for kind in range(NUM_KINDS):
+        if hand[kind] > 0:
+            hand[kind] -= 1
+            after[kind] = best_shanten(suits, hand, num_melds)
+            hand[kind] += 1
+    lowest = after.min()
+    for kind in range(NUM_KINDS):
+        if t.legal[KONG + kind]:
+            number = hand[kind]
+            hand[kind] = 0
+            is_kept = best_shanten(suits, hand, num_melds + (number == 4)) <= lowest
+            hand[kind] = number
+            if is_kept:
+                return KONG + kind
+    count_unseen(t, t.actor, unseen)
+    most, choice = -1, 0
+    for kind in range(NUM_KINDS - 1, -1, -1):
+        if after[kind] == lowest:
+            hand[kind] -= 1
+            tiles = _count_improving(suits, hand, num_melds, lowest, unseen)
+            hand[kind] += 1
+            if tiles > most:
+                most, choice = tiles, kind
+    return DISCARD + choice
+
+
+@jit
+def _count_improving(suits: Suits, hand: I8, num_melds: int, shanten: int, unseen: I8) -> int:
+    """Return how many unseen tiles lower the shanten of a hand before its draw."""
+    total = 0
+    for kind in range(NUM_KINDS):
+        if unseen[kind] > 0:
+            hand[kind] += 1
+            if best_shanten(suits, hand, num_melds) < shanten:
+                total += unseen[kind]
+            hand[kind] -= 1
+    return total
+
+
+@jit
+def _choose_claim(t: Table, suits: Suits) -> int:
+    """Choose the claim that lowers the shanten most, or pass."""
+    hand, num_melds, claimed = t.hand[t.actor], t.num_melds[t.actor], t.claimed
+    best, choice = best_shanten(suits, hand, num_melds), PASS
+    for move in range(KONG, PASS):
+        if t.legal[move]:
+            meld_type, lowest = claimed_meld(claimed, move)
+            hand[claimed] += 1
+            add_meld(hand, meld_type, lowest, -1)
+            after = best_shanten(suits, hand, num_melds + 1)
+            add_meld(hand, meld_type, lowest, 1)
+            hand[claimed] -= 1
+            if after < best:
+                best, choice = after, move
+    return choice

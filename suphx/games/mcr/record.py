@@ -1,0 +1,226 @@
+"""A recorded game of MCR in memory, and all of its positions, played again by the rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mcr.engine import fan_of, punish, start, step
+from suphx.games.mcr.fans import KNITTED_WAITS_2024, MIXED_KONGS, NUM_FANS
+from suphx.games.mcr.table import (
+    CLAIM,
+    ENDED,
+    HAND_TILES,
+    KIND_NAMES,
+    KIND_OF_NAME,
+    MOVES,
+    NO_SEAT,
+    NUM_KINDS,
+    NUM_SEATS,
+    NUM_TILES,
+    PASS,
+    ROB,
+    SEAT_NAMES,
+    TABLE,
+    WALL_TILES,
+    Rules,
+    move_text,
+)
+from suphx.kernel.record import Records
+
+GAME = "mcr"
+OUTCOMES = ("wins", "self_drawn", "deal_ins", "decided", "score", "win_fan")
+"""Of a seat in a game: 1 or 0, its score, and the fan of its win."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRecord:
+    """A game, perhaps one that was not finished."""
+
+    rules: Rules
+    id: str = ""
+    seed: int = 0
+    """Of the deal: the random moves of agents follow from it. 0 if the game was not played here."""
+    round_wind: int
+    wall: tuple[int, ...]
+    """The kinds of all 136 tiles, 34 for each seat, which takes them from the end."""
+    is_wall_known: bool = True
+    """False: the tiles that nobody drew are unknown, and have any order here."""
+    moves: tuple[int, ...]
+    players: tuple[str, ...] = ()
+    """Who played, by seat; empty if nobody knows."""
+    offender: int | None = None
+    """The seat whose illegal reply ended the game."""
+    reply: str = ""
+    """That reply, if it is known."""
+    fan: int | None = None
+    """Of the winner, as the record says; None: it does not."""
+    score: tuple[int, ...] | None = None
+    """Of the seats, as the record says; None: it does not."""
+    outcomes: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
+    """What each seat did, by OUTCOMES, in a game that was just played; empty if the record was read."""
+
+    def __post_init__(self) -> None:
+        if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
+            raise ValueError("the walls do not have four tiles of each of the 34 kinds")
+        if len(self.players) not in (0, NUM_SEATS):
+            raise ValueError(f"there are {len(self.players)} players: name four or none")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object of this game."""
+        return {
+            "game": GAME,
+            "id": self.id,
+            "seed": self.seed,
+            "rules": asdict(self.rules),
+            "wind": SEAT_NAMES[self.round_wind],
+            "wall": "".join(KIND_NAMES[kind] for kind in self.wall),
+            "is_wall_known": self.is_wall_known,
+            "players": list(self.players),
+            "moves": list(map(move_text, self.moves)),
+            "offender": self.offender,
+            "reply": self.reply,
+            "fan": self.fan,
+            "score": None if self.score is None else list(self.score),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the game of a JSON object; ValueError for another one."""
+        try:
+            score = values["score"]
+            return cls(
+                rules=Rules(**values["rules"]),
+                id=str(values["id"]),
+                seed=int(values["seed"]),
+                round_wind=SEAT_NAMES.index(values["wind"]),
+                wall=tuple(KIND_OF_NAME[name] for name in re.findall("..", values["wall"])),
+                is_wall_known=bool(values["is_wall_known"]),
+                moves=tuple(MOVES[move] for move in values["moves"]),
+                players=tuple(map(str, values["players"])),
+                offender=values["offender"],
+                reply=str(values["reply"]),
+                fan=values["fan"],
+                score=None if score is None else tuple(score),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
+
+
+def new_tables(num_tables: int, rules: Rules) -> Records:
+    """Return empty tables, TABLE (n,), for games with these rules."""
+    tables: Records = np.zeros(num_tables, TABLE)
+    waits = KNITTED_WAITS_2024 if rules.knitted_straight_waits == "2024" else 0
+    tables["options"] = waits | (MIXED_KONGS if rules.mixed_kongs else 0)
+    tables["minimum_fan"] = rules.minimum_fan
+    return tables
+
+
+def start_game(rules: Rules, round_wind: int, wall: Sequence[int], seed: int = 0, num_tables: int = 1) -> Records:
+    """Return tables of which the first one has a game that begins; ``wall``: 136 kinds."""
+    tables = new_tables(num_tables, rules)
+    tables[0]["seed"], tables[0]["round_wind"] = seed, round_wind
+    tables[0]["wall"][np.argsort(np.array(wall), kind="stable")] = np.arange(NUM_TILES)
+    start(tables[0], load_suits())
+    return tables
+
+
+def record_of(table: Any, rules: Rules, players: Sequence[str] = (), game_id: str = "") -> GameRecord:
+    """Return the record of a game at a table, finished or not."""
+    winner, loser, offender = int(table["winner"]), int(table["loser"]), int(table["offender"])
+    has_ended, fan = bool(table["phase"] == ENDED), int(table["win_fan"])
+    score = tuple(table["score"].tolist())
+    is_decided, is_drawn = winner != NO_SEAT, loser == NO_SEAT
+    outcomes = tuple(
+        (own == winner, own == winner and is_drawn, own == loser, is_decided, score[own], fan if own == winner else 0)
+        for own in range(NUM_SEATS)
+    )
+    return GameRecord(
+        rules=rules,
+        id=game_id,
+        seed=int(table["seed"]),
+        round_wind=int(table["round_wind"]),
+        wall=tuple((table["wall"] >> 2).tolist()),
+        moves=tuple(table["moves"][: table["num_decisions"]].tolist()),
+        players=tuple(players),
+        offender=None if offender == NO_SEAT else offender,
+        fan=fan if winner != NO_SEAT else None,
+        score=score if has_ended else None,
+        outcomes=outcomes,
+    )
+
+
+def positions(record: GameRecord) -> Records:
+    """Return TABLE (moves + 1,): the game before each move, and after the last one and an illegal reply.
+
+    ValueError for an illegal move, and if the fan or the score differ from those that the record has.
+    """
+    tables = start_game(record.rules, record.round_wind, record.wall, record.seed, len(record.moves) + 1)
+    table, suits = tables[0], load_suits()
+    for number, move in enumerate(record.moves):
+        if table["phase"] == ENDED or not table["legal"][move]:
+            seat = SEAT_NAMES[table["actor"]]
+            raise ValueError(f"move {number + 1}, {seat}: {move_text(move)} is not legal")
+        tables[number + 1] = table
+        table = tables[number + 1]
+        step(table, suits, move)
+    if record.offender is not None:
+        punish(table, record.offender)
+    fan = None if table["winner"] == NO_SEAT else int(table["win_fan"])
+    if table["phase"] == ENDED:
+        for name, own, found in (("fan", record.fan, fan), ("score", record.score, tuple(table["score"].tolist()))):
+            if own is not None and own != found:
+                raise ValueError(f"the {name} of the record is {own}, by the rules it is {found}")
+    return tables
+
+
+def winning_fans(table: Any) -> list[tuple[int, int]]:
+    """Return the number of each fan that the winner at a table has, with how often it counts; empty without one."""
+    winner, kind, found = int(table["winner"]), int(table["win_kind"]), np.zeros(NUM_FANS + 1, np.int8)
+    if winner != NO_SEAT:
+        own = table.copy()
+        own["hand"][winner, kind] -= table["loser"] == NO_SEAT
+        fan_of(own, load_suits(), winner, kind, int(table["win_circumstances"]), found)
+    return [(int(number), int(found[number])) for number in np.flatnonzero(found)]
+
+
+def complete_walls(taken: Sequence[Sequence[int]], walls: Sequence[int] | None = None) -> list[int]:
+    """Return the kinds of four walls from what each seat took in order: 13 tiles, then its draws.
+
+    ``walls``: their 136 kinds if they are known; else all other tiles follow in the order of kinds. ValueError if there
+    are more than four of a kind, or if the tiles are not those of ``walls``.
+    """
+    rest = np.full(NUM_KINDS, 4)
+    for own in taken:
+        if not HAND_TILES <= len(own) <= WALL_TILES:
+            raise ValueError(f"a seat has taken {len(own)} tiles: 13 are dealt, and 21 can be drawn")
+        rest -= np.bincount(own, minlength=NUM_KINDS)
+    if rest.min() < 0:
+        raise ValueError(f"there are more than four {KIND_NAMES[int(rest.argmin())]}")
+    if walls is not None:
+        for seat, own in enumerate(taken):
+            known = list(walls[WALL_TILES * seat : WALL_TILES * (seat + 1)])[::-1][: len(own)]
+            if known != list(own):
+                raise ValueError(f"the hand or the draws of player {seat} are not those of the walls")
+        return list(walls)
+    undrawn = iter(np.repeat(np.arange(NUM_KINDS), rest).tolist())
+    return [kind for own in taken for kind in [*own, *(next(undrawn) for _ in range(WALL_TILES - len(own)))][::-1]]
+
+
+def play_move(table: Any, move: int) -> None:
+    """Play a move at a table; ValueError for one that is not legal."""
+    if table["phase"] == ENDED or not table["legal"][move]:
+        number, seat = int(table["num_decisions"]) + 1, int(table["actor"])
+        raise ValueError(f"move {number}, player {seat}: {move_text(move)} is not legal")
+    step(table, load_suits(), move)
+
+
+def pass_all(table: Any) -> None:
+    """Let all who are asked pass."""
+    while table["phase"] in (CLAIM, ROB):
+        play_move(table, PASS)

@@ -1,0 +1,264 @@
+"""Recorded games as JSON, as the text of the contests and as logs of Botzone; real games are replayed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import KAKAN_MELD
+from suphx.games.mcr.botzone import Referee, game_log, new_referee, parse_log
+from suphx.games.mcr.engine import fan_of, win_circumstances
+from suphx.games.mcr.fans import FANS, NUM_FANS
+from suphx.games.mcr.game import GAME
+from suphx.games.mcr.record import GameRecord, positions, winning_fans
+from suphx.games.mcr.record_text import parse_text, record_text
+from suphx.games.mcr.records import read_records, write_records
+from suphx.games.mcr.table import (
+    CLAIM,
+    DISCARD,
+    KIND_NAMES,
+    KIND_OF_NAME,
+    KONG,
+    MOVES,
+    NO_KIND,
+    NO_SEAT,
+    OWN_TURN,
+    ROB,
+    WIN,
+    Rules,
+)
+from suphx.games.mcr.tables import McrTables, ScriptedAgent
+from suphx.games.registry import game_of_records
+from tests.repository import REPOSITORY
+
+SUITS = load_suits()
+NUMBERS = {name: number for number, (_, name, _) in enumerate(FANS, 1)}
+
+
+@pytest.fixture(scope="session")
+def real_games() -> list[dict[str, Any]]:
+    """172 games of others, of the folder mcr beside real records; skips without it."""
+    given = os.environ.get("SUPHX_RECORDS")
+    file = (Path(given) if given else REPOSITORY.parent / "shared" / "data") / "mcr" / "mcr_games.jsonl.gz"
+    if not file.is_file():
+        pytest.skip(f"no games at {file}")
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def kinds_of(names: str | None) -> list[int] | None:
+    return None if names is None else [KIND_OF_NAME[name] for name in names.split()]
+
+
+@pytest.fixture(scope="session")
+def real_records(real_games: list[dict[str, Any]]) -> list[GameRecord]:
+    """The real games, their hands and draws compared with their walls."""
+    return [
+        replace(parse_text(game["text"], kinds_of(game["walls"])), reply=(game["error"] or {}).get("reply", ""))
+        for game in real_games
+    ]
+
+
+def judged_values(record: GameRecord) -> tuple[list[list[Any]], int]:
+    """Return what the referee judges of a game: fan, seat and how, of all who have a complete hand at a tile.
+
+    And for how many hands it was asked.
+    """
+    found, asked = np.zeros(NUM_FANS + 1, np.int8), 0
+    values: list[list[Any]] = []
+    tables = positions(replace(record, offender=None, score=None))
+
+    def judge(own: Any, seats: list[int], kind: int, how: str) -> None:
+        nonlocal asked
+        asked += len(seats)
+        bits = win_circumstances(own, kind)
+        fans = [(int(fan_of(own, SUITS, seat, kind, bits, found)), seat, how) for seat in seats]
+        values.extend(list(each) for each in fans if each[0])
+
+    for number, table in enumerate(tables):
+        if table["phase"] != OWN_TURN:
+            continue
+        turn, own = int(table["turn"]), table.copy()
+        others = [seat for seat in range(4) if seat != turn]
+        if table["drawn"] != NO_KIND:
+            own["hand"][turn, table["drawn"]] -= 1
+            judge(own, [turn], int(table["drawn"]), "self")
+        move = record.moves[number] if number < len(record.moves) else WIN
+        own = table.copy()
+        if move < KONG:
+            own["hand"][turn, move - DISCARD] -= 1
+            own["drawn"], own["phase"] = NO_KIND, CLAIM
+            judge(own, others, move - DISCARD, "ron")
+        elif move != WIN and table["hand"][turn, move - KONG] != 4:
+            own["hand"][turn, move - KONG] -= 1
+            own["shown"][move - KONG] += 1
+            own["phase"] = ROB
+            own["meld_type"][turn, own["meld_kind"][turn].tolist().index(move - KONG)] = KAKAN_MELD
+            judge(own, others, move - KONG, "rob")
+    return values, asked
+
+
+def test_real_games_are_replayed_with_their_fans_and_scores(
+    real_games: list[dict[str, Any]], real_records: list[GameRecord]
+) -> None:
+    wins = errors = 0
+    for game, record in zip(real_games, real_records, strict=True):
+        end = positions(record)[-1]
+        assert end["score"].tolist() == game["score"]
+        assert (None if end["winner"] == NO_SEAT else int(end["win_fan"])) == game["fan"], game["id"]
+        if game["fans"]:
+            wins += 1
+            assert winning_fans(end) == sorted((NUMBERS[each["name"]], each["count"]) for each in game["fans"])
+        if game["error"]:
+            errors += 1
+            assert end["offender"] == game["error"]["player"]
+    assert (len(real_games), wins, errors) == (172, 80, 3)
+
+
+def test_the_referees_values_of_real_games(real_games: list[dict[str, Any]], real_records: list[GameRecord]) -> None:
+    numbers = 0
+    for game, record in zip(real_games, real_records, strict=True):
+        if game["judged"] is not None:
+            values, asked = judged_values(record)
+            assert values == game["judged"], game["id"]
+            numbers += asked
+    assert numbers == 11_724
+
+
+def test_real_games_are_written_as_they_were(
+    real_games: list[dict[str, Any]], real_records: list[GameRecord], tmp_path: Path
+) -> None:
+    def lines(text: str) -> list[str]:
+        return [
+            line if line[:4] != "Fan " else " ".join(sorted(line.replace("+", " ").split()))
+            for line in text.split("\n")
+        ]
+
+    for game, record in zip(real_games, real_records, strict=True):
+        assert lines(record_text(record).strip()) == lines(game["text"].strip())
+        assert parse_log(json.loads(json.dumps(game_log(record)))) == record
+    for suffix in (".jsonl", ".json"):
+        write_records(real_records, tmp_path / f"games{suffix}")
+        assert list(read_records(tmp_path / f"games{suffix}")) == real_records
+    write_records(real_records, tmp_path / "games.txt")
+    again = list(read_records(tmp_path / "games.txt"))
+    assert [record.moves for record in again] == [record.moves for record in real_records]
+
+
+@pytest.fixture(scope="module")
+def records() -> list[GameRecord]:
+    tables, found = McrTables(24, Rules(minimum_fan=1)), []
+    tables.begin(np.arange(24), range(24))
+    players = [ScriptedAgent("shanten"), ScriptedAgent("random")]
+    while (waiting := tables.waiting()).size:
+        for index in waiting.tolist():
+            place = np.array([index])
+            tables.advance(place, players[index % 2].act(tables.state, place))
+    for index in tables.take_ended().tolist():
+        found.append(tables.take_game(index, f"game-{index}", ("Anna", "Ben", "Cleo", "Dan")).record)
+    return found
+
+
+def test_records_are_read_as_they_were_written(records: list[GameRecord], tmp_path: Path) -> None:
+    assert sum(record.fan is not None for record in records) > 5
+    without_seed = [replace(record, seed=0) for record in records]
+    for name, expected in (("games.jsonl", records), ("games.json", without_seed)):
+        write_records(records, tmp_path / name)
+        assert list(read_records(tmp_path / name)) == expected
+        assert game_of_records(tmp_path / name) == "mcr"
+    again = positions(records[0])
+    assert again["num_decisions"].tolist() == list(range(len(records[0].moves) + 1))
+
+
+def test_the_text_has_all_but_the_undrawn_tiles(records: list[GameRecord], tmp_path: Path) -> None:
+    for record in records:
+        text = record_text(record)
+        read = parse_text(text, rules=record.rules)
+        assert record_text(read) == text
+        assert (read.moves, read.fan, read.score) == (record.moves, record.fan, record.score)
+        assert parse_text(text, record.wall, record.rules).wall == record.wall
+    write_records(records, tmp_path / "games.txt")
+    assert game_of_records(tmp_path / "games.txt") == "mcr"
+    other = [*record.wall[1:], record.wall[0]]
+    with pytest.raises(ValueError, match="are not those of the walls"):
+        parse_text(text, other, record.rules)
+
+
+def test_a_false_fan_or_score_is_found(records: list[GameRecord]) -> None:
+    won = next(record for record in records if record.fan is not None)
+    assert won.fan is not None
+    with pytest.raises(ValueError, match="the fan of the record is"):
+        positions(replace(won, fan=won.fan + 1))
+    with pytest.raises(ValueError, match="the score of the record is"):
+        positions(replace(won, score=(0, 0, 0, 0)))
+    text = record_text(won).replace(f"Score {won.score[0] if won.score else 0}", "Score 1")
+    with pytest.raises(ValueError, match="the score of the record is"):
+        positions(parse_text(text, rules=won.rules))
+
+
+def test_parts_of_a_match_are_joined_in_the_order_of_its_walls(records: list[GameRecord], tmp_path: Path) -> None:
+    for number, first in enumerate((1, 11, 2)):
+        GAME.write_records([records[number]], tmp_path / f"walls-{first}-{first}{GAME.record_suffix}")
+    GAME.join_records(tmp_path)
+    GAME.join_records(tmp_path)
+    assert list(GAME.read_records(tmp_path)) == [records[0], records[2], records[1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("a.jsonl", '{"game": "mcr"}', "game 1: this is no game"),
+        ("a.json", '{"logs": [{"output": {}}]}', "game 1: this is no log"),
+        ("a.txt", "Match 1", "game 1: this is no game"),
+        ("a.txt", "Wind 0\nPlayer 0 Deal W1", "a seat has taken"),
+        ("a.txt", "Wind 0\nPlayer 5 Deal W1", "is no line of a game"),
+    ],
+)
+def test_what_cannot_be_read_is_named(name: str, content: str, fault: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=fault):
+        list(read_records(tmp_path))
+
+
+def test_an_illegal_move_of_a_record_is_named(records: list[GameRecord]) -> None:
+    damaged = replace(records[0], moves=(MOVES["pung"], *records[0].moves))
+    with pytest.raises(ValueError, match="move 1, East: pung is not legal"):
+        positions(damaged)
+    text = record_text(records[1]).replace("Player 0 Play", "Player 1 Play", 1)
+    with pytest.raises(ValueError, match="player 1 cannot play"):
+        parse_text(text)
+
+
+def test_a_referee_asks_and_punishes(records: list[GameRecord]) -> None:
+    record = records[0]
+
+    def begun() -> Referee:
+        referee = new_referee(record)
+        assert [request.split()[:2] for request in referee.requests()] == [["0", str(seat)] for seat in range(4)]
+        referee.answer(["PASS"] * 4)
+        hand = [KIND_NAMES[kind] for kind in record.wall[21:34][::-1]]
+        assert referee.requests()[0] == f"1 0 0 0 0 {' '.join(hand)}"
+        referee.answer(["PASS"] * 4)
+        assert referee.requests()[1:] == ["3 0 DRAW"] * 3
+        return referee
+
+    drawn = KIND_NAMES[record.wall[20]]
+    missing = next(name for name in KIND_NAMES if KIND_OF_NAME[name] not in (*record.wall[20:34],))
+    for reply in ("PASS", "HU", f"PLAY {missing}", f"GANG {missing}", f"BUGANG {drawn}", "PLAY", "CHI W2 W1", ""):
+        referee = begun()
+        referee.answer([reply, "PASS", "PASS", "PASS"])
+        assert referee.is_over
+        assert referee.table["score"].tolist() == [-30, 10, 10, 10]
+    referee = begun()
+    referee.answer([f"PLAY {drawn}", "PASS", "PASS", "PASS"])
+    assert referee.requests() == [f"3 0 PLAY {drawn}"] * 4
+    referee.answer(["PASS", "PASS", "PENG", "PASS"])
+    assert (referee.is_over, int(referee.table["offender"])) == (True, 2)
