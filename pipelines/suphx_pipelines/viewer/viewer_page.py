@@ -146,7 +146,7 @@ VIEWS = {
         has_ids=True,
         table="suphx_pipelines.play.riichi_table",
     ),
-    "dazhong": GameView(folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS),
+    **dict.fromkeys(("dazhong", "mcr"), GameView(folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS)),
     "doudizhu": GameView(
         folders=("doudizhu",),
         scripts=tuple(

@@ -15,6 +15,8 @@ from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_ME
 from suphx.kernel.record import Records
 
 State: TypeAlias = dict[str, Any]
+CALLED = 4 * 64
+"""Added to a tile of a river that somebody has claimed."""
 _SEATS = range(4)
 _MELDS = {CHI_MELD: "chi", PON_MELD: "pon", ANKAN_MELD: "ankan", MINKAN_MELD: "minkan", KAKAN_MELD: "kakan"}
 

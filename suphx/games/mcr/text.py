@@ -1,4 +1,4 @@
-"""A game of MCR as people read and type it: in the terminal, and turn by turn on the page."""
+"""A game of MCR as people read and type it: in the terminal, and step by step on the page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from suphx.games.mahjong.tile import ANKAN_MELD, add_meld
+from suphx.games.mahjong.viewer import CALLED, shown_steps
 from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.record import GAME, GameRecord, positions, winning_fans
 from suphx.games.mcr.table import (
     CLAIM,
     ENDED,
-    HAND_TILES,
     KIND_NAMES,
+    KONG,
     MOVES,
     NAME_ORDER,
     NO_KIND,
@@ -22,9 +23,7 @@ from suphx.games.mcr.table import (
     NUM_KINDS,
     NUM_SEATS,
     OWN_TURN,
-    PASS,
     SEAT_NAMES,
-    WALL_TILES,
     Rules,
     move_text,
 )
@@ -95,18 +94,23 @@ def end_text(table: Any) -> str:
     winner, loser = int(table["winner"]), int(table["loser"])
     if winner == NO_SEAT:
         return "draw: a wall is empty"
-    fans = ", ".join(
-        f"{FANS[number - 1][0]} {FANS[number - 1][2]}{f' x {count}' if count > 1 else ''}"
-        for number, count in winning_fans(table)
-    )
+    fans = ", ".join(fan_texts(table))
     melds = "".join(f" {_meld(table, winner, place, is_own=True)}" for place in range(table["num_melds"][winner]))
     how = "drawn" if loser == NO_SEAT else f"from {SEAT_NAMES[loser]}"
     hand = f"{tiles_text(table['hand'][winner])}{melds}: {KIND_NAMES[table['win_kind']]}, {how}"
     return f"{SEAT_NAMES[winner]} wins {table['win_fan']} fan with {hand} ({fans})"
 
 
+def fan_texts(table: Any) -> list[str]:
+    """Return the fans of the winner at a table with their values: ``All Chows 2``."""
+    return [
+        f"{FANS[number - 1][0]} {FANS[number - 1][2]}{f' x {count}' if count > 1 else ''}"
+        for number, count in winning_fans(table)
+    ]
+
+
 def viewer_game(records: Sequence[GameRecord], opinions: Any = None, *, first: int = 1) -> dict[str, Any]:
-    """Return recorded games for the page, which lists their turns; ValueError names the game with an illegal move."""
+    """Return recorded games for the page; ValueError names the game with an illegal move."""
     deals = []
     for number, record in enumerate(records, first):
         try:
@@ -117,23 +121,39 @@ def viewer_game(records: Sequence[GameRecord], opinions: Any = None, *, first: i
 
 
 def _deal(record: GameRecord) -> dict[str, Any]:
-    """Return a game, turn by turn: what a seat draws and does, and who claims its discard."""
     tables = positions(record)
-    values: dict[str, Any] = {"id": record.id, "round wind": SEAT_NAMES[record.round_wind]}
-    for seat, name in enumerate(record.players or [""] * NUM_SEATS):
-        own = record.wall[WALL_TILES * (seat + 1) - HAND_TILES : WALL_TILES * (seat + 1)]
-        values[SEAT_NAMES[seat]] = f"{name} {tiles_text(np.bincount(own, minlength=NUM_KINDS))}".strip()
-    turns: list[list[str]] = []
-    for table, move in zip(tables[:-1], record.moves, strict=True):
-        has_drawn = table["phase"] == OWN_TURN and table["drawn"] != NO_KIND
-        draw = f" draws {KIND_NAMES[table['drawn']]}" if has_drawn else ""
-        if table["phase"] == OWN_TURN:
-            turns.append([])
-        if move != PASS:
-            turns[-1].append(f"{SEAT_NAMES[table['actor']]}{draw}: {move_text(move)};")
-    values |= {f"turn {number}": texts for number, texts in enumerate(turns, 1)}
-    score = dict(zip(SEAT_NAMES, tables[-1]["score"].tolist(), strict=True))
-    return {**values, "end": end_text(tables[-1]), "score": score}
+    told = [("discard", move) if move < KONG else None for move in record.moves]
+    start, steps = shown_steps(tables, told, _more)
+    last = tables[-1]
+    winner, loser = int(last["winner"]), int(last["loser"])
+    kind = "not finished" if last["phase"] != ENDED else "empty wall"
+    kind = "illegal reply" if last["offender"] != NO_SEAT else kind if winner == NO_SEAT else "win"
+    win = {
+        "seat": winner,
+        "loser": winner if loser == NO_SEAT else loser,
+        "face": int(last["win_kind"]),
+        "fan": int(last["win_fan"]),
+        "fans": fan_texts(last),
+    }
+    return {
+        "dealer": 0,
+        "round": record.round_wind,
+        "players": list(record.players) or None,
+        "start": start,
+        "steps": steps,
+        "result": {"kind": kind, "wins": [win] * (kind == "win")},
+        "after": last["score"].tolist(),
+    }
+
+
+def _more(table: Any) -> dict[str, Any]:
+    winner, taken = int(table["winner"]), CALLED * table["is_taken"].astype(np.int64)
+    rivers = {
+        f"river{seat}": (table["river"][seat] + taken[seat])[: table["num_discards"][seat]].tolist()
+        for seat in range(NUM_SEATS)
+    }
+    more = {"scores": table["score"].tolist(), "is_ended": bool(table["phase"] == ENDED), "open": [], **rivers}
+    return more if winner == NO_SEAT else more | {"open": [winner], "drawn": [[winner, int(table["win_kind"])]]}
 
 
 def _meld(table: Any, seat: int, place: int, *, is_own: bool) -> str:
