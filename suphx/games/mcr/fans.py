@@ -414,8 +414,16 @@ def _best_reading(
     only_wait = -1  # unknown
     best = (0, 0, 0)
     mask = (1 << CHOW_BITS) - 1
-    for i in range(num_m * num_p * num_s):
-        m, p, s = readings[i % num_m], readings[_P + i // num_m % num_p], readings[_S + i // num_m // num_p]
+    a = b = c = 0
+    for _ in range(num_m * num_p * num_s):
+        m, p, s = readings[a], readings[_P + b], readings[_S + c]
+        a += 1
+        if a == num_m:
+            a = 0
+            b += 1
+            if b == num_p:
+                b = 0
+                c += 1
         chows = m & mask | (p & mask) << CHOW_BITS | (s & mask) << 2 * CHOW_BITS
         pungs = m >> PUNGS_SHIFT & 0x1FF | (p >> PUNGS_SHIFT & 0x1FF) << 9 | (s >> PUNGS_SHIFT & 0x1FF) << 18
         pungs |= (z >> PUNGS_SHIFT & 0x1FF) << 27

@@ -1,7 +1,8 @@
 """Fans that the sets and the pair of a reading make, by the five principles of counting (docs/mcr.md).
 
-Chows are 21 counters of three bits, by 7 * suit + lowest rank; pungs, kongs included, are a bit set of kinds. Results
-are (large, small) as in fan_table.py.
+Chows are 21 counters of three bits, by 7 * suit + lowest rank; pungs, kongs included, are a bit set of kinds. A list
+of chows is one integer: five bits for each, 8 * suit + lowest rank, in ascending order. Results are (large, small) as
+in fan_table.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from suphx.kernel.jit import jit
 _SUITED_BITS = (1 << 27) - 1
 _WIND_BITS, _DRAGON_BITS = 0xF << 27, 0x7 << 31
 _SUIT = 0x1FF
-_LISTED = 5  # bits of a chow in a list of up to four
+_LISTED = 5
 
 
 def _in_all_suits(*ranks: int) -> int:
@@ -77,7 +78,7 @@ def fans_of_chows(chows: int) -> tuple[int, int]:
     rest = chows
     while rest:
         index = lowest_bit(rest) // 3
-        listed |= index << _LISTED * number
+        listed |= index + index // 7 << _LISTED * number  # 8 * suit + lowest rank
         number += 1
         rest -= 1 << 3 * index
     if number < 2:
@@ -116,7 +117,7 @@ def _chow(listed: int, i: int) -> int:
 def _fan_of_four(listed: int) -> int:
     """Return the fan of four chows in ascending order, as a bit, or 0."""
     first, last = _chow(listed, 0), _chow(listed, 3)
-    if first // 7 != last // 7:
+    if first >> 3 != last >> 3:
         return 0
     a, b, c = _chow(listed, 1) - first, _chow(listed, 2) - _chow(listed, 1), last - _chow(listed, 2)
     if a != b or b != c or a > 2:
@@ -128,7 +129,7 @@ def _fan_of_four(listed: int) -> int:
 def _fan_of_three(listed: int) -> int:
     """Return the number of the fan that three chows in ascending order make, or 0."""
     x, y, z = _chow(listed, 0), _chow(listed, 1), _chow(listed, 2)
-    first, second, third = x // 7, y // 7, z // 7
+    first, second, third = x >> 3, y >> 3, z >> 3
     if first == third:
         step = y - x
         if z - y != step or step > 3:
@@ -138,7 +139,7 @@ def _fan_of_three(listed: int) -> int:
         return fan.PURE_STRAIGHT if step == 3 else fan.PURE_SHIFTED_CHOWS
     if first == second or second == third:
         return 0
-    x, y, z = x - 7 * first, y - 7 * second, z - 7 * third
+    x, y, z = x & 7, y & 7, z & 7
     low, high = min(x, y, z), max(x, y, z)
     if 2 * (x + y + z) != 3 * (low + high):
         return 0
@@ -153,13 +154,13 @@ def _fan_of_three(listed: int) -> int:
 def _relation(x: int, y: int) -> int:
     """Return the number of the fan that two chows in ascending order make, or 0."""
     distance = y - x
-    if x // 7 == y // 7:
+    if x >> 3 == y >> 3:
         if distance == 0:
             return fan.PURE_DOUBLE_CHOW
         if distance == 3:
             return fan.SHORT_STRAIGHT
         return fan.TWO_TERMINAL_CHOWS if distance == 6 else 0
-    return fan.MIXED_DOUBLE_CHOW if distance % 7 == 0 else 0
+    return fan.MIXED_DOUBLE_CHOW if distance & 7 == 0 else 0
 
 
 @jit
