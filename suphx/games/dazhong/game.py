@@ -9,10 +9,11 @@ from typing import Any
 
 from suphx.games.dazhong.learning import LEARNING
 from suphx.games.dazhong.names import AGENTS, DECISIONS
-from suphx.games.dazhong.records import PART_SUFFIX, HandRecord, join_records, read_records, write_records
+from suphx.games.dazhong.records import HandRecord, join_records, read_records, write_records
 from suphx.games.dazhong.table import SEAT_NAMES, Rules
 from suphx.games.dazhong.tables import DazhongScoring, DazhongTables, ScriptedAgent
 from suphx.games.dazhong.text import DazhongText, viewer_game
+from suphx.games.mahjong.record_files import PART_SUFFIX
 
 
 class Dazhong:

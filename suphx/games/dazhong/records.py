@@ -24,7 +24,6 @@ from typing import Any, Self
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.file_tree import files_below
 from suphx.games.dazhong.engine import start, step
 from suphx.games.dazhong.table import (
     ENDED,
@@ -38,15 +37,12 @@ from suphx.games.dazhong.table import (
     Rules,
     move_text,
 )
+from suphx.games.mahjong.record_files import SUFFIX, TEXT_SUFFIX, join_parts, read_hands
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, kind_name
-from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 
 GAME = "dazhong"
-SUFFIX, TEXT_SUFFIX = ".jsonl", ".txt"
-PART_SUFFIX = ".jsonl.part"
-"""Of the records of a part of a match."""
 OUTCOMES = ("wins", "self_drawn", "deal_ins", "tings", "calls", "fan", "win_fan")
 """Of a seat in a hand: 1 or 0, or a number of fan; a call is a meld with a discard of another seat."""
 _KINDS = {kind_name(kind): kind for kind in range(NUM_KINDS)}
@@ -168,25 +164,9 @@ def write_records(records: Iterable[HandRecord], path: Path) -> None:
 
 def read_records(path: Path) -> Iterator[HandRecord]:
     """Yield the hands of a file, or of all files of a folder; ValueError names the file and the hand that is wrong."""
-    files = [path]
-    if path.is_dir():
-        files = [file for file in files_below(path) if file.suffix in (SUFFIX, TEXT_SUFFIX)]
-    for file in files:
-        data = file.read_bytes()
-        is_json = data.lstrip().startswith(b"{")
-        parts = data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
-        for number, part in enumerate((part for part in parts if part.strip()), 1):
-            try:
-                yield HandRecord.from_json(parse_json(part)) if is_json else parse_text(part.decode())
-            except ValueError as error:
-                raise ValueError(f"{file}, hand {number}: {error}") from error
+    return read_hands(path, HandRecord.from_json, parse_text, word="hand", suffixes=(SUFFIX, TEXT_SUFFIX))
 
 
 def join_records(folder: Path) -> None:
     """Join the files of the parts of a match, in the order of its walls, into one: ``hands.jsonl``."""
-    parts = {path: re.fullmatch(r"(.*?)walls-(\d+)-.*", path.name) for path in folder.glob(f"*{PART_SUFFIX}")}
-    order = sorted((match[1], int(match[2]), path) for path, match in parts.items() if match is not None)
-    if order:
-        write_atomically(folder / "hands.jsonl", (path.read_bytes() for *_, path in order))
-    for *_, path in order:
-        path.unlink()
+    join_parts(folder, "hands.jsonl")

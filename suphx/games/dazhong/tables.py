@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
 from suphx.games.dazhong.records import OUTCOMES, HandRecord, record_of
 from suphx.games.dazhong.table import (
-    EMPTY,
     ENDED,
     HAND_TILES,
     NUM_ACTIONS,
@@ -21,85 +19,48 @@ from suphx.games.dazhong.table import (
     NUM_TILES,
     SEAT_NAMES,
     TABLE,
-    Rules,
     move_text,
 )
 from suphx.games.game import PlayedGame
+from suphx.games.mahjong.hand_tables import HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.scoring import PLACE_COUNTERS, SeatScoring
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I64, Records, as_integers, check_in_range, index_fault
+from suphx.kernel.record import I64, Records
 
-MAX_SEED = 2**62
 WIN_POINTS = 1000
 """What a win adds to the fan of a hand in a match: wins count first, payments second."""
-_TILES_TO_DRAW = NUM_TILES - NUM_SEATS * HAND_TILES
 
 
-class DazhongTables:
-    """``Tables`` of hands (suphx/games/game.py); ``state`` is a TABLE record array (n,)."""
+class DazhongTables(HandTables):
+    """``Tables`` of hands; ``state`` is a TABLE record array (n,)."""
 
     num_moves = NUM_ACTIONS
+    ended_phase = ENDED
+    tiles_to_draw = NUM_TILES - NUM_SEATS * HAND_TILES
+    seat_names = SEAT_NAMES
+    move_text = staticmethod(move_text)
 
-    def __init__(self, num_tables: int, rules: Rules) -> None:
-        """Make empty tables."""
-        if num_tables < 1:
-            raise ValueError(f"num_tables is {num_tables}: use 1 or more")
-        self.rules = rules
-        self.state: Records = np.zeros(num_tables, TABLE)
-        self.state["declares"] = rules.ting == "declared"
-        self.state["several_winners"] = rules.winners == "all"
-        self.shares: NDArray[np.float64] = np.zeros(num_tables)
-        self._is_running = np.zeros(num_tables, np.bool_)
+    def new_state(self, num_tables: int) -> Records:
+        """Return empty tables with the rules set."""
+        state: Records = np.zeros(num_tables, TABLE)
+        state["declares"] = self.rules.ting == "declared"
+        state["several_winners"] = self.rules.winners == "all"
+        return state
 
-    def begin(self, indices: ArrayLike, seeds: Iterable[int]) -> None:
-        """Deal new hands at tables; ValueError for a seed that is not in 0 … 2**62 - 1 and for an unknown table."""
-        places = as_integers(indices, "indices")
-        numbers = as_integers(list(seeds), "seeds", places.size)
-        if numbers.size and not 0 <= numbers.min() <= numbers.max() < MAX_SEED:
-            raise ValueError(f"seeds are {numbers.min()} to {numbers.max()}: use 0 to 2**62 - 1")
-        check_in_range(places, len(self.state))
-        deal_hands(self.state, load_suits(), places, numbers)
-        self._is_running[places] = True
-        self.shares[places] = 0
+    def deal(self, indices: I64, seeds: I64) -> None:
+        """Deal the hands ``seeds`` at tables."""
+        deal_hands(self.state, load_suits(), indices, seeds)
 
-    def waiting(self) -> I64:
-        """Return the tables whose hands wait for a move."""
-        phases = self.state["phase"]
-        return np.flatnonzero((phases != EMPTY) & (phases != ENDED))
-
-    def actors(self, indices: I64) -> I64:
-        """Return the seat that is to move at each table."""
-        actors: I64 = self.state["actor"][indices].astype(np.int64)
-        return actors
-
-    def advance(self, indices: ArrayLike, moves: ArrayLike) -> None:
-        """Play a move at each table; ValueError for one that is not legal, or for a table that is not there."""
-        places = as_integers(indices, "indices")
-        numbers = as_integers(moves, "moves", places.size)
-        bad = _advance(self.state, load_suits(), places, numbers)
-        if bad >= 0:
-            fault = index_fault(places, bad, len(self.state))
-            raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
-        self.shares[places] = 1 - self.state["wall_left"][places] / _TILES_TO_DRAW
-
-    def take_ended(self) -> I64:
-        """Return the tables whose hands have ended since the last call."""
-        ended = np.flatnonzero(self._is_running & (self.state["phase"] == ENDED))
-        self._is_running[ended] = False
-        return ended
+    def step(self, indices: I64, moves: I64) -> None:
+        """Play a legal move at each table."""
+        _step(self.state, load_suits(), indices, moves)
 
     def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
         """Return the hand that has ended at a table; its points are its fan, and ``WIN_POINTS`` for who has won."""
         table = self.state[index]
         points = table["fan"] + WIN_POINTS * (table["win_fan"] > 0)
         return PlayedGame(game_id, tuple(points.tolist()), record_of(table, self.rules, names))
-
-    def _explain(self, index: int, move: int) -> str:
-        table = self.state[index]
-        legal = ", ".join(move_text(int(other)) for other in np.flatnonzero(table["legal"]))
-        seat = SEAT_NAMES[table["actor"]]
-        return f"table {index}, {seat}: {move_text(move)} is not legal; legal: {legal or 'nothing, the hand is over'}"
 
 
 @jit
@@ -110,18 +71,9 @@ def deal_hands(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
 
 
 @jit
-def _advance(tables: Records, suits: Suits, indices: I64, moves: I64) -> int:
-    """Play the moves if all are legal and no table is named twice; else return the position of the first bad one."""
-    is_named = np.zeros(len(tables), np.bool_)
-    for i in range(len(indices)):
-        if not 0 <= indices[i] < len(tables) or is_named[indices[i]]:
-            return i
-        is_named[indices[i]] = True
-        if not 0 <= moves[i] < NUM_ACTIONS or tables[indices[i]].legal[moves[i]] == 0:
-            return i
+def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
     for i in range(len(indices)):
         step(tables[indices[i]], suits, moves[i])
-    return -1
 
 
 class ScriptedAgent:

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from suphx.games.mahjong.record_files import PART_SUFFIX
 from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import GameRecord
-from suphx.games.mcr.records import PART_SUFFIX, join_records, read_records, write_records
+from suphx.games.mcr.records import join_records, read_records, write_records
 from suphx.games.mcr.table import SEAT_NAMES, Rules
 from suphx.games.mcr.tables import McrScoring, McrTables, ScriptedAgent
 from suphx.games.mcr.text import McrText, viewer_game

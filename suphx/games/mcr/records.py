@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.file_tree import files_below
+from suphx.games.mahjong.record_files import SUFFIX, TEXT_SUFFIX, join_parts, read_hands
 from suphx.games.mcr.botzone import game_log, parse_log
 from suphx.games.mcr.record import GameRecord
 from suphx.games.mcr.record_text import parse_text, record_text
-from suphx.json_text import parse_json
 
-SUFFIX, TEXT_SUFFIX, LOG_SUFFIX = ".jsonl", ".txt", ".json"
-PART_SUFFIX = ".jsonl.part"
-"""Of the records of a part of a match."""
+LOG_SUFFIX = ".json"
 
 
 def write_records(records: Iterable[GameRecord], path: Path) -> None:
@@ -33,31 +29,13 @@ def write_records(records: Iterable[GameRecord], path: Path) -> None:
 
 def read_records(path: Path) -> Iterator[GameRecord]:
     """Yield the games of a file of any form, or of all files of a folder; ValueError names the file and the game."""
-    files = [path]
-    if path.is_dir():
-        files = [file for file in files_below(path) if file.suffix in (SUFFIX, TEXT_SUFFIX, LOG_SUFFIX)]
-    for file in files:
-        data = file.read_bytes()
-        is_json = data.lstrip().startswith(b"{")
-        parts = data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
-        for number, part in enumerate((part for part in parts if part.strip()), 1):
-            try:
-                yield _of_json(parse_json(part)) if is_json else parse_text(part.decode())
-            except ValueError as error:
-                raise ValueError(f"{file}, game {number}: {error}") from error
+    return read_hands(path, _from_json, parse_text, word="game", suffixes=(SUFFIX, TEXT_SUFFIX, LOG_SUFFIX))
 
 
-def _of_json(values: Any) -> GameRecord:
-    if "game" in values:
-        return GameRecord.from_json(values)
-    return parse_log(values)
+def _from_json(values: Any) -> GameRecord:
+    return GameRecord.from_json(values) if "game" in values else parse_log(values)
 
 
 def join_records(folder: Path) -> None:
     """Join the files of the parts of a match, in the order of its walls, into one: ``games.jsonl``."""
-    parts = {path: re.fullmatch(r"(.*?)walls-(\d+)-.*", path.name) for path in folder.glob(f"*{PART_SUFFIX}")}
-    order = sorted((match[1], int(match[2]), path) for path, match in parts.items() if match is not None)
-    if order:
-        write_atomically(folder / "games.jsonl", (path.read_bytes() for *_, path in order))
-    for *_, path in order:
-        path.unlink()
+    join_parts(folder, "games.jsonl")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mcr.agents import best_shanten, count_unseen
 from suphx.games.mcr.game import GAME
 from suphx.games.mcr.names import AGENTS
-from suphx.games.mcr.table import KIND_OF_NAME, MOVES, NUM_ACTIONS, Rules, move_text
+from suphx.games.mcr.table import KIND_OF_NAME, KONG, MOVES, NUM_ACTIONS, Rules, move_text
 from suphx.games.mcr.tables import McrTables, ScriptedAgent
 
 PLAYERS = ("Anna", "Ben", "Cleo", "Dan")
@@ -114,14 +116,19 @@ def test_a_seat_sees_its_own_tiles_only() -> None:
     assert GAME.text.end_lines(tables, 0) == ["not finished"]
 
 
-def test_the_page_has_each_turn() -> None:
+def test_the_page_has_each_step_and_result() -> None:
     games = play(12, Rules(minimum_fan=1), "shanten")
-    shown = GAME.viewer_game([game.record for game in games], first=3)
-    assert [deal["number"] for deal in shown["deals"]] == list(range(3, 15))
-    first = shown["deals"][0]
-    assert "Anna" in first["East"]
-    assert any("draws" in text for name, texts in first.items() if name.startswith("turn") for text in texts)
-    assert any("fan with" in deal["end"] for deal in shown["deals"])
+    records = [game.record for game in games]
+    shown = GAME.viewer_game([*records, replace(records[0], moves=(), score=None, fan=None, offender=2)], first=3)
+    assert [deal["number"] for deal in shown["deals"]] == list(range(3, 16))
+    assert shown["deals"][0]["players"] == list(PLAYERS)
+    for deal, record in zip(shown["deals"], records, strict=False):
+        discards = [step["faces"][0] for step in deal["steps"] if step["kind"] == "discard"]
+        assert discards == [move for move in record.moves if move < KONG]
+        assert deal["after"] == list(record.score or ())
+        assert [win["fan"] for win in deal["result"]["wins"]] == ([] if record.fan is None else [record.fan])
+        assert [deal["result"]["kind"]] == (["win"] if record.fan is not None else ["empty wall"])
+    assert shown["deals"][-1]["result"] == {"kind": "illegal reply", "wins": []}
 
 
 def test_what_is_wrong_with_a_call_is_named() -> None:

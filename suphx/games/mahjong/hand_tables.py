@@ -1,0 +1,117 @@
+"""Many hands side by side, of games whose whole state is one record: the part of their ``Tables`` that is the same.
+
+The records have these fields in common: ``phase``, where 0 is an empty table, ``actor``, ``legal``, by number of the
+move, and ``wall_left``, the tiles that are not drawn, of all or by seat.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, Records, as_integers, check_in_range, index_fault
+
+MAX_SEED = 2**62
+EMPTY = 0
+
+
+class HandTables(ABC):
+    """``Tables`` of hands (suphx/games/game.py); ``state`` is a record array (n,).
+
+    A game adds its kernels and ``take_game``.
+    """
+
+    num_moves: int
+    ended_phase: ClassVar[int]
+    tiles_to_draw: ClassVar[int]
+    """After the deal, of all walls."""
+    seat_names: ClassVar[tuple[str, ...]]
+
+    def __init__(self, num_tables: int, rules: Any) -> None:
+        """Make empty tables."""
+        if num_tables < 1:
+            raise ValueError(f"num_tables is {num_tables}: use 1 or more")
+        self.rules = rules
+        self.state = self.new_state(num_tables)
+        self.shares: NDArray[np.float64] = np.zeros(num_tables)
+        self._is_running = np.zeros(num_tables, np.bool_)
+
+    @abstractmethod
+    def new_state(self, num_tables: int) -> Records:
+        """Return empty tables with the rules set."""
+
+    @abstractmethod
+    def deal(self, indices: I64, seeds: I64) -> None:
+        """Deal the hands ``seeds`` at tables."""
+
+    @abstractmethod
+    def step(self, indices: I64, moves: I64) -> None:
+        """Play a legal move at each table."""
+
+    @abstractmethod
+    def move_text(self, move: int) -> str:
+        """Return a move as people write it."""
+
+    def begin(self, indices: ArrayLike, seeds: Iterable[int]) -> None:
+        """Deal new hands at tables; ValueError for a seed that is not in 0 … 2**62 - 1 and for an unknown table."""
+        places = as_integers(indices, "indices")
+        numbers = as_integers(list(seeds), "seeds", places.size)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < MAX_SEED:
+            raise ValueError(f"seeds are {numbers.min()} to {numbers.max()}: use 0 to 2**62 - 1")
+        check_in_range(places, len(self.state))
+        self.deal(places, numbers)
+        self._is_running[places] = True
+        self.shares[places] = 0
+
+    def waiting(self) -> I64:
+        """Return the tables whose hands wait for a move."""
+        phases = self.state["phase"]
+        return np.flatnonzero((phases != EMPTY) & (phases != self.ended_phase))
+
+    def actors(self, indices: I64) -> I64:
+        """Return the seat that is to move at each table."""
+        actors: I64 = self.state["actor"][indices].astype(np.int64)
+        return actors
+
+    def advance(self, indices: ArrayLike, moves: ArrayLike) -> None:
+        """Play a move at each table; ValueError for one that is not legal, or for a table that is not there."""
+        places = as_integers(indices, "indices")
+        numbers = as_integers(moves, "moves", places.size)
+        bad = _find_fault(self.state, self.num_moves, places, numbers)
+        if bad >= 0:
+            fault = index_fault(places, bad, len(self.state))
+            raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
+        self.step(places, numbers)
+        left = self.state["wall_left"][places].reshape(places.size, -1).sum(axis=1)
+        self.shares[places] = 1 - left / self.tiles_to_draw
+
+    def take_ended(self) -> I64:
+        """Return the tables whose hands have ended since the last call."""
+        ended = np.flatnonzero(self._is_running & (self.state["phase"] == self.ended_phase))
+        self._is_running[ended] = False
+        return ended
+
+    def _explain(self, index: int, move: int) -> str:
+        table = self.state[index]
+        legal = ", ".join(self.move_text(int(other)) for other in np.flatnonzero(table["legal"]))
+        seat = self.seat_names[table["actor"]]
+        own = self.move_text(move)
+        return f"table {index}, {seat}: {own} is not legal; legal: {legal or 'nothing, the hand is over'}"
+
+
+@jit
+def _find_fault(tables: Records, num_moves: int, indices: I64, moves: I64) -> int:
+    """Return the position of the first move that is not legal, or whose table is not there or named before; else -1."""
+    is_named = np.zeros(len(tables), np.bool_)
+    for i in range(len(indices)):
+        if not 0 <= indices[i] < len(tables) or is_named[indices[i]]:
+            return i
+        is_named[indices[i]] = True
+        if not 0 <= moves[i] < num_moves or tables[indices[i]].legal[moves[i]] == 0:
+            return i
+    return -1
