@@ -6,17 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from suphx.games.mahjong.readings import is_thirteen_orphans
-from suphx.games.mahjong.shanten import (
-    COUNTS_SHIFT,
-    KINDS_MASK,
-    PAIRS_SHIFT,
-    Suits,
-    rows_shanten,
-    special_counts,
-    suit_rows,
-    thirteen_orphans_shanten,
-)
+from suphx.games.mahjong.shanten import Suits, standard_shanten
 from suphx.games.mahjong.tile import (
     ANKAN_MELD,
     CHI_MELD,
@@ -92,48 +82,15 @@ def is_complete(suits: Suits, counts: I8, num_melds: int) -> bool:
     tables of ``load_suits``. Forms: four sets and a pair, seven pairs (four equal tiles are two), thirteen orphans,
     knitted straight with a set and a pair, knitted tiles with honours.
     """
-    rows = suit_rows(suits, counts)
-    if rows_shanten(suits, rows, num_melds) == -1:
+    if standard_shanten(suits, counts, num_melds) == -1:
         return True
     if num_melds > 1:
         return False
-    totals = special_counts(rows)
-    num_kinds = _num_kinds(rows)
-    if num_melds == 0:
-        if _is_seven_pairs(totals >> PAIRS_SHIFT & 63, counts):
-            return True
-        if thirteen_orphans_shanten(totals) == -1 and is_thirteen_orphans(counts):
-            return True
-    if num_kinds < 9:
-        return False
-    kinds = _kinds_of(counts)
-    if num_melds == 0 and num_kinds == 14 and _knitted_order(kinds, False) >= 0:
+    packs, kinds = _packs_of(counts), _kinds_of(counts)
+    if num_melds == 0 and _special_form(packs, kinds):
         return True
     order = _knitted_order(kinds, True)
-    return order >= 0 and _is_sets_and_pair(_without_knitted(_packs_of(counts), order))
-
-
-@jit
-def _num_kinds(rows: tuple[int, int, int, int]) -> int:
-    m, p, s, z = rows
-    mask = KINDS_MASK
-    return (
-        (m >> COUNTS_SHIFT & mask)
-        + (p >> COUNTS_SHIFT & mask)
-        + (s >> COUNTS_SHIFT & mask)
-        + (z >> COUNTS_SHIFT & mask)
-    )
-
-
-@jit
-def _is_seven_pairs(pairs: int, counts: I8) -> bool:
-    """Tell whether 14 tiles, ``pairs`` kinds two or more times, are seven pairs; four equal tiles are two."""
-    if pairs > 7 or pairs < 4:
-        return False
-    total = 0
-    for kind in range(34):
-        total += counts[kind] >> 1
-    return total == 7
+    return order >= 0 and _is_sets_and_pair(_without_knitted(packs, order))
 
 
 @jit
@@ -148,6 +105,26 @@ def _kinds_of(counts: I8) -> int:
 @jit
 def _packs_of(counts: I8) -> Packs:
     return pack_suit(counts, 0), pack_suit(counts, 1), pack_suit(counts, 2), pack_suit(counts, 3)
+
+
+@jit
+def _special_form(packs: Packs, kinds: int) -> int:
+    """Return the fan of 14 concealed tiles that are seven pairs, orphans, or knitted tiles with honours; else 0."""
+    if num_bits(kinds) == 14:
+        if _knitted_order(kinds, False) < 0:
+            return 0
+        all_honours = kinds & HONOUR_BITS == HONOUR_BITS
+        return fan.GREATER_HONOURS_AND_KNITTED_TILES if all_honours else fan.LESSER_HONOURS_AND_KNITTED_TILES
+    if kinds == TERMINAL_AND_HONOUR_BITS:
+        return fan.THIRTEEN_ORPHANS
+    m, p, s, z = packs
+    if (m | p | s | z) & 0x111111111:  # an odd number of a kind
+        return 0
+    whole = m | p | s
+    is_row = whole == 0x2222222 or whole == 0x22222220 or whole == 0x222222200
+    if is_row and z == 0 and (m == whole or p == whole or s == whole):
+        return fan.SEVEN_SHIFTED_PAIRS
+    return fan.SEVEN_PAIRS
 
 
 @jit
@@ -205,8 +182,6 @@ def count_fans(
     are 0 to 3, east to north. Fills ``found``, int8 (83,), with how often each fan counts in that reading, by number.
     """
     found[:] = 0
-    if not is_complete(suits, counts, num_melds):
-        return 0
     packs = _packs_of(counts)
     kinds = concealed_kinds = _kinds_of(counts)
     meld_chows = meld_pungs = open_kongs = concealed_kongs = 0
@@ -232,8 +207,10 @@ def count_fans(
     small += more_small
     is_claimed = not circumstances & SELF_DRAWN
     best = (0, 0, 0)
-    if num_melds == 0:
-        best = _best_special(packs, counts, kinds, large, small)
+    form = _special_form(packs, kinds) if num_melds == 0 else 0
+    if form:
+        is_long = form == fan.LESSER_HONOURS_AND_KNITTED_TILES and _knitted_order(kinds, True) >= 0
+        best = _total(large | large_fan(form) | (large_fan(fan.KNITTED_STRAIGHT) if is_long else 0), small)
     order = _knitted_order(concealed_kinds, True) if num_melds <= 1 else -1
     if order >= 0:
         rest = _without_knitted(packs, order)
@@ -245,12 +222,13 @@ def count_fans(
         )  # fmt: skip
         if now[0] > best[0]:
             best = now
-    now = _best_reading(
-        packs, meld_chows, meld_pungs, concealed_kongs, large, small, win_kind,
-        num_melds > 0, True, is_claimed, False, round_wind, seat_wind,
-    )  # fmt: skip
-    if now[0] > best[0]:
-        best = now
+    if standard_shanten(suits, counts, num_melds) == -1:
+        now = _best_reading(
+            packs, meld_chows, meld_pungs, concealed_kongs, large, small, win_kind,
+            num_melds > 0, True, is_claimed, False, round_wind, seat_wind,
+        )  # fmt: skip
+        if now[0] > best[0]:
+            best = now
     total, large, small = best
     while large:
         found[lowest_bit(large) + 1] = 1
@@ -369,30 +347,6 @@ def _total(large: int, small: int) -> tuple[int, int, int]:
 
 
 @jit
-def _best_special(packs: Packs, counts: I8, kinds: int, large: int, small: int) -> tuple[int, int, int]:
-    """Return what 14 concealed tiles count as seven pairs, orphans, or knitted tiles with honours; zeros if neither."""
-    if num_bits(kinds) == 14:
-        if _knitted_order(kinds, False) < 0:
-            return 0, 0, 0
-        if kinds & HONOUR_BITS == HONOUR_BITS:
-            return _total(large | large_fan(fan.GREATER_HONOURS_AND_KNITTED_TILES), small)
-        large |= large_fan(fan.LESSER_HONOURS_AND_KNITTED_TILES)
-        if _knitted_order(kinds, True) >= 0:
-            large |= large_fan(fan.KNITTED_STRAIGHT)
-        return _total(large, small)
-    if kinds == TERMINAL_AND_HONOUR_BITS and is_thirteen_orphans(counts):
-        return _total(large | large_fan(fan.THIRTEEN_ORPHANS), small)
-    for suit in range(4):
-        if packs[suit] & 0x111111111:  # an odd number of a kind
-            return 0, 0, 0
-    large |= large_fan(fan.SEVEN_PAIRS)
-    for suit in range(3):
-        if packs[suit] == 0x2222222 or packs[suit] == 0x22222220 or packs[suit] == 0x222222200:
-            large |= large_fan(fan.SEVEN_SHIFTED_PAIRS)
-    return _total(large, small)
-
-
-@jit
 def _best_reading(
     packs: Packs, meld_chows: int, meld_pungs: int, concealed_kongs: int, large: int, small: int, win_kind: int,
     has_melds: bool, has_wait: bool, is_claimed: bool, is_knitted: bool, round_wind: int, seat_wind: int,
@@ -408,7 +362,7 @@ def _best_reading(
     readings = np.empty(3 * MAX_SUIT_READINGS, np.int64)
     num_m, num_p = read_suit(packs[0], readings, 0), read_suit(packs[1], readings, _P)
     num_s = read_suit(packs[2], readings, _S)
-    if not has_melds and win_kind < 27 and _is_nine_gates(packs[win_kind // 9], win_kind % 9):
+    if not has_melds and packs[win_kind // 9] - (1 << 4 * (win_kind % 9)) == _NINE_GATES:
         large |= large_fan(fan.NINE_GATES)
         small -= small_fan(fan.PUNG_OF_TERMINALS_OR_HONOURS)  # every reading has one or two
     only_wait = -1  # unknown
@@ -455,12 +409,6 @@ def _best_reading(
         if now[0] > best[0]:
             best = now
     return best
-
-
-@jit
-def _is_nine_gates(pack: int, rank: int) -> bool:
-    """Tell whether a suit is 1112345678999 and the winning tile, of ``rank``."""
-    return pack - (1 << 4 * rank) == _NINE_GATES
 
 
 @jit
