@@ -28,7 +28,7 @@ from suphx.games.mcr.fans import (
 from tests.games.mcr.random_wins import Win, random_win
 from tests.games.mcr.slow_fans import best_fans
 
-peer: Any = pytest.importorskip("MahjongGB", reason="install it with pip install PyMahjongGB==1.4.0; it needs a C++ compiler")
+peer: Any = pytest.importorskip("MahjongGB", reason="needs pip install PyMahjongGB==1.4.0 and a C++ compiler")
 
 SUITS = load_suits()
 NAMES = [f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)] + ["F1", "F2", "F3", "F4", "J3", "J2", "J1"]
