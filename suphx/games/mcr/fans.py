@@ -59,12 +59,8 @@ _FOURS = 0x444444444  # the bit that only a count of four has
 _NINE_GATES = 0x311111113
 _P, _S = MAX_SUIT_READINGS, 2 * MAX_SUIT_READINGS  # the first reading of a suit
 _ALWAYS_CONCEALED = sum(
-    1 << number - 1
-    for number in (
-        fan.NINE_GATES, fan.SEVEN_SHIFTED_PAIRS, fan.THIRTEEN_ORPHANS, fan.FOUR_CONCEALED_PUNGS, fan.SEVEN_PAIRS,
-        fan.GREATER_HONOURS_AND_KNITTED_TILES, fan.LESSER_HONOURS_AND_KNITTED_TILES,
-    )
-)  # fmt: skip
+    1 << number - 1 for number, excluded in fan.EXCLUDED.items() if fan.FULLY_CONCEALED_HAND in excluded
+)
 """Fans beside which Self-Drawn counts instead of Fully Concealed Hand."""
 
 # The six arrangements of 147, 258, 369: as kinds, and as packs of the three suits.

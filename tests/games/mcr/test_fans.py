@@ -25,7 +25,7 @@ from suphx.games.mcr.fans import (
     is_complete,
 )
 from tests.games.mcr.random_wins import Win, random_win
-from tests.games.mcr.slow_fans import NOT, OF_OWN_CHOWS, best_fans
+from tests.games.mcr.slow_fans import NOT, best_fans
 from tests.games.mcr.slow_fans import VALUES as TWIN_VALUES
 
 SUITS = load_suits()
@@ -119,8 +119,6 @@ def test_examples_count_as_the_rules_say(text: str, circumstances: int, expected
 def test_options_change_mixed_kongs_and_waits_beside_a_knitted_straight() -> None:
     kongs = win_of("[B9999] (T5555) W23 B345 F22 | W4")
     assert fans_of(kongs, 0) == (4, {67: 1, 73: 1, 74: 1})
-    knitted = win_of("W147 B258 T369 W888 | W8 W1", SELF_DRAWN)  # not complete: a wait needs a pair
-    assert fans_of(knitted)[0] == 0
     pair = win_of("[W789] W147 B258 T369 W1 | W1", SELF_DRAWN)
     assert fans_of(pair) == (15, {35: 1, 63: 1, 80: 1})
     assert fans_of(pair, KNITTED_WAITS_2024) == (16, {35: 1, 63: 1, 79: 1, 80: 1})
@@ -132,7 +130,7 @@ def test_fans_are_numbered_by_the_table() -> None:
     assert len({name for name, _, _ in FANS}) == len({name for _, name, _ in FANS}) == NUM_FANS
     for number, excluded in EXCLUDED.items():
         assert all(number < other for other in excluded)  # one pass settles all (settle)
-        assert {*map(int, NOT.get(number, "").split()), 22, 56, 62, 76} >= set(excluded) or number in OF_OWN_CHOWS
+        assert number == 4 or set(excluded) <= set(map(int, NOT[number].split()))  # the twin counts Nine Gates apart
 
 
 def test_2000_random_wins_count_as_in_the_slow_twin() -> None:
@@ -167,7 +165,7 @@ def test_suits_and_the_order_of_melds_do_not_matter() -> None:
         )
         other_total, other_fans = fans_of(other)
         if not {3, 40} & set(other_fans):
-            assert (other_total, len(other_fans) > 0) == (total, True), (win, other)
+            assert other_total == total, (win, other)
             checked += 1
 
 
