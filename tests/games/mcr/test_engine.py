@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.shanten import load_suits, standard_shanten
+from suphx.games.mahjong.shanten import standard_shanten
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, MINKAN_MELD, PON_MELD, count_in_meld
-from suphx.games.mcr.engine import deal, punish, start, step
+from suphx.games.mcr.engine import deal, punish, step
 from suphx.games.mcr.fans import KONG as KONG_TILE
 from suphx.games.mcr.fans import LAST_OF_KIND, LAST_TILE, NUM_FANS, SELF_DRAWN, count_fans
 from suphx.games.mcr.table import (
     CHOW,
-    CLAIM,
     ENDED,
     KIND_NAMES,
     KIND_OF_NAME,
@@ -26,24 +25,15 @@ from suphx.games.mcr.table import (
     OWN_TURN,
     PASS,
     ROB,
-    TABLE,
     WALL_TILES,
     WIN,
     Rules,
     move_text,
 )
-from suphx.kernel.record import Records
+from tests.games.mcr.course import SUITS, Course, new_table
 from tests.games.mcr.slow_mcr import TILES, SlowGame
 
-SUITS = load_suits()
 BITS = {"self-drawn": SELF_DRAWN, "last": LAST_TILE, "kong": KONG_TILE, "last of kind": LAST_OF_KIND}
-
-
-def new_table(minimum: int = 8) -> Any:
-    """Return an empty table: a numpy record, which kernels take as a ``Table``."""
-    tables: Records = np.zeros(1, TABLE)
-    tables["minimum_fan"] = minimum
-    return tables[0]
 
 
 def walls_of(table: Any) -> list[list[str]]:
@@ -155,59 +145,6 @@ def test_every_seat_is_dealt_its_own_wall_and_every_wind_comes() -> None:
         assert table["wall_left"].tolist() == [20, 21, 21, 21]
         winds.add(int(table["round_wind"]))
     assert winds == {0, 1, 2, 3}
-
-
-def kinds(text: str) -> list[int]:
-    """Return kinds of a text such as ``W123 F11 J2``."""
-    return [KIND_OF_NAME[f"{group[0]}{digit}"] for group in text.split() for digit in group[1:]]
-
-
-class Course:
-    """A game with given hands and draws: all other tiles follow in the order of kinds, high ones first."""
-
-    def __init__(self, hands: dict[int, str], draws: dict[int, str] | None = None, minimum: int = 8) -> None:
-        self.table = table = new_table(minimum)
-        own = [kinds(hands.get(seat, "")) for seat in range(4)]
-        drawn = [kinds((draws or {}).get(seat, "")) for seat in range(4)]
-        used = Counter(kind for part in (*own, *drawn) for kind in part)
-        rest = [kind for kind in range(34) for _ in range(4 - used[kind])]
-        wall = []
-        for hand in own:
-            hand += [rest.pop() for _ in range(13 - len(hand))]
-        for hand, next_ones in zip(own, drawn, strict=True):
-            tail = [rest.pop() for _ in range(WALL_TILES - 13 - len(next_ones))]
-            wall += [*hand, *next_ones, *tail][::-1]
-        places = np.argsort(np.array(wall), kind="stable")
-        table["wall"][places] = np.arange(136)
-        start(table, SUITS)
-
-    def play(self, *moves: str) -> Course:
-        """Play moves such as ``0 W5``: who moves, and what."""
-        for text in moves:
-            seat, move = text.split(" ", 1)
-            assert int(seat) == self.table["actor"]
-            assert self.table["legal"][MOVES[move]], text
-            step(self.table, SUITS, MOVES[move])
-        return self
-
-    def discard(self) -> Course:
-        """Discard the tile that was drawn, and let it pass."""
-        step(self.table, SUITS, int(self.table["drawn"]))
-        return self.passes()
-
-    def passes(self) -> Course:
-        """Let everybody pass who is asked."""
-        while self.table["phase"] in (CLAIM, ROB):
-            step(self.table, SUITS, PASS)
-        return self
-
-    def empty(self, *seats: int) -> Course:
-        """Take the rest of some walls away."""
-        self.table["wall_left"][list(seats)] = 0
-        return self
-
-    def legal(self) -> set[str]:
-        return {move_text(int(move)) for move in np.flatnonzero(self.table["legal"])}
 
 
 ORPHANS = "W19 T19 B19 F1234 J123"

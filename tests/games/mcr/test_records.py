@@ -18,7 +18,7 @@ from suphx.games.mcr.botzone import Referee, game_log, new_referee, parse_log
 from suphx.games.mcr.engine import fan_of, win_circumstances
 from suphx.games.mcr.fans import FANS, NUM_FANS
 from suphx.games.mcr.game import GAME
-from suphx.games.mcr.record import GameRecord, positions, winning_fans
+from suphx.games.mcr.record import GameRecord, positions, record_of, winning_fans
 from suphx.games.mcr.record_text import parse_text, record_text
 from suphx.games.mcr.records import read_records, write_records
 from suphx.games.mcr.table import (
@@ -34,9 +34,11 @@ from suphx.games.mcr.table import (
     ROB,
     WIN,
     Rules,
+    move_text,
 )
 from suphx.games.mcr.tables import McrTables, ScriptedAgent
 from suphx.games.registry import game_of_records
+from tests.games.mcr.course import Course
 from tests.repository import REPOSITORY
 
 SUITS = load_suits()
@@ -262,3 +264,60 @@ def test_a_referee_asks_and_punishes(records: list[GameRecord]) -> None:
     assert referee.requests() == [f"3 0 PLAY {drawn}"] * 4
     referee.answer(["PASS", "PASS", "PENG", "PASS"])
     assert (referee.is_over, int(referee.table["offender"])) == (True, 2)
+
+
+HANDS = {1: "W46 T1", 2: "W55 T9", 3: "W34 T123456789 B55"}
+"""Seat 0 discards W5: seat 1 can chow it, seat 2 pung it, and seat 3 wins with it."""
+
+
+@pytest.mark.parametrize(
+    ("replies", "offender", "told"),
+    [
+        (("PASS", "CHI W5 T1", "PASS", "PASS"), None, "3 1 CHI W5 T1"),
+        (("PASS", "CHI W5 T1", "PENG T9", "PASS"), None, "3 2 PENG T9"),
+        (("PASS", "CHI W9 T1", "PENG T9", "PASS"), None, "3 2 PENG T9"),
+        (("PASS", "CHI W9 T1", "PASS", "PASS"), 1, None),
+        (("PASS", "CHI W5 W4", "PASS", "PASS"), 1, None),
+        (("PASS", "PENG T1", "PENG T9", "PASS"), 1, None),
+        (("PASS", "PASS", "PENG W9", "PASS"), 2, None),
+        (("PASS", "PASS", "GANG", "PASS"), 2, None),
+        (("PASS", "PASS", "PASS", "CHI W5 T1"), 3, None),
+        (("HU", "PASS", "PASS", "HU"), 0, None),
+        (("PASS", "HU", "PENG T9", "HU"), 1, None),
+        (("PASS", "CHI W9 T1", "PENG W9", "HU"), None, None),
+        (("PASS", "pass", "PASS", "PASS"), 1, None),
+    ],
+)
+def test_a_referee_examines_wins_then_pungs_then_chows(
+    replies: tuple[str, ...], offender: int | None, told: str | None
+) -> None:
+    referee = new_referee(record_of(Course(HANDS, {0: "W5"}).table, Rules()))
+    for own in (["PASS"] * 4, ["PASS"] * 4, ["PLAY W5", "PASS", "PASS", "PASS"], replies):
+        referee.answer(own)
+    assert (None if referee.table["offender"] == NO_SEAT else int(referee.table["offender"])) == offender
+    assert referee.is_over == (told is None)
+    assert told is None or referee.requests() == [told] * 4
+    assert referee.table["winner"] == (3 if offender is None and told is None else NO_SEAT)
+
+
+def test_a_referee_tells_kongs_and_lets_only_added_ones_be_robbed() -> None:
+    concealed = Course({0: "F1111 W123456 T34 B9"}, {0: "W8 W9"})
+    referee = new_referee(record_of(concealed.table, Rules()))
+    for own in (["PASS"] * 4, ["PASS"] * 4, ["GANG F1", "PASS", "PASS", "PASS"]):
+        referee.answer(own)
+    assert referee.requests() == ["3 0 GANG"] * 4
+    referee.answer(["PASS"] * 4)
+    assert referee.requests() == ["2 W9", *["3 0 DRAW"] * 3]
+    hands = {0: "T5 F3", 1: "T55 W1 F4", 2: "T34 W123456789 B55"}
+    course = Course(hands, {0: "F1", 1: "T5"}).play("0 T5", "1 pung", "2 pass", "1 F4")
+    course.passes().discard().discard().play("0 F3").passes().play("1 kong T5")
+    for end, offender in (("win", None), ("pass", None)):
+        played = Course(hands, {0: "F1", 1: "T5"})
+        moves = course.table["moves"][: course.table["num_decisions"]].tolist()
+        for move in (*moves, MOVES[end]):
+            played.play(f"{played.table['actor']} {move_text(move)}")
+        record = record_of(played.table, Rules())
+        log = game_log(record)
+        sent = [entry["output"]["content"]["0"] for entry in log["logs"][::2]]
+        assert ("3 1 BUGANG T5" in sent, record.offender) == (True, offender)
+        assert parse_log(log).moves == record.moves
