@@ -159,37 +159,22 @@ def _list_suit(lookup: Lookup, search: Search, suit: int, rest: int, end: int) -
     num_tiles = 0
     for kind in range(9 * suit, 34 if suit == 3 else 9 * suit + 9):
         num_tiles += search.hand[kind]
-    if num_tiles > near.TABLE_TILES:
-        return _list_full_suit(search, suit, end)
-    table = lookup.suit_targets
-    rank = near.rank_suit(table, search.hand, suit)
-    first = int(table.first[rank])
-    num_groups = 0
+    is_in_table, table = num_tiles <= near.TABLE_TILES, lookup.suit_targets
+    states = np.empty((2, 1 if is_in_table else near.MAX_STATES, 2), np.int64)
+    rank = num_targets = num_groups = 0
+    if is_in_table:
+        rank = near.rank_suit(table, search.hand, suit)
+    else:
+        kinds = search.hand[27:] if suit == 3 else search.hand[9 * suit : 9 * suit + 9]
+        search.limits[2 * search.num_sets + 2 :] = -1
+        num_targets = near.expand_suit(kinds, search.limits, states)
     for group in range(near.GROUP_SET * (search.num_sets + 1)):
-        if group & 3 <= search.limits[group >> 2]:
-            start = end
+        start = end
+        if is_in_table and group & 3 <= search.limits[group >> 2]:
+            first = int(table.first[rank])
             begin = int(table.ends[rank, group - 1]) if group > 0 else 0
             for i in range(begin, table.ends[rank, group]):
                 end = _place(search, suit, table.words[table.near[first + i]], end)
-            if end > start:
-                search.groups[suit, num_groups] = group
-                search.starts[suit, num_groups] = start
-                num_groups += 1
-    search.num_groups[suit] = num_groups
-    search.starts[suit, num_groups] = end
-    return end
-
-
-@jit
-def _list_full_suit(search: Search, suit: int, end: int) -> int:
-    """Do the same for a suit that the table does not hold."""
-    states = np.empty((2, near.MAX_STATES, 2), np.int64)
-    kinds = search.hand[27:] if suit == 3 else search.hand[9 * suit : 9 * suit + 9]
-    search.limits[2 * search.num_sets + 2 :] = -1
-    num_targets = near.expand_suit(kinds, search.limits, states)
-    num_groups = 0
-    for group in range(near.GROUP_SET * (search.num_sets + 1)):
-        start = end
         for i in range(num_targets):
             if states[0, i, 1] == group:
                 end = _place(search, suit, states[0, i, 0], end)
@@ -283,26 +268,18 @@ def _join_groups(lookup: Lookup, search: Search, a: int, b: int, c: int, d: int)
                 missing = targets[i, 2] | targets[j, 2] << shift_b | targets[k, 2] << shift_c
                 ways = targets[i, 3] * targets[j, 3] * targets[k, 3]
                 for x in range(search.starts[3, d], search.starts[3, d + 1]):
-                    all_sets, all_missing = sets + targets[x, 1], missing | targets[x, 2] << shift_d
-                    _judge(lookup, search, runs, all_sets, all_missing, ways * targets[x, 3], num_missing)
-
-
-@jit
-def _judge(lookup: Lookup, search: Search, runs: int, sets: int, missing: int, ways: int, num_missing: int) -> None:
-    """Note one winning hand in one reading; the words are sums of those of its targets.
-
-    A kernel of its own, called late in ``_join_groups``: inlined by hand it made the whole search slower.
-    """
-    reading = Reading(
-        runs=runs & (1 << _DOUBLES) - 1,
-        doubles=runs >> _DOUBLES,
-        sets=sets & (1 << _GIVEN) - 1,
-        pair=(sets >> _PAIR) - 1,
-        dora=sets >> _DORA & 63,
-    )
-    kinds = _unpack(missing)
-    drawn, called = win_levels(lookup.win_levels, search, reading, kinds, num_missing)
-    _note(search, kinds, num_missing, ways, sets >> _GIVEN & COLUMNS_MASK, drawn, called)
+                    whole = sets + targets[x, 1]
+                    reading = Reading(
+                        runs=runs & (1 << _DOUBLES) - 1,
+                        doubles=runs >> _DOUBLES,
+                        sets=whole & (1 << _GIVEN) - 1,
+                        pair=(whole >> _PAIR) - 1,
+                        dora=whole >> _DORA & 63,
+                    )
+                    kinds = _unpack(missing | targets[x, 2] << shift_d)
+                    drawn, called = win_levels(lookup.win_levels, search, reading, kinds, num_missing)
+                    given = whole >> _GIVEN & COLUMNS_MASK
+                    _note(search, kinds, num_missing, ways * targets[x, 3], given, drawn, called)
 
 
 @jit
