@@ -90,6 +90,8 @@ SCRIPTS_AFTER = ("opinion", "settings", "panels", "lists", "controls", "main")
 class GameView:
     """One game on the page."""
 
+    name: str
+    """Key of the registry."""
     folders: tuple[str, ...]
     """In ``page/``: of the style and the drawings of its pieces, then of its words; the last ones hold."""
     scripts: tuple[str, ...]
@@ -136,23 +138,25 @@ class GameView:
 
 
 _HAND_SCRIPTS = ("mahjong/tiles", "hand/names", "mahjong/table", "hand/middle", "mahjong/step_text", "hand/side")
+_RIICHI_SCRIPTS = (
+    *("mahjong/tiles", "riichi/names", "mahjong/table", "riichi/middle", "mahjong/step_text"),
+    *("riichi/result", "riichi/moves", "riichi/side"),
+)
+_CARD_SCRIPTS = ("names", "cards", "table", "step_text", "result", "moves", "side")
 VIEWS = {
-    "riichi": GameView(
-        folders=("mahjong", "riichi"),
-        scripts=(
-            *("mahjong/tiles", "riichi/names", "mahjong/table", "riichi/middle", "mahjong/step_text"),
-            *("riichi/result", "riichi/moves", "riichi/side"),
+    view.name: view
+    for view in (
+        GameView(
+            name="riichi",
+            folders=("mahjong", "riichi"),
+            scripts=_RIICHI_SCRIPTS,
+            has_ids=True,
+            table="suphx_pipelines.play.riichi_table",
         ),
-        has_ids=True,
-        table="suphx_pipelines.play.riichi_table",
-    ),
-    **dict.fromkeys(("dazhong", "mcr"), GameView(folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS)),
-    "doudizhu": GameView(
-        folders=("doudizhu",),
-        scripts=tuple(
-            f"doudizhu/{name}" for name in ("names", "cards", "table", "step_text", "result", "moves", "side")
-        ),
-    ),
+        GameView(name="dazhong", folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS),
+        GameView(name="mcr", folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS),
+        GameView(name="doudizhu", folders=("doudizhu",), scripts=tuple(f"doudizhu/{name}" for name in _CARD_SCRIPTS)),
+    )
 }
 """The games that have a page of their own, by name."""
 

@@ -41,7 +41,8 @@ def shown_steps(
         shown = state
 
     def draw(state: State) -> None:
-        add("draw", *state["drawn"][0][:1], [state["drawn"][0][1]], state)
+        ((seat, tile),) = state["drawn"]
+        add("draw", seat, [tile], state)
 
     if states[0]["drawn"]:
         draw(states[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from suphx.games.dazhong.game import GAME
@@ -21,7 +22,7 @@ PHONE = 360
 
 def test_every_step_shows_the_hands_of_its_state_and_hides_those_of_the_others(tmp_path: Path) -> None:
     agents = [GAME.scripted_agent("fanfou_op")] * 4
-    records = list(play_games(agents, [[0, 1, 2, 3]] * 2, range(2), Rules(), game="dazhong", names=NAMES))
+    records = list(play_games(agents, np.array([[0, 1, 2, 3]] * 2), range(2), Rules(), game="dazhong", names=NAMES))
     values = GAME.viewer_game(records)
     path = tmp_path / "page.html"
     path.write_text(viewer_page(values, title="hands"), encoding="utf-8")
