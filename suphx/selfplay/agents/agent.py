@@ -284,6 +284,8 @@ def load_nets(
 ) -> NetAgent:
     """Return the agent with the nets in a folder; arguments and errors as of ``load_agent``."""
     address, names = str(address), decision_names(game)
+    if not names:
+        raise ValueError(f"{address!r} is no agent of {game}, which has no nets: use {', '.join(agent_names(game))}")
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():

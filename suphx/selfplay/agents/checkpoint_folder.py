@@ -48,9 +48,11 @@ def find_checkpoint(folder: Path, decision: str, *, is_weak: bool) -> Path:
 def find_checkpoints(folder: Path, *, game: str, is_weak: bool = False) -> list[Path]:
     """Return the path of the checkpoint of each decision, in ``folder`` or in a folder of its name.
 
-    ValueError if one is missing.
+    ValueError if one is missing, or if the game has no nets.
     """
-    return [find_checkpoint(folder, decision, is_weak=is_weak) for decision in decision_names(game)]
+    if not (decisions := decision_names(game)):
+        raise ValueError(f"{folder} is no agent of {game}, which has no nets: use {', '.join(agent_names(game))}")
+    return [find_checkpoint(folder, decision, is_weak=is_weak) for decision in decisions]
 
 
 def find_nets(address: str, game: str) -> list[Path]:

@@ -9,7 +9,7 @@ import torch
 
 from suphx.experience.observation import Observations
 from suphx.games.game import Agent
-from suphx.games.registry import agent_names
+from suphx.games.registry import GAMES, agent_names, decision_names
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.names import DECISIONS, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
@@ -21,6 +21,7 @@ from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkp
 from suphx.models.net_config import ActionSelection, Calibration, NetConfig, checkpoint_name
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.agent import LEARNED_HEADS, NetAgent, load_agent, yes_no_actions
+from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set
 
 PLACES = np.random.default_rng(1).random(50_000, np.float32)
@@ -211,6 +212,14 @@ def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfold
     assert loaded.name == str(tmp_path)
     for tables, actions in positions(made, 4, 30):
         assert loaded.act(tables, np.arange(4)).tolist() == actions.tolist()
+
+
+def test_a_folder_has_the_nets_of_one_game_at_most(tmp_path: Path) -> None:
+    folder = save_nets(tmp_path)
+    assert [game for game in GAMES if has_nets(folder, game=game)] == ["riichi"]
+    for game in (game for game in GAMES if not decision_names(game)):
+        with pytest.raises(ValueError, match=f"is no agent of {game}, which has no nets: use random"):
+            load_agent(str(folder), game=game)
 
 
 def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
