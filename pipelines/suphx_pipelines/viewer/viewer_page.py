@@ -93,7 +93,7 @@ class GameView:
     name: str
     """Key of the registry."""
     folders: tuple[str, ...]
-    """In ``page/``: of the style and the drawings of its pieces, then of its words; the last ones hold."""
+    """In ``page/``: the first has style and drawings; all have words, and a later folder overrides an earlier one."""
     scripts: tuple[str, ...]
     """FOLDER/NAME of the game's scripts; each uses those before it."""
     has_ids: bool = False

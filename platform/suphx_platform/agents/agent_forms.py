@@ -11,7 +11,7 @@ import re
 import shlex
 from pathlib import Path
 
-from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, find_game
+from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, decision_names, find_game
 from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
@@ -198,7 +198,8 @@ def _missing(address: str, folder: Path, game: str) -> str:
         return f"{address!r} is no agent: {word!r} is no option of nets: {hint}".rstrip()
     if len(folder.parts) < 2:
         near = [*agent_names(game), *(each.name for each in Path().iterdir() if each.is_dir())]
-        forms = f"use {', '.join(agent_names(game))} or a folder of nets; `suphx agents` lists all names"
+        nets = " or a folder of nets" if decision_names(game) else ""
+        forms = f"use {', '.join(agent_names(game))}{nets}; `suphx agents` lists all names"
         return f"{address!r} is no agent: {did_you_mean(address, near) or forms}".rstrip()
     missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
     parent = missing.parent

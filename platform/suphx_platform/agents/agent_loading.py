@@ -166,7 +166,8 @@ def find_side_nets(address: str, game: CandidateGame, folder: Path, source: Agen
 def _checked(address: str, place: Path, game: CandidateGame) -> Path:
     """Return the folder of the nets at ``address`` if it has those of all seats; ValueError says what is missing."""
     if not place.is_dir():
-        hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}, or a folder of nets"
+        nets = ", or a folder of nets" if game.decisions else ""
+        hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}{nets}"
         raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
     missing = [name for name in checkpoint_names(game=game.name) if not (place / name).is_file()]
     if missing and address.startswith(PREFIX):

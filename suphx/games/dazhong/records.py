@@ -37,6 +37,7 @@ from suphx.games.dazhong.table import (
     Rules,
     move_text,
 )
+from suphx.games.mahjong.hand_tables import MAX_SEED
 from suphx.games.mahjong.record_files import SUFFIX, TEXT_SUFFIX, join_parts, read_hands
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, kind_name
@@ -67,6 +68,8 @@ class HandRecord:
     def __post_init__(self) -> None:
         if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
             raise ValueError("the wall does not have four tiles of each of the 27 kinds")
+        if not 0 <= self.seed < MAX_SEED:
+            raise ValueError(f"the seed is {self.seed}: use 0 to 2**62 - 1")
         if len(self.players) not in (0, NUM_SEATS):
             raise ValueError(f"there are {len(self.players)} players: name four or none")
 

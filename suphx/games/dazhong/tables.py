@@ -10,7 +10,7 @@ import numpy as np
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
-from suphx.games.dazhong.records import OUTCOMES, HandRecord, record_of
+from suphx.games.dazhong.records import OUTCOMES, record_of
 from suphx.games.dazhong.table import (
     ENDED,
     HAND_TILES,
@@ -22,9 +22,9 @@ from suphx.games.dazhong.table import (
     move_text,
 )
 from suphx.games.game import PlayedGame
-from suphx.games.mahjong.hand_tables import HandTables
+from suphx.games.mahjong.hand_tables import HandScoring, HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
-from suphx.games.scoring import PLACE_COUNTERS, SeatScoring
+from suphx.games.scoring import PLACE_COUNTERS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records
 
@@ -100,7 +100,7 @@ def _act(tables: Records, suits: Suits, tools: Tools, indices: I64, agent: int, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DazhongScoring(SeatScoring):
+class DazhongScoring(HandScoring):
     """Hands: each wall is played four times; the winner is first, then who was paid most."""
 
     deal: str = "wall"
@@ -121,12 +121,3 @@ class DazhongScoring(SeatScoring):
             "average_win_fan": ("win_fan", "wins"),
         }
     )
-
-    def count(self, record: HandRecord, player: str, places: Sequence[int]) -> list[int] | None:
-        """Return places and outcomes of ``player``, those of several seats together; None if he was not there."""
-        seats = [seat for seat, name in enumerate(record.players) if name == player]
-        rows = [
-            [*(places[seat] == place for place in range(1, NUM_SEATS + 1)), 1, places[seat], *record.outcomes[seat]]
-            for seat in seats
-        ]
-        return [sum(column) for column in zip(*rows, strict=True)] if rows else None

@@ -1,4 +1,4 @@
-"""Many hands side by side, of games whose whole state is one record: the part of their ``Tables`` that is the same.
+"""What the ``Tables`` and the scoring of games have in common whose whole state is one record: hands side by side.
 
 The records have these fields in common: ``phase``, where 0 is an empty table, ``actor``, ``legal``, by number of the
 move, and ``wall_left``, the tiles that are not drawn, of all or by seat.
@@ -7,12 +7,14 @@ move, and ``wall_left``, the tiles that are not drawn, of all or by seat.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suphx.games.scoring import SeatScoring
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records, as_integers, check_in_range, index_fault
 
@@ -115,3 +117,17 @@ def _find_fault(tables: Records, num_moves: int, indices: I64, moves: I64) -> in
         if not 0 <= moves[i] < num_moves or tables[indices[i]].legal[moves[i]] == 0:
             return i
     return -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandScoring(SeatScoring):
+    """The scoring of hands whose records have ``players`` and ``outcomes``, numbers by seat, after PLACE_COUNTERS."""
+
+    def count(self, record: Any, player: str, places: Sequence[int]) -> list[int] | None:
+        """Return places and outcomes of ``player``, those of several seats together; None if he was not there."""
+        rows = [
+            [*(places[seat] == place for place in range(1, len(record.players) + 1)), 1, places[seat], *outcomes]
+            for seat, outcomes in enumerate(record.outcomes)
+            if record.players[seat] == player
+        ]
+        return [sum(column) for column in zip(*rows, strict=True)] if rows else None

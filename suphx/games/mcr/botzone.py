@@ -316,9 +316,9 @@ def parse_log(values: Mapping[str, Any]) -> GameRecord:
             moves=(),
             players=tuple(map(str, values.get("players", ()))),
         )
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        return _played(record, requests, replies)
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         raise ValueError(f"this is no log of MCR: {error!r} is missing or wrong") from error
-    return _played(record, requests, replies)
 
 
 def _taken(requests: Sequence[Sequence[Any]]) -> list[list[int]]:

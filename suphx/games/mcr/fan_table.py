@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.mahjong.planes import count_bits
 from suphx.kernel.jit import jit
 
 _TABLE: tuple[tuple[str, str, int, tuple[int, ...]], ...] = (
@@ -153,19 +154,9 @@ def small_fan(number: int) -> int:
 
 
 @jit
-def num_bits(bits: int) -> int:
-    """Return how many bits are set."""
-    number = 0
-    while bits:
-        bits &= bits - 1
-        number += 1
-    return number
-
-
-@jit
 def lowest_bit(bits: int) -> int:
     """Return the place of the lowest bit that is set."""
-    return num_bits((bits & -bits) - 1)
+    return count_bits((bits & -bits) - 1)
 
 
 @jit

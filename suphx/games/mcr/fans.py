@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
+from suphx.games.mahjong.planes import count_bits
 from suphx.games.mahjong.shanten import Suits, standard_shanten
 from suphx.games.mahjong.tile import (
     ANKAN_MELD,
@@ -17,7 +18,7 @@ from suphx.games.mahjong.tile import (
     TERMINAL_AND_HONOUR_BITS,
 )
 from suphx.games.mcr import fan_table as fan
-from suphx.games.mcr.fan_table import FANS, NUM_FANS, large_fan, lowest_bit, num_bits, settle, small_fan
+from suphx.games.mcr.fan_table import FANS, NUM_FANS, large_fan, lowest_bit, settle, small_fan
 from suphx.games.mcr.readings import (
     CHOW_BITS,
     MAX_SUIT_READINGS,
@@ -106,7 +107,7 @@ def _packs_of(counts: I8) -> Packs:
 @jit
 def _special_form(packs: Packs, kinds: int) -> int:
     """Return the fan of 14 concealed tiles that are seven pairs, orphans, or knitted tiles with honours; else 0."""
-    if num_bits(kinds) == 14:
+    if count_bits(kinds) == 14:
         if _knitted_order(kinds, False) < 0:
             return 0
         all_honours = kinds & HONOUR_BITS == HONOUR_BITS
@@ -283,7 +284,7 @@ def _num_hogs(packs: Packs, meld_type: I8, meld_kind: I8, num_melds: int) -> int
                     pack += 0x111 << 4 * rank
                 elif meld_type[i] == PON_MELD:
                     pack += 3 << 4 * rank
-        hogs += num_bits(pack & _FOURS)
+        hogs += count_bits(pack & _FOURS)
     return hogs
 
 
@@ -387,7 +388,7 @@ def _best_reading(
             now_large, now_small = fans_of_sets(all_chows, all_pungs, pair, round_wind, seat_wind)
         now_large |= large
         now_small += small
-        concealed = concealed_kongs + num_bits(pungs)
+        concealed = concealed_kongs + count_bits(pungs)
         if is_claimed and pungs >> win_kind & 1 and not _has_chow_with(chows, win_kind):
             concealed -= 1
         if concealed == 2:

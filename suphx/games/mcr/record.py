@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from suphx.games.mahjong.hand_tables import MAX_SEED
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mcr.engine import fan_of, punish, start, step
 from suphx.games.mcr.fans import KNITTED_WAITS_2024, MIXED_KONGS, NUM_FANS
@@ -68,6 +69,10 @@ class GameRecord:
     def __post_init__(self) -> None:
         if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
             raise ValueError("the walls do not have four tiles of each of the 34 kinds")
+        if not 0 <= self.round_wind < NUM_SEATS or self.offender not in (None, *range(NUM_SEATS)):
+            raise ValueError(f"round wind {self.round_wind}, offender {self.offender}: seats and winds are 0 to 3")
+        if not 0 <= self.seed < MAX_SEED:
+            raise ValueError(f"the seed is {self.seed}: use 0 to 2**62 - 1")
         if len(self.players) not in (0, NUM_SEATS):
             raise ValueError(f"there are {len(self.players)} players: name four or none")
 

@@ -122,6 +122,13 @@ def parse_text(text: str, walls: Sequence[int] | None = None, rules: Rules | Non
 
     ValueError for another text, for moves that are not legal, and for hands or draws that are not those of the walls.
     """
+    try:
+        return _parsed(text, walls, rules or Rules())
+    except (KeyError, IndexError, OverflowError) as error:
+        raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
+
+
+def _parsed(text: str, walls: Sequence[int] | None, rules: Rules) -> GameRecord:
     values: dict[str, str] = {}
     lines: list[list[Event]] = []
     for line in text.splitlines():
@@ -140,7 +147,7 @@ def parse_text(text: str, walls: Sequence[int] | None = None, rules: Rules | Non
         if word in ("deal", "draw"):
             taken[seat] += kinds
     wall = complete_walls(taken, walls)
-    tables = start_game(rules or Rules(), int(values["Wind"]), wall)
+    tables = start_game(rules, int(values["Wind"]), wall)
     for events in lines:
         if events[0][1] != "deal":
             _play_event(tables[0], events)
@@ -149,7 +156,7 @@ def parse_text(text: str, walls: Sequence[int] | None = None, rules: Rules | Non
     if "Huang" in values:
         pass_all(tables[0])
     return GameRecord(
-        rules=rules or Rules(),
+        rules=rules,
         id=values.get("Match", ""),
         round_wind=int(values["Wind"]),
         wall=tuple(wall),

@@ -33,6 +33,8 @@ def read_records(path: Path) -> Iterator[GameRecord]:
 
 
 def _from_json(values: Any) -> GameRecord:
+    if not isinstance(values, dict):
+        raise ValueError(f"{values!r:.80} is no JSON object of a game")
     return GameRecord.from_json(values) if "game" in values else parse_log(values)
 
 

@@ -7,9 +7,10 @@ in fan_table.py.
 
 from __future__ import annotations
 
+from suphx.games.mahjong.planes import count_bits
 from suphx.games.mahjong.tile import TERMINAL_AND_HONOUR_BITS
 from suphx.games.mcr import fan_table as fan
-from suphx.games.mcr.fan_table import large_fan, lowest_bit, num_bits, small_fan
+from suphx.games.mcr.fan_table import large_fan, lowest_bit, small_fan
 from suphx.kernel.jit import jit
 
 _SUITED_BITS = (1 << 27) - 1
@@ -189,7 +190,7 @@ def _fans_of_two(listed: int, number: int) -> int:
                 found += small_fan(relation)
                 total += 1
                 related |= 1 << i | 1 << j
-    excess = total - (number - 1 - (number - num_bits(related)))
+    excess = total - (number - 1 - (number - count_bits(related)))
     for kept in range(1, -1, -1):
         for relation in range(fan.TWO_TERMINAL_CHOWS, fan.PURE_DOUBLE_CHOW - 1, -1):
             while excess > 0 and found >> 3 * (relation - 64) & 7 > kept:
@@ -208,7 +209,7 @@ def fans_of_pungs(pungs: int, pair: int, round_wind: int, seat_wind: int) -> tup
     m, p, s = suited & _SUIT, suited >> 9 & _SUIT, suited >> 18
     if m & p & s:
         return large | large_fan(fan.TRIPLE_PUNG), small
-    small += num_bits(m & p | m & s | p & s) * small_fan(fan.DOUBLE_PUNG)
+    small += count_bits(m & p | m & s | p & s) * small_fan(fan.DOUBLE_PUNG)
     runs = suited & suited >> 1 & suited >> 2
     if runs & runs >> 1 & _RUN_OF_4:
         large |= large_fan(fan.FOUR_PURE_SHIFTED_PUNGS)
@@ -231,7 +232,7 @@ def _fans_of_honours(pungs: int, pair: int, round_wind: int, seat_wind: int) -> 
     ends = pungs & TERMINAL_AND_HONOUR_BITS & ~_DRAGON_BITS  # those that no other fan takes: count as 73
     winds = pungs & _WIND_BITS
     if winds:
-        number = num_bits(winds)
+        number = count_bits(winds)
         if number == 4:
             large |= large_fan(fan.BIG_FOUR_WINDS)
         elif number == 3:
@@ -245,11 +246,11 @@ def _fans_of_honours(pungs: int, pair: int, round_wind: int, seat_wind: int) -> 
         if winds >> 27 + seat_wind & 1:
             large |= large_fan(fan.SEAT_WIND)
             ends &= ~(1 << 27 + seat_wind)
-    dragons = num_bits(pungs & _DRAGON_BITS)
+    dragons = count_bits(pungs & _DRAGON_BITS)
     if dragons == 3:
         large |= large_fan(fan.BIG_THREE_DRAGONS)
     elif dragons == 2:
         large |= large_fan(fan.LITTLE_THREE_DRAGONS) if pair >= 31 else large_fan(fan.TWO_DRAGON_PUNGS)
     elif dragons == 1:
         large |= large_fan(fan.DRAGON_PUNG)
-    return large, num_bits(ends) * small_fan(fan.PUNG_OF_TERMINALS_OR_HONOURS)
+    return large, count_bits(ends) * small_fan(fan.PUNG_OF_TERMINALS_OR_HONOURS)

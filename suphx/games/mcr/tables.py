@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from suphx.games.game import PlayedGame
-from suphx.games.mahjong.hand_tables import HandTables
+from suphx.games.mahjong.hand_tables import HandScoring, HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.mcr.agents import choose_scripted
 from suphx.games.mcr.engine import deal, step
 from suphx.games.mcr.names import AGENTS
-from suphx.games.mcr.record import OUTCOMES, GameRecord, new_tables, record_of
+from suphx.games.mcr.record import OUTCOMES, new_tables, record_of
 from suphx.games.mcr.table import (
     ENDED,
     HAND_TILES,
@@ -24,7 +24,7 @@ from suphx.games.mcr.table import (
     Rules,
     move_text,
 )
-from suphx.games.scoring import PLACE_COUNTERS, SeatScoring
+from suphx.games.scoring import PLACE_COUNTERS
 from suphx.kernel.jit import jit, map_on_threads
 from suphx.kernel.record import I64, Records
 
@@ -118,7 +118,7 @@ def _play(tables: Records, suits: Suits, agents: I64, seeds: I64, scores: I64) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class McrScoring(SeatScoring):
+class McrScoring(HandScoring):
     """Games: the walls of a deal are played four times, with rotated agents; a seat is worth its score."""
 
     deal: str = "wall"
@@ -138,12 +138,3 @@ class McrScoring(SeatScoring):
             "average_win_fan": ("win_fan", "wins"),
         }
     )
-
-    def count(self, record: GameRecord, player: str, places: Sequence[int]) -> list[int] | None:
-        """Return places and outcomes of ``player``, those of several seats together; None if he was not there."""
-        seats = [seat for seat, name in enumerate(record.players) if name == player]
-        rows = [
-            [*(places[seat] == place for place in range(1, NUM_SEATS + 1)), 1, places[seat], *record.outcomes[seat]]
-            for seat in seats
-        ]
-        return [sum(column) for column in zip(*rows, strict=True)] if rows else None

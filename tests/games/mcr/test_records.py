@@ -220,6 +220,7 @@ def test_parts_of_a_match_are_joined_in_the_order_of_its_walls(records: list[Gam
         ("a.jsonl", '{"game": "mcr"}', "game 1: this is no game"),
         ("a.json", '{"logs": [{"output": {}}]}', "game 1: this is no log"),
         ("a.txt", "Match 1", "game 1: this is no game"),
+        ("a.txt", "Wind 0\nPlayer 0 Deal W0", "game 1: this is no game"),
         ("a.txt", "Wind 0\nPlayer 0 Deal W1", "a seat has taken"),
         ("a.txt", "Wind 0\nPlayer 5 Deal W1", "is no line of a game"),
     ],
@@ -228,6 +229,28 @@ def test_what_cannot_be_read_is_named(name: str, content: str, fault: str, tmp_p
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=fault):
         list(read_records(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [("offender", 7, "offender 7"), ("seed", 2**63, "the seed is"), ("wind", "Up", "not in"), ("moves", ["W0"], "W0")],
+)
+def test_values_that_no_game_has_are_refused(records: list[GameRecord], key: str, value: Any, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        GameRecord.from_json(records[0].to_json() | {key: value})
+
+
+def test_a_line_that_is_no_object_is_named(records: list[GameRecord], tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f"{json.dumps(records[0].to_json())}\n5\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="game 2: 5 is no JSON object"):
+        list(read_records(tmp_path))
+
+
+@pytest.mark.parametrize("line", ["Player 0 Play", "Player 1 Chi J3"])
+def test_a_move_without_its_tile_is_refused(records: list[GameRecord], line: str) -> None:
+    lines = record_text(records[0]).splitlines()
+    with pytest.raises(ValueError, match=r"this is no game|cannot"):
+        parse_text("\n".join([*lines[: 8 if "Chi" in line else 7], line]))
 
 
 def test_an_illegal_move_of_a_record_is_named(records: list[GameRecord]) -> None:
