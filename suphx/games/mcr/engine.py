@@ -166,6 +166,7 @@ def _wait_for(t: Table, phase: int, seat: int) -> None:
     """Let the table wait for ``seat``; which moves are legal is set afterwards."""
     t.phase = phase
     t.actor = seat
+    t.kong_declined = 0
     t.legal[:] = 0
 
 

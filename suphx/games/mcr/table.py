@@ -59,6 +59,7 @@ class Table:
     hand: I8 = field("i1", NUM_SEATS, 34)  # concealed tiles by kind, the drawn one included
     drawn: int = field("i1")  # the kind that ``turn`` has drawn and not discarded yet, or NO_KIND
     after_kong: int = field("i1")  # the drawn tile replaces a kong
+    kong_declined: int = field("i1")  # the actor has chosen to declare none of its kongs and discards; no rule
     claimed: int = field("i1")  # the kind that can be claimed or robbed, or NO_KIND
     answers: I16 = field("i2", NUM_SEATS)  # what each seat does with that tile: a move, or PASS
     num_melds: I8 = field("i1", NUM_SEATS)
