@@ -82,7 +82,7 @@ def start(t: Table, suits: Suits) -> None:
     t.river[:] = NO_KIND
     t.is_taken[:] = t.shown[:] = 0
     t.score[:] = t.win_fan = t.win_circumstances = 0
-    _draw(t, suits, 0, False)
+    draw(t, suits, 0, False)
 
 
 @jit
@@ -106,7 +106,7 @@ def punish(t: Table, seat: int) -> None:
     t.win_kind = NO_KIND
     t.win_fan = 0
     t.offender = seat
-    _wait_for(t, ENDED, seat)
+    wait_for(t, ENDED, seat)
 
 
 @jit
@@ -162,7 +162,7 @@ def _can_win(t: Table, suits: Suits, seat: int, kind: int) -> bool:
 
 
 @jit
-def _wait_for(t: Table, phase: int, seat: int) -> None:
+def wait_for(t: Table, phase: int, seat: int) -> None:
     """Let the table wait for ``seat``; which moves are legal is set afterwards."""
     t.phase = phase
     t.actor = seat
@@ -178,17 +178,17 @@ def _next_tile(t: Table, seat: int) -> int:
 
 
 @jit
-def _draw(t: Table, suits: Suits, seat: int, after_kong: bool) -> None:
+def draw(t: Table, suits: Suits, seat: int, after_kong: bool) -> None:
     """Begin the turn of ``seat`` with a draw, or go on with the tile that replaces a kong."""
     t.claimed = NO_KIND
     t.turn = seat
     if t.wall_left[seat] == 0:
         t.drawn = NO_KIND
-        _wait_for(t, ENDED, seat)
+        wait_for(t, ENDED, seat)
         return
     t.drawn = _next_tile(t, seat)
     t.after_kong = after_kong
-    _wait_for(t, OWN_TURN, seat)
+    wait_for(t, OWN_TURN, seat)
     hand = t.hand[seat]
     t.legal[WIN] = _can_win(t, suits, seat, t.drawn)
     hand[t.drawn] += 1
@@ -225,8 +225,8 @@ def _own_kong(t: Table, suits: Suits, kind: int) -> None:
     seat = t.turn
     if t.hand[seat, kind] == 4:
         t.hand[seat, kind] = 0
-        _add_meld(t, seat, ANKAN_MELD, kind)
-        _draw(t, suits, seat, True)
+        lay_meld(t, seat, ANKAN_MELD, kind)
+        draw(t, suits, seat, True)
         return
     for i in range(t.num_melds[seat]):
         if t.meld_kind[seat, i] == kind and t.meld_type[seat, i] == PON_MELD:
@@ -259,15 +259,15 @@ def _ask_claims(t: Table, suits: Suits, first: int) -> None:
         t.answers[:] = PASS
     for offset in range(first, NUM_SEATS):
         seat = (t.turn + offset) % NUM_SEATS
-        _wait_for(t, ROB if is_added else CLAIM, seat)
-        if _list_claims(t, suits, seat, offset == 1, is_added):
+        wait_for(t, ROB if is_added else CLAIM, seat)
+        if list_claims(t, suits, seat, offset == 1, is_added):
             t.legal[PASS] = 1
             return
     _settle(t, suits, is_added)
 
 
 @jit
-def _list_claims(t: Table, suits: Suits, seat: int, is_next: bool, is_added: bool) -> bool:
+def list_claims(t: Table, suits: Suits, seat: int, is_next: bool, is_added: bool) -> bool:
     """Mark what ``seat`` can do with the claimed tile; return whether it can do anything."""
     hand, kind = t.hand[seat], t.claimed
     can_claim = _can_win(t, suits, seat, kind)
@@ -302,30 +302,36 @@ def _settle(t: Table, suits: Suits, is_added: bool) -> None:
         if answer != PASS and (claimer == NO_SEAT or answer < CHOW or answer == PUNG):
             claimer = seat
     if claimer != NO_SEAT:
-        _claim(t, suits, claimer, t.answers[claimer])
+        claim(t, suits, claimer, t.answers[claimer])
     elif is_added:
-        _draw(t, suits, t.turn, True)
+        draw(t, suits, t.turn, True)
     else:
         t.shown[t.claimed] += 1
-        _draw(t, suits, (t.turn + 1) % NUM_SEATS, False)
+        draw(t, suits, (t.turn + 1) % NUM_SEATS, False)
 
 
 @jit
-def _claim(t: Table, suits: Suits, seat: int, answer: int) -> None:
+def claim(t: Table, suits: Suits, seat: int, answer: int) -> None:
     """Lay down a meld with the last discard; the turn of ``seat`` begins."""
+    if lay_claimed(t, seat, answer) == MINKAN_MELD:
+        draw(t, suits, seat, True)
+        return
+    t.turn, t.claimed = seat, NO_KIND
+    wait_for(t, OWN_TURN, seat)
+    _list_discards(t, t.hand[seat])
+
+
+@jit
+def lay_claimed(t: Table, seat: int, answer: int) -> int:
+    """Lay down the meld that the claim of the last discard, a move, makes; return its type."""
     kind = t.claimed
     t.is_taken[t.turn, t.num_discards[t.turn] - 1] = 1
     meld_type, lowest = claimed_meld(kind, answer)
     t.hand[seat, kind] += 1
     add_meld(t.hand[seat], meld_type, lowest, -1)
     add_meld(t.shown, meld_type, lowest, 1)
-    _add_meld(t, seat, meld_type, lowest)
-    if meld_type == MINKAN_MELD:
-        _draw(t, suits, seat, True)
-        return
-    t.turn, t.claimed = seat, NO_KIND
-    _wait_for(t, OWN_TURN, seat)
-    _list_discards(t, t.hand[seat])
+    lay_meld(t, seat, meld_type, lowest)
+    return meld_type
 
 
 @jit
@@ -337,7 +343,8 @@ def claimed_meld(claimed: int, move: int) -> tuple[int, int]:
 
 
 @jit
-def _add_meld(t: Table, seat: int, meld_type: int, lowest: int) -> None:
+def lay_meld(t: Table, seat: int, meld_type: int, lowest: int) -> None:
+    """Add to the melds of a seat."""
     t.meld_type[seat, t.num_melds[seat]] = meld_type
     t.meld_kind[seat, t.num_melds[seat]] = lowest
     t.num_melds[seat] += 1
@@ -357,4 +364,4 @@ def _win(t: Table, suits: Suits, seat: int, kind: int) -> None:
             payment = BASIC_SCORE + (t.win_fan if is_drawn or other == t.turn else 0)
             t.score[other] -= payment
             t.score[seat] += payment
-    _wait_for(t, ENDED, seat)
+    wait_for(t, ENDED, seat)
