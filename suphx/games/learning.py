@@ -286,6 +286,10 @@ class GameStore(Protocol):
 class RecordedSamples(Protocol):
     """What nets learn from recorded games."""
 
+    suit_choices: Sequence[I64]
+    """By kind: where its choices go if the suits are exchanged, int64 [6, choices], by row of SUIT_ORDERS; empty: the
+    game has no suits that could be."""
+
     def write(self, games: Iterable[Any], folder: Path) -> GameStore:
         """Store games, as ``Game.read_records`` yields them, in ``folder``; ValueError for an illegal move."""
 

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.learning import DecisionKind, GameStore, RecordedSamples, RowLayout
-from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
+from suphx.games.mahjong.planes import SUIT_ORDERS, Samples
+from suphx.games.mahjong.suit_exchange import exchange_suits
 from suphx.games.registry import find_decisions, find_game, find_learning
 from suphx.training.config import SplitConfig
 from suphx.training.dataset import Encode
@@ -104,9 +105,16 @@ def shard_by_game(
     return kyokus[np.isin(game_of_kyoku[kyokus], games[rank::num_shards])]
 
 
-def exchange_suits(samples: Samples, random: np.random.Generator) -> None:
-    """Give every sample one of the six orders of the suits at random, in place."""
-    permute_suits(samples, random.integers(len(SUIT_ORDERS), size=len(samples.labels)))
+@dataclass(frozen=True, slots=True)
+class RandomSuits:
+    """Gives every sample one of the six orders of the suits at random, in place."""
+
+    choices: NDArray[np.int64]
+    """Of the kind, one of ``RecordedSamples.suit_choices``."""
+
+    def __call__(self, samples: Samples, random: np.random.Generator) -> None:
+        """Exchange the suits of ``samples``."""
+        exchange_suits(samples, random.integers(len(SUIT_ORDERS), size=len(samples.labels)), self.choices)
 
 
 def recorded_samples(game: str) -> RecordedSamples:
@@ -140,6 +148,8 @@ class HeadData:
     """The game of every kyoku of the store."""
     max_validation_samples: int
     max_test_samples: int
+    random_suits: RandomSuits | None = None
+    """What exchanges the suits of samples; None: they cannot be."""
 
     @property
     def num_train_games(self) -> int:
@@ -182,6 +192,7 @@ def head_data(
     split = split_by_game(store.game_ids, store.game_of_kyoku, config)
     if num_games:
         split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, num_games))
+    suit_choices = recorded_samples(game).suit_choices
     return HeadData(
         kind=find_decisions(game)[head],
         layout=find_learning(game).layout(encoder, head),
@@ -191,6 +202,7 @@ def head_data(
         game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),
         max_validation_samples=config.max_validation_samples,
         max_test_samples=config.max_test_samples,
+        random_suits=RandomSuits(suit_choices[head]) if suit_choices else None,
     )
 
 

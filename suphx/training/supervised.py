@@ -43,7 +43,7 @@ from suphx.training.classification import (
 from suphx.training.config import StreamConfig, SupervisedConfig
 from suphx.training.dataset import Encode, SampleStream, StreamPosition, first_samples, num_samples
 from suphx.training.feed import Batch, BatchFeed
-from suphx.training.head_data import HeadData, exchange_suits
+from suphx.training.head_data import HeadData
 from suphx.training.optimizer import LossWatch, StepLoss, net_logits, new_optimizer, predict, set_learning_rate
 from suphx.training.trainer import DivergedError, Hooks, Now, Trainer, TrainingProgress
 from suphx.training.training_state import load_training_state, save_training_state
@@ -208,8 +208,8 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         data, config = job.data, job.config
         super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._job, self._group, self._kept_in = job, group, kept_in
-        if config.suit_permutation and data.kind.num_choices not in (0, data.layout.num_columns):
-            raise ValueError(f"suit_permutation is true, but the choices of {data.kind.name} are not kinds of tiles")
+        if config.suit_permutation and data.random_suits is None:
+            raise ValueError(f"suit_permutation is true, but {data.kind.game} has no suits that can be exchanged")
         if config.batch_size % group.size:
             raise ValueError(f"batch_size is {config.batch_size}: use a multiple of the {group.size} workers")
         self.watch.phase("counting samples")
@@ -284,7 +284,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             seed=self.config.seed,
             config=self._job.stream,
             position=self._position,
-            augment=exchange_suits if self.config.suit_permutation else None,
+            augment=self._job.data.random_suits if self.config.suit_permutation else None,
         )
         self._feed = BatchFeed(stream, self._device, _PREFETCHED_BATCHES)
 

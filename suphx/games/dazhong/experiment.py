@@ -20,7 +20,8 @@ import numpy as np
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
-from suphx.games.dazhong.table import ENDED, NUM_SEATS, TABLE, Rules
+from suphx.games.dazhong.records import new_tables
+from suphx.games.dazhong.table import ENDED, NUM_SEATS, Rules
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.scoring import deal_seeds
 from suphx.kernel.jit import jit, map_on_threads
@@ -127,9 +128,9 @@ def play_scripted(agents: Sequence[str], seeds: Sequence[int], rules: Rules, *, 
 
     def play_part(first: int) -> None:
         part = slice(first, first + _HANDS_A_CALL)
-        tables = np.zeros(1, TABLE)
-        tables["declares"], tables["several_winners"] = rules.ting == "declared", rules.winners == "all"
-        _play(tables, load_suits(), load_tools(), numbers, walls[part], wins[part], losers[part], fan[part])
+        _play(
+            new_tables(1, rules), load_suits(), load_tools(), numbers, walls[part], wins[part], losers[part], fan[part]
+        )
 
     map_on_threads(play_part, range(0, walls.size, _HANDS_A_CALL), num_threads)
     return PlayedHands(tuple(agents), walls, wins, losers, fan)

@@ -102,6 +102,13 @@ class HandRecord:
             raise ValueError(f"this is no hand of Dazhong: {error!r} is missing or wrong") from error
 
 
+def new_tables(num_tables: int, rules: Rules) -> Records:
+    """Return empty tables, TABLE (n,), for hands with these rules."""
+    tables: Records = np.zeros(num_tables, TABLE)
+    tables["declares"], tables["several_winners"] = rules.ting == "declared", rules.winners == "all"
+    return tables
+
+
 def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> HandRecord:
     """Return the record of a hand at a table, finished or not."""
     loser = int(table["loser"])
@@ -123,10 +130,9 @@ def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> Hand
 
 def positions(record: HandRecord) -> Records:
     """Return TABLE (moves + 1,): the hand before each move, and after the last one; ValueError for an illegal move."""
-    tables: Records = np.zeros(len(record.moves) + 1, TABLE)
+    tables = new_tables(len(record.moves) + 1, record.rules)
     table, suits, wall = tables[0], load_suits(), np.array(record.wall)
     table["seed"], table["dealer"] = record.seed, record.dealer
-    table["declares"], table["several_winners"] = record.rules.ting == "declared", record.rules.winners == "all"
     table["wall"][np.argsort(wall, kind="stable")] = np.arange(NUM_TILES)
     start(table, suits)
     for number, move in enumerate(record.moves):

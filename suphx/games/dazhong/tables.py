@@ -10,7 +10,7 @@ import numpy as np
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
-from suphx.games.dazhong.records import OUTCOMES, record_of
+from suphx.games.dazhong.records import OUTCOMES, new_tables, record_of
 from suphx.games.dazhong.table import (
     ENDED,
     HAND_TILES,
@@ -18,7 +18,6 @@ from suphx.games.dazhong.table import (
     NUM_SEATS,
     NUM_TILES,
     SEAT_NAMES,
-    TABLE,
     move_text,
 )
 from suphx.games.game import PlayedGame
@@ -43,10 +42,7 @@ class DazhongTables(HandTables):
 
     def new_state(self, num_tables: int) -> Records:
         """Return empty tables with the rules set."""
-        state: Records = np.zeros(num_tables, TABLE)
-        state["declares"] = self.rules.ting == "declared"
-        state["several_winners"] = self.rules.winners == "all"
-        return state
+        return new_tables(num_tables, self.rules)
 
     def deal(self, indices: I64, seeds: I64) -> None:
         """Deal the hands ``seeds`` at tables."""

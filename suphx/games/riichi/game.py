@@ -9,6 +9,7 @@ from typing import Any
 
 from suphx.games.learning import Forward, HiddenPlanes, LearningConfig, LearningOption
 from suphx.games.mahjong.planes import PlaneLayout
+from suphx.games.mahjong.suit_exchange import KINDS, exchanged_choices
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.archive.store import KyokuStore, write_store
@@ -32,6 +33,7 @@ class RiichiSamples:
     write = staticmethod(write_store)
     open = staticmethod(KyokuStore)
     encode = staticmethod(encode_kyokus)
+    suit_choices = tuple(exchanged_choices(KINDS) if kind.num_choices else exchanged_choices() for kind in DECISIONS)
 
 
 class RiichiLearning:

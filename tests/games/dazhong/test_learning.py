@@ -12,13 +12,14 @@ from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.match import MatchSetup, play_match
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.dazhong.features import LAYOUT, encode, move_of_choice
-from suphx.games.dazhong.learning import LEARNING, WIN_WORTH, DazhongLearningTables
+from suphx.games.dazhong.learning import LEARNING, WIN_WORTH
 from suphx.games.dazhong.names import DECISIONS
 from suphx.games.dazhong.records import HandRecord, positions
 from suphx.games.dazhong.table import NUM_KINDS, NUM_SEATS, OWN_TURN, TABLE, WIN, Rules, move_text
 from suphx.games.dazhong.tables import ScriptedAgent
 from suphx.games.game import Agent
 from suphx.games.learning import LearningConfig
+from suphx.games.mahjong.hand_learning import HandLearningTables
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import kind_name
@@ -35,12 +36,12 @@ from tests.games.dazhong.slow_dazhong import SlowHand
 KINDS = {kind_name(kind): kind for kind in range(NUM_KINDS)}
 
 
-def new_tables(num_tables: int, first_seed: int = 3) -> DazhongLearningTables:
+def new_tables(num_tables: int, first_seed: int = 3) -> HandLearningTables:
     config = LearningConfig(num_tables=num_tables, learned=(0, 1))
     return LEARNING.new_learning_tables(config, "dazhong", first_seed=first_seed)
 
 
-def state_of(tables: DazhongLearningTables) -> Records:
+def state_of(tables: HandLearningTables) -> Records:
     return tables.state()["tables"].reshape(-1).view(TABLE)
 
 
