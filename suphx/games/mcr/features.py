@@ -1,0 +1,168 @@
+"""What a seat sees when it decides, as planes, and the tables of choices of the nets (names.py).
+
+Who can win wins, and where one move is legal it is made: nets are not asked (``forced_move``). Nothing that is hidden
+from the seat has any influence, nor has any fan that tells the suits apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.mahjong.planes import count_masks, layout, set_bit, set_counts, set_kinds, set_plane
+from suphx.games.mahjong.shanten import Suits
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
+from suphx.games.mcr.agents import count_unseen
+from suphx.games.mcr.names import CLAIM_KIND, DISCARD_KIND
+from suphx.games.mcr.search import CHOWS, NUM_ADVICES, NUM_SLOTS, OWN, PUNGS, UNSEEN, search
+from suphx.games.mcr.table import (
+    CHOW,
+    CLAIM,
+    DISCARD,
+    KONG,
+    NUM_ACTIONS,
+    NUM_KINDS,
+    NUM_SEATS,
+    OWN_TURN,
+    PASS,
+    PUNG,
+    WIN,
+    Table,
+)
+from suphx.kernel.jit import jit
+from suphx.kernel.record import U8
+
+ENCODER = "gb237"
+PASS_CHOICE, FIRST_CHOW, FIRST_PUNG, FIRST_KONG = 0, 1, 22, 56
+"""Choices of a claim; those of a discard are the kinds."""
+SHOWN_DISCARDS = 37
+
+LAYOUT = layout(
+    ENCODER,
+    1,
+    (
+        ("seat_wind", NUM_SEATS, "full: the own seat, east to north"),
+        ("round_wind", NUM_SEATS, "full: the round wind, east to north"),
+        ("own", 4, "own tiles, melds and concealed kongs included: count planes"),
+        ("hand", 4, "own concealed tiles, which can be discarded, the drawn one included: count planes"),
+        (
+            "melds",
+            (NUM_SEATS, 4),
+            "4 seats, the observer first, x count planes of melds, without the concealed kongs of others",
+        ),
+        ("rivers", (NUM_SEATS, SHOWN_DISCARDS), "4 seats x discards, the oldest first, those that were claimed too"),
+        ("unseen", 4, "tiles that the observer does not see: count planes"),
+        ("advice", (NUM_SLOTS, 3), "26 slots of search.py x the part that makes the fan, kinds to keep, kinds to drop"),
+        ("base", 2, "without any advice: kinds to keep, kinds to drop"),
+    ),
+)
+_AT = LAYOUT.first_planes()
+KEEP_PLANES = (*range(_AT.advice + 1, _AT.base, 3), _AT.base)
+"""After each of them comes its plane of kinds to drop. A net subtracts these, so that 237 planes remain."""
+
+
+@jit
+def kind_of(t: Table) -> int:
+    """Return the kind of the decision that a table waits for, of names.py: first about kongs, then a discard."""
+    if t.phase != OWN_TURN:
+        return CLAIM_KIND
+    return CLAIM_KIND if t.kong_declined == 0 and t.legal[KONG:CHOW].any() else DISCARD_KIND
+
+
+@jit
+def forced_move(t: Table) -> int:
+    """Return the move that needs no net, or -1: a win, or the only legal one."""
+    if t.legal[WIN]:
+        return WIN
+    found = -1
+    for move in range(NUM_ACTIONS):
+        if t.legal[move]:
+            if found >= 0:
+                return -1
+            found = move
+    return found
+
+
+@jit
+def choice_of_move(t: Table, kind: int, move: int) -> int:
+    """Return the choice of a decision of ``kind`` that a legal move is; -1 for a win.
+
+    To discard where kongs are decided is the choice 0.
+    """
+    if move == WIN:
+        return -1
+    if kind == DISCARD_KIND:
+        return move - DISCARD
+    if move == PASS or move < KONG:
+        return PASS_CHOICE
+    if move == PUNG:
+        return FIRST_PUNG + t.claimed
+    if move < CHOW:
+        return FIRST_KONG + move - KONG
+    lowest = move - CHOW
+    return FIRST_CHOW + 7 * (lowest // 9) + lowest % 9
+
+
+@jit
+def move_of_choice(t: Table, kind: int, choice: int) -> int:
+    """Return the move of a legal choice of a decision of ``kind``; -1 to pass in one's own turn: a discard follows."""
+    if kind == DISCARD_KIND:
+        return DISCARD + choice
+    if choice == PASS_CHOICE:
+        return -1 if t.phase == OWN_TURN else PASS
+    if choice >= FIRST_KONG:
+        return KONG + choice - FIRST_KONG
+    if choice >= FIRST_PUNG:
+        return PUNG
+    return CHOW + 9 * ((choice - FIRST_CHOW) // 7) + (choice - FIRST_CHOW) % 7
+
+
+@jit
+def fill_mask(t: Table, kind: int, mask: U8) -> None:
+    """Mark the legal choices of a decision of ``kind`` in zeros, uint8 [34 or 90]."""
+    for move in range(NUM_ACTIONS):
+        if t.legal[move] and move != WIN and (kind == CLAIM_KIND or move < KONG):
+            mask[choice_of_move(t, kind, move)] = 1
+
+
+@jit
+def encode(t: Table, suits: Suits, row: U8) -> None:
+    """Fill the zeros of ``row``, uint8 [LAYOUT.observation_bytes], with what ``t.actor`` sees."""
+    seat = int(t.actor)
+    counts = np.zeros((4, NUM_KINDS), np.int8)
+    own, tiles = counts[OWN], np.zeros(NUM_KINDS, np.int8)
+    own[:] = t.hand[seat]
+    tiles[:] = own
+    for i in range(t.num_melds[seat]):
+        meld_type, lowest = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i])
+        add_meld(tiles, meld_type, lowest, 1)
+        counts[CHOWS if meld_type == CHI_MELD else PUNGS, lowest] += 1
+    count_unseen(t, seat, counts[UNSEEN])
+    if t.phase == CLAIM:
+        counts[UNSEEN, t.claimed] -= 1
+    set_plane(row, _AT.seat_wind + seat)
+    set_plane(row, _AT.round_wind + int(t.round_wind))
+    set_counts(row, _AT.own, count_masks(tiles))
+    set_counts(row, _AT.hand, count_masks(own))
+    set_counts(row, _AT.unseen, count_masks(counts[UNSEEN]))
+    for distance in range(NUM_SEATS):
+        _fill_seat(t, (seat + distance) % NUM_SEATS, distance, row)
+    advice = np.zeros((NUM_ADVICES, 3), np.int64)
+    search(suits, counts, advice)
+    for slot in range(NUM_SLOTS):
+        for i in range(3):
+            if advice[slot, i] != 0:
+                set_kinds(row, _AT.advice + 3 * slot + i, int(advice[slot, i]))
+    for i in range(1, 3):
+        set_kinds(row, _AT.base + i - 1, int(advice[NUM_SLOTS, i]))
+
+
+@jit
+def _fill_seat(t: Table, other: int, distance: int, row: U8) -> None:
+    """Fill what all know of a seat: its melds and its discards, a plane each."""
+    melds = np.zeros(NUM_KINDS, np.int8)
+    for i in range(t.num_melds[other]):
+        if distance == 0 or t.meld_type[other, i] != ANKAN_MELD:
+            add_meld(melds, int(t.meld_type[other, i]), int(t.meld_kind[other, i]), 1)
+    set_counts(row, _AT.melds + 4 * distance, count_masks(melds))
+    for i in range(t.num_discards[other]):
+        set_bit(row, _AT.rivers + SHOWN_DISCARDS * distance + i, int(t.river[other, i]))
