@@ -35,6 +35,7 @@ from suphx.games.mcr.table import (
     KONG,
     NO_KIND,
     NO_SEAT,
+    NUM_KINDS,
     NUM_SEATS,
     OWN_TURN,
     PASS,
@@ -270,25 +271,31 @@ def _recorded_replies(record: GameRecord, end: Any, referee: Referee) -> Iterato
         yield replies
 
 
-def _own_reply(table: Any, move: int) -> str:
+def turn_reply(move: int, held: int) -> str:
+    """Return a move after a draw as a reply; ``held``: how many tiles of the kind are in the hand."""
     if move == WIN:
         return "HU"
-    if move < KONG:
-        return f"PLAY {KIND_NAMES[move]}"
-    kind = move - KONG
-    return f"{'GANG' if table['hand'][table['turn'], kind] == 4 else 'BUGANG'} {KIND_NAMES[kind]}"
+    word = "PLAY" if move < KONG else "GANG" if held == 4 else "BUGANG"
+    return f"{word} {KIND_NAMES[move % NUM_KINDS]}"
+
+
+def claim_reply(move: int, discard: int) -> str:
+    """Return a claim as a reply; ``discard``: the kind that follows a chow or pung."""
+    if CHOW <= move <= PUNG:
+        name = KIND_NAMES[discard]
+        return f"PENG {name}" if move == PUNG else f"CHI {KIND_NAMES[move - CHOW + 1]} {name}"
+    return "HU" if move == WIN else "PASS" if move == PASS else "GANG"
+
+
+def _own_reply(table: Any, move: int) -> str:
+    return turn_reply(move, 0 if move == WIN else int(table["hand"][table["turn"], move % NUM_KINDS]))
 
 
 def _claim_reply(table: Any, seat: int, move: int, discard: int | None) -> str:
     """Return a claim as a reply; ``discard``: what follows a chow or pung, None if nobody knows."""
-    if move in (PASS, WIN):
-        return "HU" if move == WIN else "PASS"
-    if KONG <= move < CHOW:
-        return "GANG"
-    if discard is None:
+    if CHOW <= move <= PUNG and discard is None:
         discard = int(np.flatnonzero(_hand_after(table["hand"][seat], int(table["claimed"]), move))[0])
-    name = KIND_NAMES[discard]
-    return f"PENG {name}" if move == PUNG else f"CHI {KIND_NAMES[move - CHOW + 1]} {name}"
+    return claim_reply(move, NO_KIND if discard is None else discard)
 
 
 def parse_log(values: Mapping[str, Any]) -> GameRecord:

@@ -1,0 +1,377 @@
+"""Functions and kernels as one file of plain Python that needs neither this project nor numba, and runs from 3.6 on.
+
+For places where nothing can be installed, such as arenas of submitted programs. ``carry`` follows the names that the
+functions use. Functions and classes are copied without annotations, docstrings and decorators; constants as their
+values, so what computes them is not needed there. Modules of Python, and numpy outside of kernels, are imported.
+
+In kernels, arrays of numpy become lists (``Ints``) of Python's own numbers, which are several times as fast one by one,
+and records become objects (``Fields``). So a kernel is carried if it uses arrays by single elements, fills or copies
+them whole, and does not rely on numbers that overflow.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from array import array
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from suphx.kernel.record import Records
+
+_PACKAGE = __name__.partition(".")[0]
+_INTEGERS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+
+
+class Fields:
+    """A record: its fields are attributes, also by name."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__dict__[name]
+
+    def copy(self) -> Fields:
+        """Return a copy with arrays of its own."""
+        return Fields(**{name: copied(value) for name, value in self.__dict__.items()})
+
+
+class Ints(list):  # type: ignore[type-arg]
+    """An array as kernels use it; rows of several dimensions are such arrays too."""
+
+    def copy(self) -> Ints:
+        """Return a copy with rows of its own."""
+        return Ints(copied(value) for value in self)
+
+    def min(self) -> Any:
+        """Return the lowest element."""
+        return min(self)
+
+    def max(self) -> Any:
+        """Return the highest element."""
+        return max(self)
+
+    def sum(self) -> Any:
+        """Return the sum of the elements."""
+        return sum(self)
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of an array, or a number."""
+    return value.copy() if isinstance(value, (Ints, Fields)) else value
+
+
+def full(shape: Any, value: Any) -> Any:
+    """Return an array of a shape, a number or a tuple, with equal elements."""
+    length, *inner = shape if isinstance(shape, tuple) else (shape,)
+    return Ints(full(tuple(inner), value) for _ in range(length)) if inner else Ints([value] * length)
+
+
+def zeros(shape: Any) -> Any:
+    """Return an array of zeros."""
+    return full(shape, 0)
+
+
+def new_record(fields: Iterable[tuple[str, tuple[int, ...]]]) -> Fields:
+    """Return a record of zeros; ``fields``: name and shape."""
+    return Fields(**{name: zeros(shape) if shape else 0 for name, shape in fields})
+
+
+def new_records(number: int, fields: Iterable[tuple[str, tuple[int, ...]]]) -> Ints:
+    """Return records of zeros."""
+    return Ints(new_record(fields) for _ in range(number))
+
+
+def fill(values: Any, part: slice, new: Any) -> None:
+    """Set a part of an array to the elements of another, or all of its elements to a number."""
+    for number, place in enumerate(range(*part.indices(len(values)))):
+        own = new[number] if isinstance(new, list) else new
+        if isinstance(values[place], Ints):
+            fill(values[place], slice(None), own)
+        else:
+            values[place] = own
+
+
+def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]]) -> Fields:
+    """Return the record that ``pack_record`` packed; ``fields``: name, type code of Python's arrays, shape."""
+    values, start = {}, 0
+    for name, code, shape in fields:
+        numbers, size = array(code), 1
+        for length in shape:
+            size *= length
+        numbers.frombytes(data[start : start + size * numbers.itemsize])
+        start += size * numbers.itemsize
+        if len(shape) == 1:
+            values[name] = numbers  # long ones stay as small as they are
+        else:
+            values[name] = _nested(numbers.tolist(), shape)
+    return Fields(**values)
+
+
+def _nested(numbers: list[Any], shape: tuple[int, ...]) -> Any:
+    if len(shape) == 1:
+        return Ints(numbers)
+    length = len(numbers) // shape[0]
+    return Ints(_nested(numbers[length * i : length * (i + 1)], shape[1:]) for i in range(shape[0]))
+
+
+def pack_record(record: Records) -> bytes:
+    """Return the numbers of a record, such as tables that are slow to compute."""
+    assert record.dtype.names is not None
+    return b"".join(np.ascontiguousarray(record[name]).tobytes() for name in record.dtype.names)
+
+
+def field_types(dtype: np.dtype[np.void]) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
+    """Return what ``unpack_record`` needs of a record's type."""
+    return tuple((name, part.base.char, part.shape) for name, part in _parts(dtype))
+
+
+def field_shapes(dtype: np.dtype[np.void]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return what ``new_record`` needs of a record's type."""
+    return tuple((name, part.shape) for name, part in _parts(dtype))
+
+
+def _parts(dtype: np.dtype[np.void]) -> list[tuple[str, np.dtype[Any]]]:
+    assert dtype.fields is not None
+    return [(name, dtype.fields[name][0]) for name in dtype.names or ()]
+
+
+def carry(main: Any, constants: Mapping[str, Any] | None = None) -> str:
+    """Return a file that runs the function ``main``, without arguments, when it is started.
+
+    ``constants``: values by the names of globals that have others there. ValueError for a value that has no source.
+    """
+    carrier = _Carrier(constants or {})
+    name = carrier.name_of(main, main.__name__)
+    return carrier.text() + f'\n\nif __name__ == "__main__":\n    {name}()\n'
+
+
+class _Carrier:
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+        self._names: dict[int, str] = {}
+        self._values: dict[str, Any] = {}
+        self._imports: set[str] = set()
+        self._constants: list[str] = []
+        self._definitions: list[str] = []
+
+    def text(self) -> str:
+        """Return all that was carried."""
+        definitions = [f"\n\n{each}" for each in self._definitions]
+        return "\n".join([*sorted(self._imports), *definitions, "\n", *self._constants]) + "\n"
+
+    def name_of(self, value: Any, wanted: str) -> str:
+        """Return the name that a global value has in the file, and carry it if it is not there yet."""
+        value = self._given.get(wanted, value)
+        if isinstance(value, ModuleType):
+            real = value.__name__
+            self._imports.add(f"import {real}" + (f" as {wanted}" if real != wanted else ""))
+            return wanted
+        source = getattr(value, "py_func", value)
+        is_defined = inspect.isfunction(source) or inspect.isclass(source)
+        if is_defined and source.__module__.partition(".")[0] != _PACKAGE:
+            self._imports.add(f"from {source.__module__} import {source.__name__}")
+            return str(source.__name__)
+        if is_defined and id(source) in self._names:
+            return self._names[id(source)]
+        name = source.__name__ if is_defined else wanted
+        while name in self._values and not (not is_defined and _is_same(self._values[name], value)):
+            name += "_"
+        if name in self._values:
+            return name
+        self._values[name] = value
+        if is_defined:
+            self._names[id(source)] = name
+            self._definitions.append(self._source_of(source, name))
+        else:
+            self._constants.append(f"{name} = {self._literal(value, name)}")
+        return name
+
+    def _source_of(self, value: Any, name: str) -> str:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(value))).body
+        assert isinstance(tree, (ast.FunctionDef, ast.ClassDef))
+        is_kernel = any(isinstance(each, ast.Name) and each.id == "jit" for each in tree.decorator_list)
+        known = vars(inspect.getmodule(value))
+        own = Names(known, self, is_kernel=is_kernel, bound=bound_names(tree)).visit(Bare().visit(tree))
+        own.name = name
+        return ast.unparse(ast.fix_missing_locations(own))
+
+    def _literal(self, value: Any, name: str) -> str:
+        if isinstance(value, np.dtype) and value.names is not None:
+            return repr(field_shapes(value))
+        if isinstance(value, np.ndarray):
+            return self._array(value.tolist())
+        if isinstance(value, np.generic):
+            return repr(value.item())
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            fields = ", ".join(f"{key}={self._literal(each, name)}" for key, each in value._asdict().items())
+            return f"{self.name_of(Fields, 'Fields')}({fields})"
+        if ast.unparse(ast.parse(repr(value), mode="eval")) and _is_plain(value):
+            return repr(value)
+        raise ValueError(f"{name} is {value!r}: plain Python has no such constant")
+
+    def _array(self, values: Any) -> str:
+        if not isinstance(values, list):
+            return repr(values)
+        return f"{self.name_of(Ints, 'Ints')}([{', '.join(map(self._array, values))}])"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_plain(each) for key, each in value.items())
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str, bytes))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return one is other
+    return type(one) is type(other) and bool(one == other)
+
+
+def bound_names(tree: ast.AST) -> set[str]:
+    """Return the names that a function or a class binds itself, those of its inner functions among them."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef):
+            found |= {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+    return found
+
+
+class Bare(ast.NodeTransformer):
+    """Removes annotations, docstrings and decorators other than those of properties and methods of classes."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Leave the arguments and the body."""
+        self._bare_body(node)
+        node.returns = None
+        node.decorator_list = [each for each in node.decorator_list if isinstance(each, ast.Name) and each.id != "jit"]
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Leave the bases and the body."""
+        self._bare_body(node)
+        node.decorator_list = []
+        return self.generic_visit(node)
+
+    def _bare_body(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        is_text = [isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in node.body]
+        node.body = [each for each, drop in zip(node.body, is_text, strict=True) if not drop] or [ast.Pass()]
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """Leave the name."""
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """Leave the value, if there is one."""
+        if node.value is None:
+            return None
+        return self.generic_visit(ast.Assign([node.target], node.value))
+
+
+class Names(ast.NodeTransformer):
+    """Replaces global names by those in the file, and in kernels what is done with arrays."""
+
+    def __init__(self, known: Mapping[str, Any], carrier: _Carrier, *, is_kernel: bool, bound: set[str]) -> None:
+        self._known, self._carrier, self._is_kernel, self._bound = known, carrier, is_kernel, bound
+
+    def _value(self, node: ast.AST) -> Any:
+        """Return the value of a global name or of a name of a global module; None for others."""
+        if isinstance(node, ast.Name) and node.id not in self._bound:
+            return self._known.get(node.id)
+        if isinstance(node, ast.Attribute) and isinstance(inner := self._value(node.value), ModuleType):
+            return getattr(inner, node.attr, None)
+        return None
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Name what a global name stands for."""
+        if not isinstance(node.ctx, ast.Load) or node.id in self._bound:
+            return node
+        if node.id in self._known:
+            return ast.Name(self._carrier.name_of(self._known[node.id], node.id), ast.Load())
+        if not hasattr(builtins, node.id):
+            raise ValueError(f"the name {node.id} is not known")
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Name what a module of this project has."""
+        module = self._value(node.value)
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] == _PACKAGE:
+            return ast.Name(self._carrier.name_of(getattr(module, node.attr), node.attr), ast.Load())
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Make arrays and integers of numpy those of plain Python, in kernels."""
+        if not (self._is_kernel and isinstance(node.func, ast.Attribute) and self._value(node.func.value) is np):
+            return self.generic_visit(node)
+        name, given = node.func.attr, node.args
+        if name in _INTEGERS:
+            kept = "float" if name.startswith("float") else "int"
+            return ast.Call(ast.Name(kept, ast.Load()), [self.visit(each) for each in given], [])
+        dtype = self._value(given[-1]) if len(given) > 1 else None
+        if name in ("zeros", "empty") and isinstance(dtype, np.dtype) and dtype.names is not None:
+            return self._call(new_records, *given)
+        if name in ("zeros", "empty"):
+            return self._call(zeros, given[0])
+        if name == "full":
+            return self._call(full, *given[:2])
+        raise ValueError(f"np.{name} in a kernel has no counterpart in plain Python")
+
+    def _call(self, function: Any, *given: ast.expr) -> ast.AST:
+        name = self._carrier.name_of(function, function.__name__)
+        return ast.Call(ast.Name(name, ast.Load()), [self.visit(each) for each in given], [])
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Make one step of each index, in kernels."""
+        self.generic_visit(node)
+        if not self._is_kernel or not isinstance(node.slice, ast.Tuple):
+            return node
+        *outer, last = node.slice.elts
+        whole: ast.expr = node.value
+        for index in outer:
+            whole = ast.Subscript(whole, index, ast.Load())
+        return ast.Subscript(whole, last, node.ctx)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Fill parts of arrays, in kernels."""
+        self.generic_visit(node)
+        parts = [each for each in node.targets if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Slice)]
+        if not self._is_kernel or not parts:
+            return node
+        lines: list[ast.stmt] = []
+        value = node.value
+        if len(node.targets) > 1:
+            lines.append(ast.Assign([ast.Name("value_", ast.Store())], value))
+            value = ast.Name("value_", ast.Load())
+        function = ast.Name(self._carrier.name_of(fill, "fill"), ast.Load())
+        for target in node.targets:
+            if target not in parts:
+                lines.append(ast.Assign([target], value))
+                continue
+            assert isinstance(target, ast.Subscript)
+            assert isinstance(target.slice, ast.Slice)
+            ends = [end or ast.Constant(None) for end in (target.slice.lower, target.slice.upper)]
+            part = ast.Call(ast.Name("slice", ast.Load()), ends, [])
+            lines.append(ast.Expr(ast.Call(function, [_read(target.value), part, value], [])))
+        return lines
+
+
+def _read(node: ast.expr) -> ast.expr:
+    """Return an expression as one that is read."""
+    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        node.ctx = ast.Load()
+    return node
