@@ -72,6 +72,10 @@ class CandidateNetConfig(Checked):
 
 Normalization = Literal["batch", "none"]
 
+Grid = Literal["34x1", "4x9"]
+
+ChoiceHead = Literal["columns", "connected"]
+
 Size = Literal["tiny", "small", "medium", "paper"]
 
 MAX_WEIGHTS = 1_000_000_000
@@ -97,11 +101,17 @@ class NetConfig:
     num_blocks: Annotated[int, Range(0, 1024)] = 0
     """Residual blocks of the trunk."""
     head_channels: Annotated[int, Range(0, 4096)] = 0
-    """Channels of the last 3x1 convolution of the riichi, chow, pong and kong nets."""
+    """Channels of the last convolution before fully connected layers (riichi: the riichi, chow, pong and kong nets)."""
     head_hidden_1: Annotated[int, Range(0, 16_384)] = 0
-    """Width of the first fully connected layer of those nets."""
+    """Width of the first fully connected layer."""
     head_hidden_2: Annotated[int, Range(0, 16_384)] = 0
-    """Width of the second fully connected layer of those nets."""
+    """Width of the second fully connected layer."""
+    grid: Grid = "34x1"
+    """34x1: 3x1 convolutions along a line of the kinds of tiles; 4x9: 3x3 convolutions on a row for each suit and one
+    for the honours with two empty cells, and a 1x1 convolution before the fully connected layers."""
+    choice_head: ChoiceHead = "columns"
+    """Of nets that choose a kind of tile. columns: a 1x1 convolution gives each kind its logit; connected: fully
+    connected layers, as in the other nets."""
     normalization: Normalization = "batch"
     """batch: BatchNorm after every convolution (folded away for inference); none: biases instead. Critics never have
     BatchNorm and ignore this."""
@@ -113,7 +123,8 @@ class NetConfig:
     def __post_init__(self) -> None:
         check_ranges(self)
         channels, num_blocks, head_channels, hidden_1, hidden_2 = self._widths()
-        num_weights = 6 * num_blocks * channels**2 + hidden_1 * (34 * head_channels + hidden_2)
+        num_taps = 9 if self.grid == "4x9" else 3
+        num_weights = 2 * num_taps * num_blocks * channels**2 + hidden_1 * (34 * head_channels + hidden_2)
         if num_weights > MAX_WEIGHTS:
             raise ValueError(
                 f"the net has about {num_weights / 1e6:,.0f} million weights with channels {channels:,}, num_blocks "

@@ -7,6 +7,9 @@ less the others.
 
 Weights are turned round to [planes, 3 * out]: the three taps of a plane stand in the order of the columns that a set
 bit reaches (left neighbour, itself, right neighbour), so that a bit is one addition of 3 * out neighbouring numbers.
+
+On a grid of 4x9 (a row for each suit, one for the honours and two empty cells) a column is three times as wide: what
+its bits add to the row above, to their own and to the row below. These are added up at the end.
 """
 
 from __future__ import annotations
@@ -128,16 +131,23 @@ def _bits_of_bytes() -> Tensor:
 T = TypeVar("T")
 
 
+GRID = (4, 9)
+"""Rows and columns of the grid: the cell number ``kind``, row by row, is that of the kind."""
+_NUM_ROWS, _NUM_RANKS = GRID
+NUM_CELLS = _NUM_ROWS * _NUM_RANKS
+"""Kinds and empty cells."""
 _FULL = NUM_COLUMNS + 2  # padded columns: one on either side, so that an addition needs no border check
+_GRID_FULL = _FULL + _FULL // _NUM_RANKS  # on the grid there is one between two rows, too
 _ROWS_AT_ONCE = 128
 _MOST_ADDITIONS = NUM_COLUMNS // 2 + 1  # for a plane
 
 
 def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
-    """Return the 3x1 convolution of packed planes as float32 columns [n, 34, out], contiguous; differentiable.
+    """Return the convolution of packed planes as float32 columns [n, 34, out], contiguous; differentiable.
 
-    ``rows``: uint8 [n, observation_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type. Runs on as
-    many threads as torch does. Raises ValueError for rows of another dtype or shape.
+    ``rows``: uint8 [n, observation_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type, or
+    [out, planes, 3, 3] for the grid, with a result of [n, 36, out]. Runs on as many threads as torch does. Raises
+    ValueError for rows of another dtype or shape.
     """
     check_observations(rows, weight.shape[1], observation_bytes(weight.shape[1]))
     learns = torch.is_grad_enabled() and weight.requires_grad
@@ -152,41 +162,45 @@ class TurnedWeights:
     """
 
     def __init__(self, weight: Tensor) -> None:
-        """Copy ``weight`` [out, planes, 3], of any float type."""
+        """Copy ``weight``, as of ``convolve_packed``."""
         padded = _padded(weight.detach())
-        self._num_out, self._num_padded, self.num_planes = len(weight), len(padded), padded.shape[1]
+        self._num_out, self._shape, self.num_planes = len(weight), padded.shape, padded.shape[1]
         self._weights = _turned(padded)
 
     def convolve(self, rows: Tensor) -> Tensor:
-        """Return float32 [n, 34, out] of uint8 [n, observation_bytes(planes)]; ValueError for others."""
+        """Return float32 [n, 34 or 36, out] of uint8 [n, observation_bytes(planes)]; ValueError for others."""
         check_observations(rows, self.num_planes, observation_bytes(self.num_planes))
-        columns, _ = _convolve(rows, self._weights, self.num_planes, self._num_padded, keeps=False)
+        columns, _ = _convolve(rows, self._weights, self._shape, keeps=False)
         return columns[:, :, : self._num_out]
 
 
 def _padded(weight: Tensor) -> Tensor:
     """Return float32 weights with channels of zeros up to a multiple of ``BLOCK``."""
     num_missing = -len(weight) % BLOCK
-    return functional.pad(weight.float(), (0, 0, 0, 0, 0, num_missing)) if num_missing else weight.float()
+    sides = (0, 0) * (weight.ndim - 1) + (0, num_missing)
+    return functional.pad(weight.float(), sides) if num_missing else weight.float()
 
 
-def _convolve(
-    rows: Tensor, weights: F32, num_planes: int, num_out: int, *, keeps: bool
-) -> tuple[Tensor, list[list[_Additions]]]:
-    """Return columns [n, 34, out] and, with ``keeps``, the additions of each thread's share of the rows."""
-    columns = torch.empty(len(rows), NUM_COLUMNS * num_out)
+def _convolve(rows: Tensor, weights: F32, shape: torch.Size, *, keeps: bool) -> tuple[Tensor, list[list[_Additions]]]:
+    """Return columns [n, 34 or 36, out] and, with ``keeps``, the additions of each thread's share of the rows.
+
+    ``weights``: those of ``shape``, turned.
+    """
+    num_out, num_planes, is_grid = shape[0], shape[1], len(shape) == 4
+    num_columns = NUM_CELLS if is_grid else NUM_COLUMNS
+    columns = torch.empty(len(rows), num_columns * num_out)
     packed, result = rows.contiguous().numpy(), columns.numpy()
 
     def add(part: slice) -> list[_Additions]:
-        sums, listed = _scratch(num_out), []
+        sums, listed = _scratch(num_out, is_grid), []
         for additions in _list_part(packed, part, num_planes):
-            _add_weights(additions.entries, additions.ends, weights, sums, result[additions.rows])
+            _add_weights(additions.entries, additions.ends, weights, sums, result[additions.rows], is_grid)
             if keeps:
                 listed.append(additions.copied())
         return listed
 
     parts = _in_threads(add, len(rows))
-    return columns.view(-1, NUM_COLUMNS, num_out), parts
+    return columns.view(-1, num_columns, num_out), parts
 
 
 class _PackedConvolution(Function):
@@ -194,33 +208,40 @@ class _PackedConvolution(Function):
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, weight: Tensor, learns: bool) -> Tensor:
-        num_out, ctx.num_planes, _ = weight.shape
-        columns, ctx.parts = _convolve(rows, _turned(weight), ctx.num_planes, num_out, keeps=learns)
+        ctx.shape = weight.shape
+        columns, ctx.parts = _convolve(rows, _turned(weight), weight.shape, keeps=learns)
         return columns
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, None]:
-        num_out = gradient.shape[2]
+        num_out, num_planes, *taps = ctx.shape
+        is_grid = len(taps) == 2
         columns = gradient.float().contiguous().flatten(1).numpy()
 
         def add(part: list[_Additions]) -> Tensor:
-            turned = torch.zeros(2, ctx.num_planes, 3, num_out)
-            sums, gradients = _scratch(num_out), turned.view(-1).numpy()
+            turned = torch.zeros(2, num_planes, *taps, num_out)
+            sums, gradients = _scratch(num_out, is_grid), turned.view(-1).numpy()
             for additions in part:
-                _add_gradients(additions.entries, additions.ends, columns[additions.rows], sums, gradients)
+                _add_gradients(additions.entries, additions.ends, columns[additions.rows], sums, gradients, is_grid)
             return turned[0] - turned[1]
 
         parts = map_on_threads(add, ctx.parts, torch.get_num_threads())
         turned = sum(parts[1:], parts[0])
+        if is_grid:
+            return None, turned.flip(1, 2).permute(3, 0, 2, 1).contiguous(), None
         return None, turned.flip(1).permute(2, 0, 1).contiguous(), None
 
 
 def _turned(weight: Tensor) -> F32:
-    """Return the weights [out, planes, 3] turned round, and after them the same negated: [2 * planes * 3 * out]."""
-    num_out, num_planes, _ = weight.shape
-    both = torch.empty(2, num_planes, 3, num_out).numpy()
-    both[0] = weight.numpy().reshape(num_out, -1).T.copy().reshape(num_planes, 3, num_out)[:, ::-1]
+    """Return the weights turned round, and after them the same negated: [2 * planes * 3 * out], of a grid 3 times that.
+
+    Those of the grid are [planes, column, row, out], by the column and row that they reach.
+    """
+    num_out, num_planes, *taps = weight.shape
+    both = torch.empty(2, num_planes, *taps, num_out).numpy()
+    turned = weight.numpy().reshape(num_out, -1).T.copy().reshape(num_planes, *taps, num_out)
+    both[0] = turned[:, ::-1] if len(taps) == 1 else turned[:, ::-1, ::-1].swapaxes(1, 2)
     np.negative(both[0], out=both[1])
     return both.reshape(-1)
 
@@ -260,9 +281,10 @@ def _in_threads(call: Callable[[slice], T], num_rows: int) -> list[T]:
     return map_on_threads(call, parts, num_threads)
 
 
-def _scratch(num_out: int) -> F32:
+def _scratch(num_out: int, is_grid: bool) -> F32:
     """Return room for the padded columns of one row, and for the three taps of what is added to all of them."""
-    memory: F32 = torch.empty((_FULL + 3) * num_out).numpy()  # unlike numpy's, it starts at a cache line
+    num_floats = (_GRID_FULL + 3) * 3 * num_out if is_grid else (_FULL + 3) * num_out
+    memory: F32 = torch.empty(num_floats).numpy()  # unlike numpy's, it starts at a cache line
     return memory
 
 
@@ -302,21 +324,37 @@ def _first_kind(kinds: int) -> int:
 
 
 @jit
-def _add_weights(entries: I32, ends: I64, weights: F32, sums: F32, columns: F32) -> None:
-    """Fill ``columns`` [n, 34 * out] with the sums of ``weights`` [2 * planes * 3 * out] over the additions.
+def _add_weights(entries: I32, ends: I64, weights: F32, sums: F32, columns: F32, is_grid: bool) -> None:
+    """Fill ``columns`` [n, 34 or 36 * out] with the sums of the turned ``weights`` over the additions.
 
     ``sums``: scratch.
     """
-    num_out = columns.shape[1] // NUM_COLUMNS
+    width = _width(sums, is_grid)
     n = 0
     for i in range(len(ends)):
         sums[:] = 0
         while n < ends[i]:
-            at, own = (entries[n] & 63) * num_out, (entries[n] >> 6) * 3 * num_out
-            for k in range(0, 3 * num_out, 3 * BLOCK):
+            at, own = _padded_column(entries[n], is_grid) * width, (entries[n] >> 6) * 3 * width
+            for k in range(0, 3 * width, 3 * BLOCK):
                 add_three_blocks(sums, at + k, weights, own + k)
             n += 1
-        _sum_up(sums, columns[i])
+        if is_grid:
+            _add_up_grid(sums, columns[i], False)
+        else:
+            _sum_up(sums, columns[i])
+
+
+@jit
+def _width(sums: F32, is_grid: bool) -> int:
+    """Return the floats of a padded column."""
+    return len(sums) // (_GRID_FULL + 3 if is_grid else _FULL + 3)
+
+
+@jit
+def _padded_column(entry: int, is_grid: bool) -> int:
+    """Return the first of the three padded columns that an addition reaches."""
+    column = entry & 63
+    return column + column // _NUM_RANKS if is_grid else column
 
 
 @jit
@@ -337,15 +375,21 @@ def _sum_up(sums: F32, columns: F32) -> None:
 
 
 @jit
-def _add_gradients(entries: I32, ends: I64, columns: F32, sums: F32, gradients: F32) -> None:
-    """Add to ``gradients`` [2 * planes * 3 * out] what reaches them of ``columns`` [n, 34 * out]; ``sums``: scratch."""
-    num_out = columns.shape[1] // NUM_COLUMNS
+def _add_gradients(entries: I32, ends: I64, columns: F32, sums: F32, gradients: F32, is_grid: bool) -> None:
+    """Add to ``gradients``, those of turned weights, what reaches them of ``columns`` [n, 34 or 36 * out].
+
+    ``sums``: scratch.
+    """
+    width = _width(sums, is_grid)
     n = 0
     for i in range(len(ends)):
-        _pad(columns[i], sums)
+        if is_grid:
+            _add_up_grid(sums, columns[i], True)
+        else:
+            _pad(columns[i], sums)
         while n < ends[i]:
-            at, own = (entries[n] & 63) * num_out, (entries[n] >> 6) * 3 * num_out
-            for k in range(0, 3 * num_out, 3 * BLOCK):
+            at, own = _padded_column(entries[n], is_grid) * width, (entries[n] >> 6) * 3 * width
+            for k in range(0, 3 * width, 3 * BLOCK):
                 add_three_blocks(gradients, own + k, sums, at + k)
             n += 1
 
@@ -368,3 +412,34 @@ def _pad(columns: F32, sums: F32) -> None:
     for k in range(num_out):
         sums[full + k] = sums[full + num_out + k] - columns[last + k]
         sums[full + 2 * num_out + k] = sums[full + num_out + k] - columns[k]
+
+
+@jit
+def _add_up_grid(sums: F32, cells: F32, is_gradient: bool) -> None:
+    """Fill ``cells`` [36 * out] with what reaches each from its own row and those beside it, and from full planes.
+
+    With ``is_gradient``, fill ``sums`` with what the cells give back to it.
+    """
+    num_out = len(cells) // NUM_CELLS
+    filled = sums if is_gradient else cells
+    filled[:] = 0
+    for cell in range(NUM_CELLS):
+        for part in range(3):
+            row, rank = cell // _NUM_RANKS + 1 - part, cell % _NUM_RANKS
+            if 0 <= row < _NUM_ROWS:
+                column = row * (_NUM_RANKS + 1) + 1 + rank
+                _add_cell(sums, 3 * column + part, cells, cell, num_out, is_gradient)
+                for tap in range(3):
+                    source = rank + 1 - tap
+                    if 0 <= source < _NUM_RANKS and row * _NUM_RANKS + source < NUM_COLUMNS:
+                        _add_cell(sums, 3 * (_GRID_FULL + tap) + part, cells, cell, num_out, is_gradient)
+
+
+@jit
+def _add_cell(sums: F32, at: int, cells: F32, cell: int, num_out: int, is_gradient: bool) -> None:
+    """Add ``num_out`` floats, those number ``at`` of ``sums``, to the cell; with ``is_gradient`` to them."""
+    for k in range(0, num_out, BLOCK):
+        if is_gradient:
+            add_block(sums, at * num_out + k, cells, cell * num_out + k)
+        else:
+            add_block(cells, cell * num_out + k, sums, at * num_out + k)

@@ -2,8 +2,9 @@
 
 The residual trunk of Figures 4 and 5 is a 3x1 convolution, then blocks of two 3x1 convolutions and a skip. A plane of
 mahjong is 34x1, so a 3x1 convolution has three taps along the columns. The layout of a game says how many columns its
-planes have; those of 34 have the fast first layer of packed.py. The paper is silent on normalisation and activation:
-here BatchNorm (or none) and ReLU.
+planes have; those of 34 have the fast first layer of packed.py, and may also be seen as a grid of 4x9: the suits and
+the honours one above another, with 3x3 convolutions. The paper is silent on normalisation and activation: here
+BatchNorm (or none) and ReLU.
 """
 
 from __future__ import annotations
@@ -21,35 +22,46 @@ from suphx.games.learning import DecisionKind
 from suphx.games.mahjong.planes import NUM_COLUMNS
 from suphx.games.registry import find_learning
 from suphx.kernel.record import U8
-from suphx.models.net_config import NetConfig, Normalization
-from suphx.models.packed import convolve_packed, row_bytes, unpack_observations
+from suphx.models.net_config import Grid, NetConfig, Normalization
+from suphx.models.packed import GRID, NUM_CELLS, convolve_packed, row_bytes, unpack_observations
 
 _ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multiple; 838 and 958 planes are none
 
 
-def arrange(planes: Tensor) -> Tensor:
-    """Return ``planes`` [n, channels, columns] as features: [n, channels, 1, columns], in memory channels last.
+def arrange(planes: Tensor, grid: Grid = "34x1") -> Tensor:
+    """Return ``planes`` [n, channels, columns] as features, in memory channels last.
 
-    On a GPU, planes of zeros are added up to a multiple of 8; ``convolve`` expects them.
+    They are [n, channels, 1, columns], or with ``grid`` 4x9 [n, channels, 4, 9], where the last two cells are 0. On a
+    GPU, planes of zeros are added up to a multiple of 8; ``convolve`` expects them.
     """
     if planes.is_cuda:
         planes = functional.pad(planes, (0, 0, 0, -planes.shape[1] % _ALIGNMENT))
-    return planes.unsqueeze(2).contiguous(memory_format=torch.channels_last)
+    if grid == "4x9":
+        planes = functional.pad(planes, (0, NUM_CELLS - NUM_COLUMNS))
+    return as_features(planes, grid).contiguous(memory_format=torch.channels_last)
+
+
+def as_features(columns: Tensor, grid: Grid) -> Tensor:
+    """Return [n, channels, columns or cells] as features, without a copy."""
+    return columns.view(*columns.shape[:2], *GRID) if grid == "4x9" else columns.unsqueeze(2)
 
 
 def as_columns(features: Tensor) -> Tensor:
-    """Return features as [n, columns, channels], without a copy."""
-    return features.squeeze(2).transpose(1, 2)
+    """Return features as [n, columns or cells, channels], without a copy."""
+    return features.flatten(2).transpose(1, 2)
 
 
 def convolve(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return the convolution of ``features`` with ``weight`` [out, in, 3]; what is beside the columns counts as zeros.
+    """Return the convolution of ``features`` with ``weight`` [out, in, 3] or, on a grid, [out, in, k, k].
 
-    Features may have more channels than ``in``: the rest must be zeros (see ``arrange``).
+    What is beside the columns counts as zeros. Features may have more channels than ``in``: the rest must be zeros (see
+    ``arrange``).
     """
+    if weight.ndim == 3:
+        weight = weight.unsqueeze(2)
     if features.shape[1] > weight.shape[1]:
-        weight = functional.pad(weight, (0, 0, 0, features.shape[1] - weight.shape[1]))
-    return functional.conv2d(features, weight.unsqueeze(2), bias, padding=(0, 1))
+        weight = functional.pad(weight, (0, 0, 0, 0, 0, features.shape[1] - weight.shape[1]))
+    return functional.conv2d(features, weight, bias, padding=(weight.shape[2] // 2, weight.shape[3] // 2))
 
 
 class ChannelNorm(nn.BatchNorm1d):
@@ -60,15 +72,22 @@ class ChannelNorm(nn.BatchNorm1d):
 
 
 class ConvNorm(nn.Module):
-    """A convolution along the columns and its normalisation.
+    """A 3x1 convolution along the columns, or one of ``size`` x ``size`` on a grid of 4x9, and its normalisation.
 
     Without normalisation the convolution has a bias instead.
     """
 
-    def __init__(self, num_in: int, num_out: int, normalization: Normalization) -> None:
+    def __init__(
+        self, num_in: int, num_out: int, normalization: Normalization, grid: Grid = "34x1", size: int = 3
+    ) -> None:
         super().__init__()
         is_plain = normalization == "none"
-        self.conv = nn.Conv1d(num_in, num_out, kernel_size=3, padding=1, bias=is_plain)
+        self.grid: Grid = grid
+        self.conv = (
+            nn.Conv2d(num_in, num_out, size, padding=size // 2, bias=is_plain)
+            if grid == "4x9"
+            else nn.Conv1d(num_in, num_out, size, padding=size // 2, bias=is_plain)
+        )
         self.norm: nn.Module = nn.Identity() if is_plain else ChannelNorm(num_out)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -87,7 +106,7 @@ class ConvNorm(nn.Module):
             result = result + self.conv.bias
         has_autocast = torch.is_autocast_enabled("cpu")
         dtype = torch.get_autocast_dtype("cpu") if has_autocast else self.conv.weight.dtype
-        return cast(Tensor, self.norm(result.to(dtype).transpose(1, 2).unsqueeze(2)))
+        return cast(Tensor, self.norm(as_features(result.to(dtype).transpose(1, 2), self.grid)))
 
     def start_at_zero(self) -> None:
         """Make every output 0, so that the residual block around it starts as the identity and deep trunks train."""
@@ -115,10 +134,10 @@ class ConvNorm(nn.Module):
 class ResidualBlock(nn.Module):
     """Two convolutions and the skip around them; channels stay the same."""
 
-    def __init__(self, channels: int, normalization: Normalization) -> None:
+    def __init__(self, channels: int, normalization: Normalization, grid: Grid = "34x1") -> None:
         super().__init__()
-        self.first = ConvNorm(channels, channels, normalization)
-        self.second = ConvNorm(channels, channels, normalization)
+        self.first = ConvNorm(channels, channels, normalization, grid)
+        self.second = ConvNorm(channels, channels, normalization, grid)
         self.second.start_at_zero()
 
     def forward(self, features: Tensor) -> Tensor:
@@ -129,10 +148,12 @@ class ResidualBlock(nn.Module):
 class ResidualTrunk(nn.Module):
     """Stem and blocks: from planes to features."""
 
-    def __init__(self, num_planes: int, channels: int, num_blocks: int, normalization: Normalization) -> None:
+    def __init__(
+        self, num_planes: int, channels: int, num_blocks: int, normalization: Normalization, grid: Grid = "34x1"
+    ) -> None:
         super().__init__()
-        self.stem = ConvNorm(num_planes, channels, normalization)
-        self.blocks = nn.Sequential(*(ResidualBlock(channels, normalization) for _ in range(num_blocks)))
+        self.stem = ConvNorm(num_planes, channels, normalization, grid)
+        self.blocks = nn.Sequential(*(ResidualBlock(channels, normalization, grid) for _ in range(num_blocks)))
 
     def forward(self, planes: Tensor) -> Tensor:
         """Return the features of every column of ``planes`` [n, num_planes, columns]."""
@@ -140,7 +161,7 @@ class ResidualTrunk(nn.Module):
 
     def first_features(self, planes: Tensor) -> Tensor:
         """Return what the first block gets of ``planes`` [n, num_planes, columns]."""
-        return torch.relu(self.stem(arrange(planes)))
+        return torch.relu(self.stem(arrange(planes, self.stem.grid)))
 
     def first_features_of_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU (see ``ConvNorm.forward_packed``)."""
@@ -164,14 +185,16 @@ class PolicyNet(nn.Module):
             raise ValueError(f"the decision {kind.name} has candidates: use a CandidateNet")
         if num_planes < 1:
             raise ValueError(f"a net of {num_planes} planes cannot be built: use at least 1")
+        if config.grid == "4x9" and num_columns != NUM_COLUMNS:
+            raise ValueError(f'planes of {num_columns} columns are no grid of 4x9: use grid = "34x1" for {kind.game}')
         self.kind = kind
         self.num_planes, self.num_columns = num_planes, num_columns
         self.config = config = config.resolved()
         num_inputs = num_planes + config.num_oracle_planes
-        self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization)
+        self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization, config.grid)
         self.output: nn.Module
-        if kind.num_choices and kind.num_choices % num_columns == 0:
-            self.output = ColumnHead(config, kind.num_choices // num_columns)
+        if config.choice_head == "columns" and kind.num_choices and kind.num_choices % num_columns == 0:
+            self.output = ColumnHead(config, num_columns, kind.num_choices // num_columns)
         else:
             self.output = CallHead(config, kind.num_outputs, num_columns)
 
@@ -238,13 +261,15 @@ class ColumnHead(nn.Module):
     Several channels: so many choices for each column, those of one channel after another.
     """
 
-    def __init__(self, config: NetConfig, num_channels: int = 1) -> None:
+    def __init__(self, config: NetConfig, num_columns: int, num_channels: int = 1) -> None:
         super().__init__()
+        self._num_columns = num_columns
         self.conv = nn.Conv1d(config.channels, num_channels, kernel_size=1, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return [n, channels * columns]."""
-        logits = functional.linear(as_columns(features), self.conv.weight.squeeze(2))
+        columns = as_columns(features)[:, : self._num_columns]  # without the empty cells of a grid
+        logits = functional.linear(columns, self.conv.weight.squeeze(2))
         return logits.transpose(1, 2).flatten(1)
 
     @property
@@ -254,12 +279,15 @@ class ColumnHead(nn.Module):
 
 
 class CallHead(nn.Module):
-    """Figure 5: a 3x1 convolution and two fully connected layers; no pooling."""
+    """Figure 5: a 3x1 convolution (1x1 on a grid) and two fully connected layers; no pooling."""
 
     def __init__(self, config: NetConfig, num_outputs: int, num_columns: int) -> None:
         super().__init__()
-        self.conv = ConvNorm(config.channels, config.head_channels, config.normalization)
-        self.hidden_1 = nn.Linear(config.head_channels * num_columns, config.head_hidden_1)
+        is_grid = config.grid == "4x9"
+        self.conv = ConvNorm(
+            config.channels, config.head_channels, config.normalization, config.grid, 1 if is_grid else 3
+        )
+        self.hidden_1 = nn.Linear(config.head_channels * (NUM_CELLS if is_grid else num_columns), config.head_hidden_1)
         self.hidden_2 = nn.Linear(config.head_hidden_1, config.head_hidden_2)
         self.logits = nn.Linear(config.head_hidden_2, num_outputs)
 
@@ -308,7 +336,7 @@ def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
         raise ValueError(f"this {net.kind.name} net has {net.config.num_oracle_planes} oracle planes already")
     wide = net.like(num_oracle_planes=num_oracle_planes)
     state = net.state_dict()
-    state[_STEM] = functional.pad(state[_STEM], (0, 0, 0, num_oracle_planes))
+    state[_STEM] = functional.pad(state[_STEM], (0, 0) * (state[_STEM].ndim - 2) + (0, num_oracle_planes))
     wide.load_state_dict(state)
     return wide.train(net.training).to(next(net.parameters()).device)
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
-from suphx.models.net_config import NetConfig, RewardPredictorConfig
+from suphx.models.net_config import ChoiceHead, Grid, NetConfig, RewardPredictorConfig
 from suphx.models.policy import PolicyNet
 from suphx.models.reward_predictor import Points, RewardPredictor, weights_of
 from suphx.training.reward import Prediction
@@ -30,8 +30,13 @@ PREDICTION = Prediction(weights=weights_of(PREDICTOR), points=EXPERT_8_DAN, exch
 NUM_PLANES = 9
 
 
-def random_net(head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NUM_PLANES) -> PolicyNet:
-    net = PolicyNet(DECISIONS[head], num_planes, NetConfig(size="tiny", channels=size))
+def random_net(
+    head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NUM_PLANES, grid: Grid = "34x1"
+) -> PolicyNet:
+    """Return a net in evaluation mode; on a grid of 4x9 all its outputs come from fully connected layers."""
+    choice_head: ChoiceHead = "connected" if grid == "4x9" else "columns"
+    config = NetConfig(size="tiny", channels=size, grid=grid, choice_head=choice_head)
+    net = PolicyNet(DECISIONS[head], num_planes, config)
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.1)
     return net.eval()

@@ -7,7 +7,7 @@ from torch._dynamo.utils import counters
 
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
 from suphx.models.inference import CompiledNet, compiled, inference_flops, training_flops
-from suphx.models.net_config import NetConfig
+from suphx.models.net_config import Grid, NetConfig
 from suphx.models.policy import PolicyNet
 from tests.models.random_nets import NUM_PLANES, plain_logits, random_net, random_rows
 
@@ -37,6 +37,11 @@ def test_a_call_net_counts_its_fully_connected_layers_once_a_row() -> None:
     assert inference_flops(net) == 2 * (convolutions + connected)
 
 
+def test_a_grid_has_36_cells_and_9_taps() -> None:
+    net = net_of(DISCARD_HEAD, 838, NetConfig(size="tiny", grid="4x9"))
+    assert inference_flops(net) == 2 * (36 * 9 * (838 * 32 + 3 * 2 * 32 * 32) + 34 * 32)
+
+
 CPU = torch.device("cpu")
 
 
@@ -61,9 +66,10 @@ def test_blocks_are_compiled_once_for_all_nets() -> None:
 
 
 @pytest.mark.slow
-def test_a_compiled_net_learns_what_the_net_itself_would() -> None:
+@pytest.mark.parametrize("grid", ["34x1", "4x9"])
+def test_a_compiled_net_learns_what_the_net_itself_would(grid: Grid) -> None:
     torch.manual_seed(1)
-    net, twin = (PolicyNet(DECISIONS[CHOW_HEAD], NUM_PLANES, NetConfig(size="tiny")) for _ in range(2))
+    net, twin = (PolicyNet(DECISIONS[CHOW_HEAD], NUM_PLANES, NetConfig(size="tiny", grid=grid)) for _ in range(2))
     for norm in (module for module in net.modules() if isinstance(module, nn.BatchNorm1d)):
         nn.init.normal_(norm.weight)  # the blocks start at zero, where most gradients vanish
     twin.load_state_dict(net.state_dict())

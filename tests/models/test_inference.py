@@ -8,19 +8,20 @@ from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD
 from suphx.models import inference
 from suphx.models.inference import InferenceConfig, InferenceNet, PackedNet, plan_batches
-from suphx.models.net_config import NetConfig
+from suphx.models.net_config import Grid, NetConfig
 from suphx.models.policy import PolicyNet
 from tests.models.random_nets import plain_logits, random_net, random_rows
 
 CPU = torch.device("cpu")
 
 
+@pytest.mark.parametrize("grid", ["34x1", "4x9"])
 @pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])
 @pytest.mark.parametrize("batch_sizes", [(), (4, 16)])
 @pytest.mark.parametrize("num_rows", [0, 3, 37, 600])
-def test_it_answers_like_the_plain_net(head: int, batch_sizes: tuple[int, ...], num_rows: int) -> None:
+def test_it_answers_like_the_plain_net(grid: Grid, head: int, batch_sizes: tuple[int, ...], num_rows: int) -> None:
     torch.manual_seed(1)
-    net, rows = random_net(head), random_rows(num_rows)
+    net, rows = random_net(head, grid=grid), random_rows(num_rows)
     config = InferenceConfig(precision="fp32", batch_sizes=batch_sizes)
     logits = InferenceNet(net, CPU, config)(rows)
     torch.testing.assert_close(logits, plain_logits(net, rows), rtol=1e-4, atol=1e-4)
@@ -97,11 +98,12 @@ def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("grid", ["34x1", "4x9"])
 @pytest.mark.parametrize("compilation", ["none", "default"])
 @pytest.mark.parametrize("precision", ["bf16", "fp32"])
-def test_a_gpu_answers_like_the_cpu(compilation: str, precision: str) -> None:
+def test_a_gpu_answers_like_the_cpu(grid: Grid, compilation: str, precision: str) -> None:
     torch.manual_seed(1)
-    net = random_net(num_planes=838)
+    net = random_net(num_planes=838, grid=grid)
     config = InferenceConfig(
         precision=precision,  # type: ignore[arg-type]
         compilation=compilation,  # type: ignore[arg-type]
@@ -109,7 +111,7 @@ def test_a_gpu_answers_like_the_cpu(compilation: str, precision: str) -> None:
     )
     inference = InferenceNet(net, torch.device("cuda"), config)
     tolerance = 0.01 if precision == "fp32" else 0.05  # TF32 and bf16 both round the factors
-    newer = random_net(num_planes=838)
+    newer = random_net(num_planes=838, grid=grid)
     for num_rows in (37, 3, 16):
         rows = random_rows(num_rows, 838)
         wanted = plain_logits(net, rows)
@@ -122,10 +124,11 @@ def test_a_gpu_answers_like_the_cpu(compilation: str, precision: str) -> None:
     torch.testing.assert_close(inference(rows).cpu(), wanted, rtol=tolerance, atol=close)
 
 
-def irregular_net(head: int, num_oracle_planes: int = 0) -> PolicyNet:
+def irregular_net(head: int, num_oracle_planes: int = 0, grid: Grid = "34x1") -> PolicyNet:
     """Return a net in evaluation mode of which every weight and statistic matters."""
     torch.manual_seed(head)
-    net = PolicyNet(DECISIONS[head], 13, NetConfig(size="tiny", channels=8, num_oracle_planes=num_oracle_planes))
+    config = NetConfig(size="tiny", channels=8, num_oracle_planes=num_oracle_planes, grid=grid)
+    net = PolicyNet(DECISIONS[head], 13, config)
     for module in net.modules():
         if isinstance(module, nn.BatchNorm1d):
             for tensor in (module.weight, module.bias, module.running_mean):
@@ -140,10 +143,11 @@ def rows_of(net: PolicyNet, num_rows: int) -> torch.Tensor:
     return torch.randint(256, (num_rows, net.observation_bytes), dtype=torch.uint8)
 
 
+@pytest.mark.parametrize("grid", ["34x1", "4x9"])
 @pytest.mark.parametrize("num_oracle_planes", [0, ORACLE.num_planes])
 @pytest.mark.parametrize("head", range(5))
-def test_it_gives_the_logits_of_the_net(head: int, num_oracle_planes: int) -> None:
-    net = irregular_net(head, num_oracle_planes)
+def test_it_gives_the_logits_of_the_net(head: int, num_oracle_planes: int, grid: Grid) -> None:
+    net = irregular_net(head, num_oracle_planes, grid)
     rows = rows_of(net, 5)
     torch.testing.assert_close(PackedNet(net)(rows), net(rows).detach(), rtol=1e-4, atol=1e-4)
 

@@ -45,18 +45,26 @@ def few_many_all_and_none(num_rows: int, num_planes: int) -> torch.Tensor:
     return (torch.rand(num_rows, num_planes, 34) < shares[:, None]).float()
 
 
+def convolved(planes: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    if weight.ndim == 3:
+        return functional.conv1d(planes, weight, padding=1).transpose(1, 2)
+    grid = functional.pad(planes, (0, 2)).view(*planes.shape[:2], 4, 9)
+    return functional.conv2d(grid, weight, padding=1).flatten(2).transpose(1, 2)
+
+
+@pytest.mark.parametrize("taps", [(3,), (3, 3)])
 @pytest.mark.parametrize("num_planes", [1, 4, 31])
 @pytest.mark.parametrize("num_out", [1, 32, 70])
 @pytest.mark.parametrize("num_rows", [7, 130])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_it_is_the_convolution_of_the_unpacked_planes(
-    num_planes: int, num_out: int, num_rows: int, threads: int
+    taps: tuple[int, ...], num_planes: int, num_out: int, num_rows: int, threads: int
 ) -> None:
     torch.manual_seed(2)
     planes = few_many_all_and_none(num_rows, num_planes)
-    weight = torch.randn(num_out, num_planes, 3, requires_grad=True)
-    wanted = functional.conv1d(planes, weight, padding=1).transpose(1, 2)
-    pull = torch.randn(num_rows, 34, num_out)
+    weight = torch.randn(num_out, num_planes, *taps, requires_grad=True)
+    wanted = convolved(planes, weight)
+    pull = torch.randn_like(wanted)
     (wanted_gradient,) = torch.autograd.grad(wanted, weight, pull)
     with torch_threads(threads):
         result = convolve_packed(packed(planes), weight)
@@ -65,13 +73,14 @@ def test_it_is_the_convolution_of_the_unpacked_planes(
     torch.testing.assert_close(gradient, wanted_gradient, rtol=1e-4, atol=1e-3)  # sums of up to 4,420 numbers
 
 
-def test_a_plane_may_have_any_number_of_columns() -> None:
+@pytest.mark.parametrize("taps", [(3,), (3, 3)])
+def test_a_plane_may_have_any_number_of_columns(taps: tuple[int, ...]) -> None:
     planes = (torch.arange(34) < torch.arange(35)[:, None]).float()[None]
-    weight = torch.randn(4, 35, 3, requires_grad=True)
-    wanted = functional.conv1d(planes, weight, padding=1).transpose(1, 2)
+    weight = torch.randn(4, 35, *taps, requires_grad=True)
+    wanted = convolved(planes, weight)
     result = convolve_packed(packed(planes), weight)
     torch.testing.assert_close(result, wanted, rtol=1e-4, atol=1e-4)
-    pull = torch.randn(1, 34, 4)
+    pull = torch.randn_like(wanted)
     gradients = [torch.autograd.grad(columns, weight, pull)[0] for columns in (result, wanted)]
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
 
@@ -97,9 +106,10 @@ def test_rows_of_another_layout_are_refused() -> None:
         convolve_packed(torch.zeros(2, 23, dtype=torch.uint8), torch.zeros(1, 5, 3))
 
 
-def test_weights_that_are_turned_once_give_the_same() -> None:
+@pytest.mark.parametrize("taps", [(3,), (3, 3)])
+def test_weights_that_are_turned_once_give_the_same(taps: tuple[int, ...]) -> None:
     torch.manual_seed(2)
-    weight, rows = torch.randn(5, 7, 3), packed(few_many_all_and_none(9, 7))
+    weight, rows = torch.randn(5, 7, *taps), packed(few_many_all_and_none(9, 7))
     turned = TurnedWeights(weight)
     for part in (rows, rows[:1], rows[:0]):
         assert torch.equal(turned.convolve(part), convolve_packed(part, weight))

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
+from suphx.games.learning import DecisionKind
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.registry import find_decisions
 from suphx.games.riichi.names import CHOW_HEAD, DECISIONS, DISCARD_HEAD, RIICHI_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.packed import unpack_observations
 from suphx.models.policy import (
+    CallHead,
+    ColumnHead,
     ConvNorm,
     CriticNet,
     PolicyNet,
@@ -31,7 +36,8 @@ TINY_CRITIC = NetConfig(size="tiny", channels=4, num_blocks=1)
 def test_a_new_critic_expects_nothing() -> None:
     rows = torch.randint(256, (5, observation_bytes(12)), dtype=torch.uint8)
     for head in (DISCARD_HEAD, CHOW_HEAD):
-        assert CriticNet(DECISIONS[head], 12, TINY_CRITIC)(rows).tolist() == [0.0] * 5
+        for config in (TINY_CRITIC, replace(TINY_CRITIC, grid="4x9")):
+            assert CriticNet(DECISIONS[head], 12, config)(rows).tolist() == [0.0] * 5
 
 
 def test_it_learns_which_rows_pay() -> None:
@@ -49,6 +55,7 @@ def test_it_learns_which_rows_pay() -> None:
 
 
 TINY = NetConfig(size="tiny")
+GRID = NetConfig(size="tiny", grid="4x9", choice_head="connected")
 
 
 def num_matrix_weights(net: nn.Module) -> int:
@@ -56,9 +63,10 @@ def num_matrix_weights(net: nn.Module) -> int:
     return sum(parameter.numel() for parameter in net.parameters() if parameter.ndim > 1)
 
 
+@pytest.mark.parametrize("config", [TINY, GRID])
 @pytest.mark.parametrize("head", range(5))
-def test_each_head_has_the_outputs_of_table_2(head: int) -> None:
-    net = PolicyNet(DECISIONS[head], 7, TINY)
+def test_each_head_has_the_outputs_of_table_2(head: int, config: NetConfig) -> None:
+    net = PolicyNet(DECISIONS[head], 7, config)
     assert net(torch.rand(3, 7, 34)).shape == (3, DECISIONS[head].num_outputs)
 
 
@@ -89,6 +97,63 @@ def test_the_paper_call_net_has_22_million_weights() -> None:
     assert round(num_matrix_weights(net) / 1e6, 1) == 21.8
 
 
+# Of a published bot of Chinese Official mahjong: its 237 planes are stored as 264.
+TEXT = NetConfig(
+    channels=128,
+    num_blocks=18,
+    head_channels=32,
+    head_hidden_1=512,
+    head_hidden_2=256,
+    grid="4x9",
+    choice_head="connected",
+)
+
+
+@pytest.mark.parametrize("kind", find_decisions("mcr"), ids=lambda kind: kind.name)
+def test_a_net_of_4x9_with_18_blocks_has_6_4_million_weights(kind: DecisionKind) -> None:
+    with torch.device("meta"):
+        net = PolicyNet(kind, 264, TEXT)
+    convolutions = 9 * 264 * 128 + 36 * 9 * 128 * 128 + 128 * 32
+    connected = 36 * 32 * 512 + 512 * 256 + 256 * kind.num_outputs
+    assert num_matrix_weights(net) == convolutions + connected
+    assert 6_300_000 < num_weights(net) < 6_400_000
+
+
+def test_such_a_net_learns_on_a_cpu() -> None:
+    torch.manual_seed(1)
+    kind = find_decisions("mcr")[0]
+    net, rows = PolicyNet(kind, 264, TEXT), random_rows(4, 264)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(2):
+        loss = functional.cross_entropy(net(rows), torch.arange(4))
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[1] < losses[0]
+
+
+def test_a_grid_is_of_34_columns() -> None:
+    with pytest.raises(ValueError, match='planes of 9 columns are no grid of 4x9: use grid = "34x1" for riichi'):
+        PolicyNet(DECISIONS[0], 7, GRID, 9)
+
+
+def test_on_a_grid_a_tile_has_neighbours_in_other_suits_and_the_9_of_a_suit_none_in_the_next() -> None:
+    kinds = torch.eye(34)[:, None]  # a row for each kind, with one plane
+    neighbours = convolve(arrange(kinds, "4x9"), torch.ones(1, 1, 3, 3), None).flatten(1)
+    of = {name: torch.nonzero(neighbours[kind]).flatten().tolist() for name, kind in (("9m", 8), ("1p", 9), ("7z", 33))}
+    assert of == {"9m": [7, 8, 16, 17], "1p": [0, 1, 9, 10, 18, 19], "7z": [23, 24, 25, 32, 33, 34]}
+
+
+def test_a_choice_of_kinds_may_have_fully_connected_layers() -> None:
+    line = NetConfig(size="tiny", choice_head="connected")
+    for config, outputs in ((line, CallHead), (GRID, CallHead), (NetConfig(size="tiny", grid="4x9"), ColumnHead)):
+        net = PolicyNet(DECISIONS[DISCARD_HEAD], 7, config)
+        assert isinstance(net.output, outputs)
+        assert net(torch.rand(3, 7, 34)).shape == (3, 34)
+
+
 def test_size_gives_the_widths_that_are_not_set() -> None:
     config = NetConfig(size="tiny", channels=48).resolved()
     assert config.channels == 48
@@ -102,10 +167,11 @@ def test_a_decision_with_candidates_is_refused() -> None:
 
 
 @pytest.mark.parametrize("normalization", ["batch", "none"])
+@pytest.mark.parametrize("config", [TINY, GRID])
 @pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
-def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str) -> None:
+def test_a_folded_net_gives_the_logits_of_the_net(head: int, config: NetConfig, normalization: str) -> None:
     torch.manual_seed(3)
-    net = PolicyNet(DECISIONS[head], 6, NetConfig(size="tiny", normalization=normalization))  # type: ignore[arg-type]
+    net = PolicyNet(DECISIONS[head], 6, replace(config, normalization=normalization))  # type: ignore[arg-type]
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.2)
     planes = (torch.rand(64, 6, 34) < 0.3).float()
@@ -132,10 +198,11 @@ def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet
     return net
 
 
+@pytest.mark.parametrize("config", [TINY, GRID])
 @pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
 @pytest.mark.parametrize("trains", [True, False])
-def test_logits_and_gradients_do_not_depend_on_packing(head: int, trains: bool) -> None:
-    net = trained_a_little(head, 9, TINY).train(trains)
+def test_logits_and_gradients_do_not_depend_on_packing(head: int, config: NetConfig, trains: bool) -> None:
+    net = trained_a_little(head, 9, config).train(trains)
     rows = random_rows(16, 9)
 
     def logits_and_gradients(planes: torch.Tensor) -> list[torch.Tensor]:
@@ -174,8 +241,9 @@ def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) 
     assert not torch.allclose(net(rows, ~nothing), wanted)
 
 
-def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
-    public = trained_a_little(DISCARD_HEAD, 9, TINY).eval()
+@pytest.mark.parametrize("config", [TINY, GRID])
+def test_new_oracle_planes_change_nothing_at_first_and_then_learn(config: NetConfig) -> None:
+    public = trained_a_little(DISCARD_HEAD, 9, config).eval()
     net = add_oracle_planes(public, 5)
     rows, hidden = random_rows(8, 9), random_rows(8, 5)
     both = torch.cat([rows, hidden], dim=1)
@@ -186,6 +254,7 @@ def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
     gradient = net.trunk.stem.conv.weight.grad
     assert gradient is not None
     assert gradient[:, 9:].abs().sum() > 0
+    assert torch.equal(drop_oracle_planes(net)(rows), public(rows))
     with pytest.raises(ValueError, match="this discard net has 5 oracle planes already"):
         add_oracle_planes(net, 5)
 
