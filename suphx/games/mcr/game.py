@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx.games.mahjong.record_files import PART_SUFFIX
-from suphx.games.mcr.names import AGENTS
+from suphx.games.mcr.learning import LEARNING
+from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import GameRecord
 from suphx.games.mcr.records import join_records, read_records, write_records
 from suphx.games.mcr.table import SEAT_NAMES, Rules
@@ -23,8 +24,8 @@ class Mcr:
     title = "Chinese Official mahjong"
     seat_names = SEAT_NAMES
     agents = AGENTS
-    decisions = ()
-    learning = None
+    decisions = DECISIONS
+    learning = LEARNING
     scoring = McrScoring()
     kernel_groups = ()
     record_suffix = PART_SUFFIX

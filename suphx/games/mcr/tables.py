@@ -46,7 +46,7 @@ class McrTables(HandTables):
 
     def deal(self, indices: I64, seeds: I64) -> None:
         """Deal the games ``seeds`` at tables."""
-        _deal_games(self.state, load_suits(), indices, seeds)
+        deal_games(self.state, load_suits(), indices, seeds)
 
     def step(self, indices: I64, moves: I64) -> None:
         """Play a legal move at each table."""
@@ -59,7 +59,8 @@ class McrTables(HandTables):
 
 
 @jit
-def _deal_games(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
+def deal_games(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
+    """Deal the games ``seeds`` at tables."""
     for i in range(len(indices)):
         deal(tables[indices[i]], suits, seeds[i])
 

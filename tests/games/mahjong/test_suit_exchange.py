@@ -17,7 +17,7 @@ def renamed(name: str, letters: str, new_letters: str) -> str:
     return " ".join(words)
 
 
-@pytest.mark.parametrize(("game", "letters"), [("riichi", "mps"), ("dazhong", "mps")])
+@pytest.mark.parametrize(("game", "letters"), [("riichi", "mps"), ("dazhong", "mps"), ("mcr", "WBT")])
 def test_choices_are_called_by_the_names_with_exchanged_suits(game: str, letters: str) -> None:
     tables = recorded_samples(game).suit_choices
     for kind, choices in zip(find_decisions(game), tables, strict=True):

@@ -1,0 +1,221 @@
+"""Nets of MCR: which nets are asked, samples of recorded games, exchanged suits, and equal numbers for equal seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.experience.observation import F32, Observations, PolicyOutputs
+from suphx.games.game import Agent
+from suphx.games.learning import KindOutputs, LearningConfig
+from suphx.games.mahjong.hand_learning import HandLearningTables
+from suphx.games.mahjong.planes import Samples
+from suphx.games.mahjong.suit_exchange import exchange_suits
+from suphx.games.mcr.features import ENCODER, LAYOUT
+from suphx.games.mcr.learning import LEARNING
+from suphx.games.mcr.names import CLAIM_KIND, DECISIONS, DISCARD_KIND
+from suphx.games.mcr.record import GameRecord, positions
+from suphx.games.mcr.record_text import parse_text, record_text
+from suphx.games.mcr.table import CHOW, KONG, OWN_TURN, PASS, PUNG, TABLE, WIN, Rules, move_text
+from suphx.games.mcr.tables import ScriptedAgent
+from suphx.kernel.record import I64, Records
+from suphx.models.checkpoint import load_checkpoint
+from suphx.models.net_config import NetConfig
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx.training.config import SplitConfig, StreamConfig, SupervisedConfig
+from suphx.training.head_data import head_data, recorded_samples
+from suphx.training.supervised import HeadTrainer, HeadTraining
+from tests.games.mcr.course import Course
+
+
+def new_tables(num_tables: int, first_seed: int = 3) -> HandLearningTables:
+    config = LearningConfig(num_tables=num_tables, learned=(0, 1))
+    return LEARNING.new_learning_tables(config, ENCODER, first_seed=first_seed)
+
+
+def state_of(tables: HandLearningTables) -> Records:
+    return tables.state()["tables"].reshape(-1).view(TABLE)
+
+
+def answer(part: Observations, rng: np.random.Generator) -> PolicyOutputs:
+    outputs = PolicyOutputs.blank(len(part), 0)
+    outputs.actions[:] = (part.masks * rng.random(part.masks.shape)).argmax(axis=1)
+    return outputs
+
+
+def names(part: Observations, row: int) -> set[str]:
+    return {DECISIONS[part.decision].outputs[choice] for choice in np.flatnonzero(part.masks[row])}
+
+
+def has_kongs(table: Any) -> bool:
+    return bool(table["phase"] == OWN_TURN and table["legal"][KONG:CHOW].any())
+
+
+def test_a_turn_with_a_kong_asks_about_it_first_and_then_for_a_discard() -> None:
+    rng, tables = np.random.default_rng(1), new_tables(64)
+    num_declined = num_games = 0
+    while num_declined < 5 or num_games < 50:
+        before, observed = state_of(tables), tables.observe()
+        outputs = [answer(part, rng) for part in observed]
+        declined = []
+        for part, output in zip(observed, outputs, strict=True):
+            is_claim = np.array([has_kongs(t) > t["kong_declined"] or t["phase"] != OWN_TURN for t in before])
+            owners = np.flatnonzero(is_claim == (part.decision == CLAIM_KIND))
+            assert len(part) == len(owners)
+            for row, index in enumerate(owners.tolist()):
+                texts = {move_text(int(move)) for move in np.flatnonzero(before[index]["legal"])}
+                discards = {text for text in texts if len(text) == 2}
+                if part.decision == DISCARD_KIND:
+                    assert names(part, row) == discards
+                elif discards:
+                    assert names(part, row) == {"pass"} | (texts - discards)
+                    declined += [index] * bool(output.actions[row] == 0)
+                else:
+                    assert {text.split()[0] for text in names(part, row)} == {text.split()[0] for text in texts}
+        num_games += tables.step(outputs).num_games
+        for index in declined:
+            table = state_of(tables)[index]
+            assert (table["kong_declined"], table["num_decisions"]) == (1, before[index]["num_decisions"])
+            num_declined += 1
+
+
+def test_equal_seeds_give_equal_numbers_and_a_state_is_gone_on_from() -> None:
+    found = []
+    for is_restored in (False, True):
+        tables, rng, numbers = new_tables(8), np.random.default_rng(2), list[float]()
+        for step in range(200):
+            if is_restored and step == 90:
+                other = new_tables(8, first_seed=99)
+                other.restore(tables.state())
+                tables = other
+            ended = tables.step([answer(part, rng) for part in tables.observe()])
+            for part in ended.with_rewards(ended.points):
+                numbers += [float(len(part)), float(part.actions.sum()), float(part.rewards.sum())]
+        found.append(numbers)
+    assert found[0] == found[1]
+
+
+class FirstChoices:
+    """Answers the first legal choice; counts how often each kind was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def __call__(self, observations: Observations, indices: I64) -> KindOutputs:
+        self.asked.append(observations.decision)
+        return observations.masks.argmax(axis=1).astype(np.int16), np.zeros(len(indices), np.float32)
+
+
+def test_who_declines_a_kong_discards_in_the_same_decision() -> None:
+    table = Course({0: "W1111 T123456 B789"}, {0: "F1"}).table
+    state, forward = np.array([table], TABLE), FirstChoices()
+    before = state.tobytes()
+    moves = LEARNING.decide(state, np.zeros(1, np.int64), ENCODER, forward)
+    assert [move_text(move) for move in moves] == ["W1"]
+    assert forward.asked == [CLAIM_KIND, DISCARD_KIND]
+    assert state.tobytes() == before, "who asks what nets would do changes nothing"
+
+
+def agents() -> list[ScriptedAgent]:
+    return [ScriptedAgent("shanten"), ScriptedAgent("random")]
+
+
+@pytest.fixture(scope="module")
+def games() -> list[GameRecord]:
+    return list(
+        play_games(
+            agents(), np.array([[0, 1, 0, 1]] * 10 + [[1] * 4] * 20), range(30), Rules(minimum_fan=2), game="mcr"
+        )
+    )
+
+
+def samples_of(games: list[GameRecord], folder: Path) -> list[Samples]:
+    store = LEARNING.samples.write(games, folder)
+    assert recorded_samples("mcr").open(folder).digest == store.digest
+    return [LEARNING.samples.encode(store, np.arange(len(games)), kind.number, ENCODER) for kind in DECISIONS]
+
+
+def expected_labels(tables: Records) -> Iterator[tuple[int, str]]:
+    """Yield the kind of each decision of a game and what was chosen."""
+    for table, move in zip(tables[:-1], tables[-1]["moves"].tolist(), strict=False):
+        if table["legal"].sum() == 1 or table["legal"][WIN]:
+            continue
+        claimed = DECISIONS[DISCARD_KIND].outputs[table["claimed"]]
+        if move < KONG:
+            if has_kongs(table):
+                yield CLAIM_KIND, "pass"
+            yield DISCARD_KIND, move_text(move)
+        else:
+            yield CLAIM_KIND, {PASS: "pass", PUNG: f"pung {claimed}"}.get(move, move_text(move))
+
+
+def test_samples_are_the_decisions_of_recorded_games(games: list[GameRecord], tmp_path: Path) -> None:
+    found = samples_of(games, tmp_path)
+    labels = [label for record in games for label in expected_labels(positions(record))]
+    for kind, part in zip(DECISIONS, found, strict=True):
+        own = [name for number, name in labels if number == kind.number]
+        assert [kind.outputs[label] for label in part.labels.tolist()] == own
+        assert part.masks[np.arange(len(own)), part.labels].all()
+    assert {name.split()[0] for number, name in labels if number == CLAIM_KIND} == {"pass", "chow", "pung", "kong"}
+
+
+def test_games_without_the_tiles_that_nobody_drew_give_the_same_samples(
+    games: list[GameRecord], tmp_path: Path
+) -> None:  # fmt: skip
+    full = samples_of(games[:3], tmp_path / "full")
+    rules = games[0].rules
+    texts = [parse_text(record_text(record), rules=rules) for record in games[:3]]
+    assert not any(record.is_wall_known for record in texts)
+    for own, other in zip(full, samples_of(texts, tmp_path / "texts"), strict=True):
+        assert (own.planes == other.planes).all()
+        assert (own.masks == other.masks).all()
+        assert (own.labels == other.labels).all()
+
+
+@pytest.mark.parametrize("order", range(1, 6))
+def test_samples_of_a_game_with_exchanged_suits_are_its_samples_exchanged(
+    games: list[GameRecord], tmp_path: Path, order: int
+) -> None:
+    kinds = LEARNING.samples.suit_choices[DISCARD_KIND][order]
+    moved = {PUNG: PUNG, WIN: WIN, PASS: PASS}
+    moved |= {first + kind: first + int(kinds[kind]) for first in (0, KONG) for kind in range(34)}
+    moved |= {CHOW + kind: CHOW + int(kinds[kind]) for kind in range(27)}
+    exchanged = [
+        replace(game, wall=tuple(kinds[list(game.wall)].tolist()), moves=tuple(moved[move] for move in game.moves))
+        for game in games[:3]
+    ]
+    found, own = samples_of(exchanged, tmp_path / "exchanged"), samples_of(games[:3], tmp_path / "own")
+    for kind, other, part in zip(DECISIONS, found, own, strict=True):
+        exchange_suits(part, np.full(len(part.labels), order), LEARNING.samples.suit_choices[kind.number])
+        assert (part.planes == other.planes).all()
+        assert (part.masks == other.masks).all()
+        assert (part.labels == other.labels).all()
+
+
+@pytest.mark.slow
+def test_nets_that_imitate_an_agent_with_exchanged_suits_win_more_than_random_moves(tmp_path: Path) -> None:
+    rules, seeds = Rules(minimum_fan=1), range(200)
+    records = play_games(agents()[:1], np.zeros((len(seeds), 4), np.int64), seeds, rules, game="mcr")
+    store = recorded_samples("mcr").write(records, tmp_path / "store")
+    nets = []
+    for kind in DECISIONS:
+        job = HeadTraining(
+            data=head_data(store, kind.number, ENCODER, SplitConfig(), game="mcr"),
+            rules_version=LEARNING.rules_version,
+            net=NetConfig(size="tiny"),
+            config=SupervisedConfig(batch_size=256, max_steps=80, learning_rate=2e-3, threads=1, suit_permutation=True),
+            stream=StreamConfig(num_workers=0),
+        )
+        HeadTrainer(job, tmp_path / kind.name).run()
+        net, _ = load_checkpoint(tmp_path / kind.name / f"{kind.name}.safetensors", kind, LAYOUT)
+        nets.append(net)
+    players: list[Agent] = [NetAgent("nets", nets, ENCODER), agents()[1]]
+    played = play_games(players, np.array([[0, 1, 0, 1]] * 200), range(500, 700), rules, game="mcr")
+    scores: F32 = np.array([record.score for record in played], np.float32)
+    assert scores[:, ::2].sum() > 0, "they have learned to complete hands"
