@@ -149,7 +149,7 @@ def simulate(
     ``rows``: the share of ``matches`` that call the candidate better, the mean number of hanchans and its standard
     error. ValueError for a wrong number, or agents that play alike.
     """
-    measured = MeasuredWalls(values, SequentialConfig().gains[0].scale)
+    measured = MeasuredWalls(values, SequentialConfig().gains()[0].scale)
     rows = []
     for number, (difference, error) in enumerate((each, error) for each in differences for error in errors):
         rng = np.random.default_rng([seed, number])

@@ -6,11 +6,11 @@
 >>> report.figures["wp_landlord"].mean  # the share of its games as landlord that the candidate wins
 
 In a game of four seats every deal is played four times, the candidate once at each seat among three opponents; other
-seatings: suphx/games/scoring.py. What it did better than the opponent there is a paired difference, for which no game
-of four opponents is needed: at such a table the places add up to 10 whatever the deal, so that over the four seats of a
-deal an opponent would have come 2.5th. In a game of two sides every deal is played twice, with the sides swapped; WP is
-the share of games won, ADP the mean points per game (DouZero, Zha et al. 2021, section 5.1). Deals are the clusters of
-the bootstrap, since their games are not independent.
+seatings, and games that decide by their points: suphx/games/scoring.py. What it did better than the opponent there is a
+paired difference, for which no game of four opponents is needed: at such a table the places add up to 10 whatever the
+deal, so that over the four seats of a deal an opponent would have come 2.5th. In a game of two sides every deal is
+played twice, with the sides swapped; WP is the share of games won, ADP the mean points per game (DouZero, Zha et al.
+2021, section 5.1). Deals are the clusters of the bootstrap, since their games are not independent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from suphx.evaluation.match_config import (
     few_games_note,
     widened_note,
 )
-from suphx.evaluation.measures import PLACEMENT, Measure, points_measure
+from suphx.evaluation.measures import PLACEMENT, Measure, points_of
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.statistics import (
     Interval,
@@ -50,7 +50,7 @@ from suphx.evaluation.statistics import (
 )
 from suphx.games.game import Game
 from suphx.games.registry import DEFAULT_GAME, load_game
-from suphx.games.scoring import MAX_DEAL_SEED, PLACE_COUNTERS, SideScoring
+from suphx.games.scoring import MAX_DEAL_SEED, PLACE_COUNTERS, MeasureName, SideScoring
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -123,10 +123,18 @@ class PlayedDeals:
     """int64 [deals, parties]: how often candidates came first, second, … on each deal."""
     points: NDArray[np.float64]
     """[games, parties]."""
+    own_points: NDArray[np.float64]
+    """[games]: the sum of the candidates' points."""
     rows: I64
     """What the candidates and the opponents did in each game, [2][games][counters]: those of the game, or
     PLACE_COUNTERS."""
     forfeits: tuple[Forfeit, ...]
+
+    @property
+    def outcomes(self) -> I64:
+        """Return int64 [deals, parties + 1]: ``placements``, and the sum of the candidates' points."""
+        sums = np.rint(self.own_points.reshape(len(self.placements), -1).sum(axis=1))
+        return np.column_stack([self.placements, sums.astype(np.int64)])
 
 
 def play_deals(
@@ -143,13 +151,14 @@ def play_deals(
     size = min(size, setup.deals_per_task) if setup.deals_per_task else size
     firsts = range(0, num_deals, size)
     deals = setup.deals(num_deals)
-    tasks = [_task(setup, game, deals, slice(first, first + size), seating or scoring.seatings[0]) for first in firsts]
+    seating = seating or scoring.seatings[0]
+    tasks = [_task(setup, game, deals, slice(first, first + size), seating) for first in firsts]
     with closing(runner.play(setup.plan(), tasks)) as played_tasks:
         for played in played_tasks:
             summary, task = played.summary, tasks[played.index]
             places = np.array(summary["places"], np.int64)
             is_own = task.seating[:, scoring.party_seats] == CANDIDATE
-            placements = _placements(places, is_own)
+            placements, points = _placements(places, is_own), np.array(summary["points"], np.float64)
             if "rows" in summary:
                 rows = np.array([summary["rows"][name] for name in AGENT_NAMES], np.int64)
             else:  # a game without counters: only where both came
@@ -160,8 +169,9 @@ def play_deals(
                     line[:, PLACE_COLUMN] = (places * own).sum(axis=1)
             yield PlayedDeals(
                 firsts[played.index],
-                placements.reshape(-1, scoring.games_per_deal, places.shape[1]).sum(axis=1),
-                np.array(summary["points"], np.float64),
+                placements.reshape(-1, scoring.num_games(seating), places.shape[1]).sum(axis=1),
+                points,
+                (points * is_own).sum(axis=1),
                 rows,
                 played.forfeits,
             )
@@ -175,7 +185,7 @@ def _task(setup: MatchSetup, game: Game, deals: range, part: slice, seating: str
     prefix = "" if seating == scoring.seatings[0] else f"{seating}-"
     return GameTask(
         seating=np.concatenate(seats),
-        seeds=tuple(deal for deal in deals[part] for _ in range(scoring.games_per_deal)),
+        seeds=tuple(deal for deal in deals[part] for _ in range(scoring.num_games(seating))),
         key=f"{prefix}{scoring.deal}s-{first}-{last}",
         title=(
             f"{setup.candidate} against {'three ' if seating == '1v3' else ''}{setup.opponent} on {scoring.deal}s "
@@ -197,7 +207,7 @@ class MatchReport:
     candidate: str
     opponent: str
     games: int
-    """With the candidate; four for each deal."""
+    """With the candidate; four for each deal, or as many as its seating has."""
     deals: int
     seed: int
     statistics: PlayerStatistics
@@ -208,10 +218,12 @@ class MatchReport:
     difference: PairedDifference
     """Average placement of the candidate minus 2.5, that of equal agents; negative is better (measures.py)."""
     points: tuple[int, ...]
-    """What first to fourth place are worth in ``points_difference``."""
+    """What first to fourth place are worth in ``points_difference``; empty: it is that of the games' own points."""
     points_difference: PairedDifference
     """The same in points per game; positive is better."""
     seating: Seating = "1v3"
+    decides: MeasureName = "placement"
+    """Which of both differences says who is better."""
     unit: str = "games"
     """What people call the games."""
     forfeits: Forfeits = field(default_factory=Forfeits)
@@ -219,17 +231,28 @@ class MatchReport:
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
-        note, widened = few_games_note(self.games, self.unit), widened_note(self.difference.interval.is_widened)
-        mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
-        stronger, weaker = (self.candidate, self.opponent) if mean < 0 else (self.opponent, self.candidate)
-        claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
+        has_points = self.decides == "points"
+        decides = self.points_difference if has_points else self.difference
+        note = few_games_note(self.games, self.unit, self.games // self.deals)
+        widened = widened_note(decides.interval.is_widened)
+        mean, low, high = decides.mean, decides.interval.low, decides.interval.high
+        is_stronger = mean > 0 if has_points else mean < 0
+        stronger, weaker = (self.candidate, self.opponent) if is_stronger else (self.opponent, self.candidate)
+        claim = f"{stronger} is better than {weaker}" if decides.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
         figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
+        if has_points:
+            figures = f"{mean:+.2f} points per game ({low:+.2f} to {high:+.2f}, positive is better for the candidate)"
         return f"{claim}: {figures} over {self.games:,} {self.unit}{note}{widened}"
 
     def figures_text(self) -> str:
         """Return both differences in words."""
         places, points, game = self.difference, self.points_difference, self.unit.removesuffix("s")
+        if self.decides == "points":
+            return (
+                f"{points.mean:+.2f} points per {game} ({points.interval.low:+.2f} to {points.interval.high:+.2f}) "
+                f"over {self.games:,} {self.unit}{widened_note(points.interval.is_widened)}"
+            )
         return (
             f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
             f"{points.mean:+.1f} points per {game} ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
@@ -240,6 +263,7 @@ class MatchReport:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
         return {
             **{name: getattr(self, name) for name in ("candidate", "opponent", "games", "deals", "seed")},
+            **({} if self.decides == "placement" else {"decides": self.decides}),
             **{name: value for name, value in self.statistics.to_json().items() if name not in ("player", "games")},
             "paired_difference": self.difference.to_json("average_placement"),
             "points_difference": {"points": list(self.points), **self.points_difference.to_json("per_game")},
@@ -284,39 +308,50 @@ def play_match(
 ) -> MatchReport:
     """Play ``num_games`` games of the candidate, a multiple of 4 and at least 8, in a game of four seats.
 
-    ``points`` are those of first to fourth place, for the difference in points. ``tell`` gets the placement so far
-    whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
+    If a wall has more than four games, those that fill no wall are not played. ``points`` are those of first to fourth
+    place, for the difference in points, unless the game's own points decide. ``tell`` gets the placement so far, or the
+    points, whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
     """
     check_hanchans(num_games)
     scoring = load_game(setup.game).scoring
     if isinstance(scoring, SideScoring):
         raise ValueError(f"{setup.game} has two sides: play_side_match plays it")
-    measure = points_measure(points)
-    num_deals = num_games // SEATS
+    measure, per_deal, has_points = points_of(scoring, points), scoring.num_games(seating), scoring.decides == "points"
+    num_deals = num_games // per_deal
+    if num_deals < 2:
+        raise ValueError(
+            f"{num_games} {scoring.games} are one {scoring.deal} in {seating}: use at least {2 * per_deal}"
+        )
     blocks: list[PlayedDeals] = []
     for block in play_deals(setup, num_deals, seating=seating, runner=runner):
         blocks.append(block)
-        walls = np.concatenate([each.placements for each in blocks])
-        average = average_placement(walls.sum(axis=0).tolist())
-        tell(f"average placement {average:.2f} after {SEATS * len(walls):,} {scoring.games}")
+        walls = np.concatenate([each.outcomes for each in blocks])
+        known = f"average placement {average_placement(walls[:, :SEATS].sum(axis=0).tolist()):.2f}"
+        if has_points:
+            known = f"{_unit(measure, seating) * walls[:, -1].sum() / (per_deal * len(walls)):+.2f} points per game"
+        tell(f"{known} after {per_deal * len(walls):,} {scoring.games}")
     blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
-    clusters = np.repeat(np.arange(num_deals), SEATS)
+    own_points = np.concatenate([block.own_points for block in blocks]) * _unit(measure, seating)
+    clusters = np.repeat(np.arange(num_deals), per_deal)
     counters = scoring.counters or PLACE_COUNTERS
     summarise = partial(summarise_rows, counters=counters, ratios=scoring.ratios, clusters=clusters)
     return MatchReport(
         candidate=setup.names[0],
         opponent=setup.names[1],
-        games=num_games,
+        games=per_deal * num_deals,
         deals=num_deals,
         seed=setup.seed,
         statistics=summarise(rows, AGENT_NAMES[CANDIDATE]),
         opponent_statistics=summarise(opponent_rows, AGENT_NAMES[OPPONENT]),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
         difference=_difference(rows, PLACEMENT, seating, clusters),
-        points=points,
-        points_difference=_difference(rows, measure, seating, clusters),
+        points=() if has_points else points,
+        points_difference=paired_difference(own_points, np.zeros_like(own_points), clusters)
+        if has_points
+        else _difference(rows, measure, seating, clusters),
         seating=seating,
+        decides=scoring.decides,
         unit=scoring.games,
         forfeits=Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits),
     )
@@ -340,9 +375,14 @@ def play_seatings(
     )
 
 
+def _unit(measure: Measure, seating: Seating) -> float:
+    """Return what 1 of the sum of the candidates in a game is as a difference."""
+    return replace(measure, candidates=int(seating[0])).game_unit
+
+
 def _difference(rows: I64, measure: Measure, seating: Seating, clusters: I64) -> PairedDifference:
     """Return the difference of a match from the candidates' rows, one for each game."""
-    unit = SEATS * replace(measure, candidates=int(seating[0])).wall_unit
+    unit = _unit(measure, seating)
     places = rows[:, :SEATS]
     equal = places.sum(axis=1) * np.mean(measure.by_place)
     return paired_difference(unit * (places @ np.array(measure.by_place)), unit * equal, clusters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
+from suphx.games.scoring import MeasureName as MeasureName
 from suphx.models.net_config import ActionSelection
 from suphx.number_range import Processes, Range, check_ranges
 
@@ -13,8 +14,6 @@ Seating = Literal["1v3", "2v2", "3v1"]
 """Candidates against opponents at a table (measures.py)."""
 SeatingChoice = Literal["1v3", "2v2", "3v1", "all"]
 """One seating, or all of them one after the other."""
-MeasureName = Literal["placement", "points", "share"]
-"""What an agent may be judged by (measures.py); share: in games of two sides."""
 PHOENIX_POINTS = (90, 45, 0, -135)
 """Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
 
@@ -71,11 +70,12 @@ MIN_DEALS = 20
 """Paired deals: about those of two hanchans, without which there is no interval."""
 
 
-def few_games_note(hanchans: int, games: str = "hanchans") -> str:
+def few_games_note(hanchans: int, games: str = "hanchans", per_wall: int = SEATS) -> str:
     """Return what is to be said behind an interval of a match of so few games; empty where there are enough."""
-    if hanchans >= SEATS * MIN_CLUSTERS:
+    if hanchans >= per_wall * MIN_CLUSTERS:
         return ""
-    return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} {games}"
+    least = per_wall * MIN_CLUSTERS
+    return f"; over {hanchans // per_wall} walls the interval means little, play at least {least} {games}"
 
 
 def check_side_deals(number: int) -> None:

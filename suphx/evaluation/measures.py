@@ -1,9 +1,10 @@
-"""What decides a match, of fixed length or one that stops when it is decided: places, points by place, or games won.
+"""What decides a match, of fixed length or one that stops when it is decided: places, points, or games won.
 
 What a deal says about two agents is a whole number, so that no order of additions changes a digit. In games of four
 seats it is on one scale for all seatings: that of one candidate among three opponents. If a candidate alone comes
 2.45th on average, and its strength adds up, then 1v3, 2v2 and 3v1 all show -0.05. With k candidates at a table it is
 3/4 of the mean of the candidates minus the mean of the opponents; for k = 1 this is the candidate's place minus 2.5.
+Points are those of places, or those of the games themselves where these decide (``Scoring.decides``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from suphx.evaluation.match_config import (
     chosen_seatings,
 )
 from suphx.evaluation.sequential_test import FIRST_LOOK, SequentialTest, WallScale
+from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I64
 from suphx.number_range import Range, check_ranges
 
@@ -35,13 +37,22 @@ EQUAL_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What counts of a table: places, of which fewer are better, or points by place or games won: more are better."""
+    """What counts of a table: places, of which fewer are better, or points or games won: more are better."""
 
     name: MeasureName
     by_place: tuple[int, ...]
-    """What first, second, … place are worth."""
+    """What first, second, … place are worth; empty: the points of the game itself count, which add up to 0."""
     candidates: int = 1
     """At a table."""
+    games: int = 0
+    """Of a deal; 0: as many as parties."""
+    points_spread: float = 0.0
+    """Of the game's points, as those of ``Scoring``."""
+    largest_points: float = 0.0
+
+    @property
+    def _parties(self) -> int:
+        return len(self.by_place) or SEATS
 
     @property
     def sign(self) -> int:
@@ -51,30 +62,42 @@ class Measure:
     @property
     def best_difference(self) -> float:
         """By how much one candidate that is always first is better than equal opponents."""
+        if not self.by_place:
+            return self.largest_points
         return float(max(self.sign * (value - np.mean(self.by_place)) for value in self.by_place))
+
+    @property
+    def game_unit(self) -> float:
+        """What 1 of the sum of the candidates in a game, beyond the table's mean, is as a difference."""
+        return (self._parties - 1) / (self.candidates * (self._parties - self.candidates))
 
     @property
     def wall_unit(self) -> float:
         """What 1 of ``wall_sums`` is as a difference."""
-        parties = len(self.by_place)
-        return (parties - 1) / (parties * self.candidates * (parties - self.candidates))
+        return self.game_unit / (self.games or self._parties)
 
-    def wall_sums(self, placements: I64) -> I64:
+    def wall_sums(self, outcomes: I64) -> I64:
         """Return how much the candidates had on each deal beyond the table's mean: int64 [deals].
 
-        ``placements`` [deals, parties]: how often candidates came first, second, … in the games of each deal, of which
-        there are as many as parties. Multiplied by ``wall_unit`` it is the difference.
+        ``outcomes`` [deals, parties, or one more]: how often candidates came first, second, … in the games of each
+        deal, and the sum of their points. Multiplied by ``wall_unit`` it is the difference.
         """
-        sums: I64 = placements @ np.array(self.by_place, np.int64)
-        return sums - self.candidates * sum(self.by_place)
+        if not self.by_place:
+            points: I64 = outcomes[:, -1]
+            return points
+        sums: I64 = outcomes[:, : self._parties] @ np.array(self.by_place, np.int64)
+        return sums - self.candidates * (self.games or self._parties) * sum(self.by_place) // self._parties
 
     @property
     def scale(self) -> WallScale:
         """Return how whole numbers of deals become a gain, as the sequential test takes it."""
-        parties = len(self.by_place)
-        spread = float(np.std(self.by_place)) / parties**0.5  # of the mean of independent games among equal players
-        largest = (parties - 1) / parties * (max(self.by_place) - min(self.by_place))  # on one deal, in any seating
-        return WallScale(self.sign * self.wall_unit, spread, largest)
+        parties = self._parties
+        spread, largest = self.points_spread, self.largest_points
+        if self.by_place:
+            spread = float(np.std(self.by_place))
+            largest = (parties - 1) / parties * (max(self.by_place) - min(self.by_place))  # on one deal, in any seating
+        # of the mean of independent games among equal players
+        return WallScale(self.sign * self.wall_unit, spread / parties**0.5, largest)
 
     def shown(self, gain: Interval) -> Interval:
         """Return the interval of a gain as that of the difference, or of the share of games won."""
@@ -116,6 +139,14 @@ def points_measure(points: tuple[int, ...]) -> Measure:
     return Measure("points", points)
 
 
+def points_of(scoring: SeatScoring | SideScoring, points: tuple[int, ...]) -> Measure:
+    """Return the measure in points of a game: its own if they decide, else ``points`` by place."""
+    if scoring.decides != "points":
+        return points_measure(points)
+    spread, largest = scoring.points_spread, scoring.largest_points
+    return Measure("points", (), points_spread=spread, largest_points=largest)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialConfig:
     """What a match decides, and how sure the decision is."""
@@ -130,7 +161,8 @@ class SequentialConfig:
     """What decides: the average placement, or points; both are reported. In a game of two sides it is share, that of
     the games won."""
     points: tuple[Annotated[int, Range(-1_000_000, 1_000_000)], ...] = PHOENIX_POINTS
-    """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan. Not for two sides."""
+    """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan. Not for two sides, nor in
+    games that pay points of their own, such as mcr."""
     seating: SeatingChoice = "1v3"
     """Candidates against opponents at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three. all:
     1v3 decides, and after a pass there is a match on new walls in each of the three. Not in games of two sides."""
@@ -143,7 +175,7 @@ class SequentialConfig:
         ):
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
-        best = self.gains[0].best_difference
+        best = self.gains()[0].best_difference
         if not 0 < self.gain < best:
             points = ", or set decides to points" if self.decides == "placement" else ""
             raise ValueError(
@@ -161,17 +193,21 @@ class SequentialConfig:
         """The seating of the match that decides; None in a game of two sides."""
         return None if self.decides == "share" else chosen_seatings(self.seating)[0]
 
-    @property
-    def gains(self) -> tuple[Measure, ...]:
-        """What is measured; the first one decides."""
+    def gains(self, scoring: SeatScoring | SideScoring | None = None) -> tuple[Measure, ...]:
+        """Return what is measured in a game with this scoring, by default one that decides by places.
+
+        The first one decides.
+        """
         if self.deciding_seating is None:
             return (SHARE,)
-        measures = (PLACEMENT, points_measure(self.points))[:: -1 if self.decides == "points" else 1]
-        return tuple(replace(measure, candidates=int(self.deciding_seating[0])) for measure in measures)
+        points = points_measure(self.points) if scoring is None else points_of(scoring, self.points)
+        games = 0 if scoring is None else scoring.num_games(self.deciding_seating)
+        measures = (PLACEMENT, points)[:: -1 if self.decides == "points" else 1]
+        return tuple(replace(each, candidates=int(self.deciding_seating[0]), games=games) for each in measures)
 
-    def test(self) -> SequentialTest:
+    def test(self, scoring: SeatScoring | SideScoring | None = None) -> SequentialTest:
         """Return the test that decides."""
-        return SequentialTest(self.gains[0].scale, self.gain, self.error)
+        return SequentialTest(self.gains(scoring)[0].scale, self.gain, self.error)
 
 
 _USUAL_GAINS: dict[MeasureName, float] = {"placement": 0.1, "share": 0.02}

@@ -23,10 +23,10 @@ from suphx.evaluation.match import (
     MatchSetup,
     SideReport,
     play_deals,
-    play_seatings,
+    play_match,
     play_side_match,
 )
-from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.match_config import chosen_seatings
 from suphx.evaluation.measures import SequentialConfig, check_deals
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
@@ -80,6 +80,9 @@ class SequentialOutcome:
         """Return the state in a few words, for a progress line; ``scoring``: of the game."""
         if share := self.intervals.get("share"):
             known = f"{share.low:.1%} to {share.high:.1%} of the games won"
+        elif scoring.decides == "points":
+            points = self.intervals["points"]
+            known = f"points {points.low:+.2f} to {points.high:+.2f}"
         else:
             places = self.intervals["placement"]
             known = f"placement {places.low:+.3f} to {places.high:+.3f}"
@@ -96,30 +99,33 @@ class MatchWatch:
     False
     """
 
-    def __init__(self, config: SequentialConfig, max_deals: int) -> None:
+    def __init__(
+        self, config: SequentialConfig, max_deals: int, scoring: SeatScoring | SideScoring | None = None
+    ) -> None:
+        """``scoring``: of the game; None: of one that decides by places."""
         self.max_deals = max_deals
-        self._gains = config.gains
-        self._test = config.test()
+        self._gains = config.gains(scoring)
+        self._test = config.test(scoring)
         self._state = SequentialState()
-        self._placements: dict[int, I64] = {}
-        """How often candidates came first, second, … on each deal, by the first deal."""
+        self._outcomes: dict[int, I64] = {}
+        """By the first deal, as ``Measure.wall_sums`` takes them."""
 
     @property
     def is_decided(self) -> bool:
         """Whether more deals change nothing."""
         return self._state.decision != "undecided"
 
-    def add(self, first: int, placements: I64) -> bool:
-        """Take ``PlayedDeals.placements``; return whether the complete prefix has grown."""
+    def add(self, first: int, outcomes: I64) -> bool:
+        """Take ``PlayedDeals.outcomes``; return whether the complete prefix has grown."""
         before = self._state.sums.walls
-        self._placements[first] = placements
-        self._state = self._state.with_block(first, self._gains[0].wall_sums(placements).tolist(), self._test)
+        self._outcomes[first] = outcomes
+        self._state = self._state.with_block(first, self._gains[0].wall_sums(outcomes).tolist(), self._test)
         return self._state.sums.walls > before
 
     def outcome(self) -> SequentialOutcome:
         """Return what is known now."""
         sums = self._state.sums
-        deals = [self._placements[first] for first in sorted(self._placements) if first < sums.walls]
+        deals = [self._outcomes[first] for first in sorted(self._outcomes) if first < sums.walls]
         intervals = {}
         for number, gain in enumerate(self._gains):
             own = sums
@@ -158,8 +164,9 @@ class SequentialReport:
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
-        outcome, decides, scoring = self.outcome, self.config.gains[0], self.scoring
-        number, left = (scoring.games_per_deal * deals for deals in (outcome.deals, outcome.expected_deals))
+        outcome, decides, scoring = self.outcome, self.config.gains(self.scoring)[0], self.scoring
+        per_deal = scoring.num_games(self.config.deciding_seating or scoring.seatings[0])
+        number, left = (per_deal * deals for deals in (outcome.deals, outcome.expected_deals))
         claim = {
             "better": f"{self.candidate} is better than {self.opponent}",
             "not_better": f"{self.candidate} is not better than {self.opponent} by {decides.amount(self.config.gain)}",
@@ -176,7 +183,8 @@ class SequentialReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
-        outcome, config, per_deal = self.outcome, self.config, self.scoring.games_per_deal
+        outcome, config, scoring = self.outcome, self.config, self.scoring
+        per_deal = scoring.num_games(config.deciding_seating or scoring.seatings[0])
         intervals = {name: interval.ends for name, interval in outcome.intervals.items()}
         values: dict[str, Any] = {
             "verdict": outcome.decision,
@@ -188,7 +196,7 @@ class SequentialReport:
             "log_likelihood_ratio": outcome.log_likelihood_ratio,
             "bound": outcome.bound,
             "expected_games": per_deal * outcome.expected_deals,
-            "always_valid_interval": intervals[config.gains[0].name],
+            "always_valid_interval": intervals[config.gains(scoring)[0].name],
             "always_valid_intervals": intervals,
             "forfeits": self.forfeits.to_json(AGENT_NAMES),
             "fresh_match": None if self.fresh is None else self.fresh.to_json(),
@@ -200,7 +208,7 @@ class SequentialReport:
             "opponent": self.opponent,
             "seed": self.seed,
             "seating": config.seating,
-            "points": list(config.points),
+            "points": [] if scoring.decides == "points" else list(config.points),
             "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
         }
 
@@ -227,7 +235,7 @@ def play_sequential_match(
     scoring = load_game(setup.game).scoring
     check_deals(max_deals, fresh_deals, scoring.deal)
     seating = config.deciding_seating or ""
-    watch = MatchWatch(config, last_look_within(max_deals))  # deals behind the last look could decide nothing
+    watch = MatchWatch(config, last_look_within(max_deals), scoring)  # deals behind the last look could decide nothing
     size = scoring.deals_per_look
     tables = max(_LEAST_TABLES, size * scoring.games_per_deal)  # games in progress at the decision are lost
     deciding = replace(runner, max_tables=min(runner.max_tables, tables))
@@ -236,7 +244,7 @@ def play_sequential_match(
     with closing(blocks):  # ends the processes
         for block in blocks:
             found[block.first] = block.forfeits
-            if watch.add(block.first, block.placements):
+            if watch.add(block.first, block.outcomes):
                 tell(watch.outcome())
             if watch.is_decided:
                 break
@@ -253,8 +261,11 @@ def play_sequential_match(
         if config.decides == "share":
             fresh = (play_side_match(new, fresh_deals, deals_per_task=scoring.deals_per_look, runner=beside),)
         else:
-            number = SEATS * fresh_deals
-            fresh = play_seatings(new, number, config.seating, points=config.points, runner=beside).matches
+            fresh = tuple(
+                play_match(new, scoring.num_games(seating) * fresh_deals, seating=seating, points=config.points,
+                           runner=beside)
+                for seating in chosen_seatings(config.seating)
+            )  # fmt: skip
     return SequentialReport(
         candidate=setup.names[0],
         opponent=setup.names[1],

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from itertools import permutations
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from suphx.kernel.record import I64
 
 Seats: TypeAlias = NDArray[np.bool_]
+MeasureName = Literal["placement", "points", "share"]
+"""What an agent may be judged by (suphx/evaluation/measures.py); share: in games of two sides."""
 Forfeited: TypeAlias = Sequence[Sequence[int]]
 """For each game the seats whose agents could not play it to its end, in the order of time."""
 MAX_DEAL_SEED = 1 << 20
@@ -58,6 +61,13 @@ class Scoring:
     """A game is lost with its first forfeit; other seats that could not play it to the end afterwards do not count."""
     table_options: Mapping[str, Any] = field(default_factory=dict)
     """Of the tables of matches, where they name none."""
+    decides: MeasureName = "placement"
+    """What a match decides by, if nobody chooses. points: a game is worth its points, whole numbers that add up to 0,
+    and in tournaments their sums over all games of a deal decide. Else points are what a place is worth."""
+    points_spread: float = 0.0
+    """Standard deviation of the points of a seat in a game, about, where they decide."""
+    largest_points: float = 0.0
+    """What a game can be worth to a seat, at most, where points decide."""
     has_deals: bool = False
     """A game has several deals, each with points of its own, which ``suphx evaluate --deals`` compares."""
     counters: tuple[str, ...] = ()
@@ -75,9 +85,12 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatScoring(Scoring):
-    """Each of four seats plays for itself. A deal is played four times, with rotated agents."""
+    """Each of four seats plays for itself. A deal is played four times, with rotated agents, or in all orders."""
 
     games_per_deal: int = 4
+    """In the usual seating."""
+    has_all_orders: bool = False
+    """A deal is played in all orders of its agents: 24 of four, 6 of two against two."""
     party_seats: tuple[int, ...] = (0, 1, 2, 3)
     """A seat of each party."""
     seatings: tuple[str, ...] = ("1v3", "2v2", "3v1")
@@ -89,18 +102,25 @@ class SeatScoring(Scoring):
             return np.eye(4, dtype=np.bool_)
         if seating == "3v1":
             return ~np.eye(4, dtype=np.bool_)
-        seats = np.zeros((4, 4), np.bool_)
-        skipped = deal_number % len(_PARTNERS)
-        for number, partners in enumerate(way for index, way in enumerate(_PARTNERS) if index != skipped):
+        skipped = len(_PARTNERS) if self.has_all_orders else deal_number % len(_PARTNERS)
+        ways = [way for index, way in enumerate(_PARTNERS) if index != skipped]
+        seats = np.zeros((2 * len(ways), 4), np.bool_)
+        for number, partners in enumerate(ways):
             seats[2 * number, partners] = True
             seats[2 * number + 1] = ~seats[2 * number]
         return seats
 
+    def num_games(self, seating: str) -> int:
+        """Return the games of a deal in a seating."""
+        return len(self.candidate_seats(seating, 0))
+
     def lineup_seats(self, deal_seed: int) -> I64:
         """Return who of a lineup sits where in the games of a deal, int64 [games, seats].
 
-        Rotation after rotation of an order that changes with the deal.
+        Rotation after rotation of an order that changes with the deal, or all orders.
         """
+        if self.has_all_orders:
+            return np.array(list(permutations(range(4))))
         order = np.random.default_rng(deal_seed).permutation(4)
         return np.array([np.roll(order, rotation) for rotation in range(4)])
 
@@ -138,6 +158,7 @@ class SideScoring(Scoring):
     """From the first deal of a match to the first of the new ones after a pass."""
     max_seed: int
     first_forfeit_decides: bool = True
+    decides: MeasureName = "share"
     games_per_deal: int = 2
     seatings: tuple[str, ...] = ("swapped",)
 
@@ -149,6 +170,10 @@ class SideScoring(Scoring):
     def candidate_seats(self, seating: str, deal_number: int) -> Seats:
         """Return where the candidate sits in both games of a deal: on the first side, then on the second."""
         return np.array([[own == side for own in self.side_of_seat] for side in range(2)])
+
+    def num_games(self, seating: str) -> int:
+        """Return the games of a deal in a seating."""
+        return len(self.candidate_seats(seating, 0))
 
     def lineup_seats(self, deal_seed: int) -> I64:
         """Return who of a pair has each seat in both games of a deal, int64 [games, seats]."""
@@ -177,6 +202,14 @@ class SideScoring(Scoring):
         if not 0 <= seed <= self.max_seed:
             raise ValueError(f"seed is {seed:,}: use 0 to {self.max_seed:,}")
         return self.first_seed + self.deals_per_seed * seed + self.fresh_distance * is_fresh
+
+
+def shared_ranks(sums: NDArray[np.number]) -> NDArray[np.float64]:
+    """Return the place of each of ``sums`` [n], the largest first; equal ones share the mean of their places."""
+    values = np.asarray(sums)
+    ahead, equal = (values > values[:, None]).sum(axis=1), (values == values[:, None]).sum(axis=1)
+    places: NDArray[np.float64] = ahead + (equal + 1) / 2
+    return places
 
 
 def _ranks(values: NDArray[np.number]) -> I64:

@@ -69,7 +69,7 @@ def test_equal_agents_are_not_better_and_play_no_new_decks() -> None:
 @pytest.mark.parametrize("gain", [0.0, 0.05])
 def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
     config = SequentialConfig(decides="share", difference=0.05, error=0.05)
-    decks = MeasuredWalls(np.repeat([-1, 0, 1], [30, 45, 25]), config.gains[0].scale).with_gain(gain)
+    decks = MeasuredWalls(np.repeat([-1, 0, 1], [30, 45, 25]), config.gains()[0].scale).with_gain(gain)
     found = simulate_matches(config.test(), decks, matches=400, rng=np.random.default_rng(1))
     wrong = 1 - found.better if gain else found.better
     assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)

@@ -54,7 +54,7 @@ def test_equal_candidates_are_rarely_promoted_whatever_the_order_of_the_parts() 
     assert promoted / 200 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
 
 
-SCALE = SequentialConfig().gains[0].scale
+SCALE = SequentialConfig().gains()[0].scale
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,4 +1,4 @@
-"""``suphx evaluate``: a match between two agents, of riichi or of a game of two sides."""
+"""``suphx evaluate``: a match between two agents of any game."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from suphx.evaluation.match_config import (
     KEPT_FOLDER,
     MIN_DEALS,
     PHOENIX_POINTS,
-    SEATS,
     SeatingChoice,
     check_hanchans,
     check_side_deals,
@@ -69,7 +68,8 @@ _PAGE = f"""
 evaluate: play a match between two agents and report who is stronger
 
 Play a match of one candidate against three copies of another agent, the opponent. Every wall is played four times, with
-the candidate at each seat once, so that the luck of the draw counts less. In a game of two sides, such as doudizhu,
+the candidate at each seat once, so that the luck of the draw counts less. The average placement decides, in games that
+pay points, such as mcr, the points per game. In a game of two sides, such as doudizhu,
 every deck is played twice, with the sides swapped. The same command continues a match that was stopped. {AGENT_HELP}
 `suphx agents` also lists the scripted agents of other games. For doudizhu: random, rule, a folder of nets such as
 runs/RUN/learning, an address s3://… or models:/…, or an external program as program:COMMAND LINE (docs/doudizhu.md).
@@ -79,7 +79,7 @@ runs/RUN/learning, an address s3://… or models:/…, or an external program as
 --game                  the game (default: that of the nets in a folder or in a model with the name of a game, else
                         riichi)
 | --hanchans N          number of games, a multiple of 4 and at least 8 (default: 1000); with --sequential the most
-                        games
+                        games. Of mcr with --seating 2v2, those that fill walls of six games are played
 | --deals N             compare about N single deals (at least 20) instead of whole games: each is played with the
                         candidate and with the opponent in each seat. The result is in points per kyoku and shows a
                         small difference much earlier. Not for adapt: and mjai: agents; games of one deal, such as
@@ -91,9 +91,10 @@ runs/RUN/learning, an address s3://… or models:/…, or an external program as
                         how much better it is. In a game of two sides: in the share of games won (such as 0.02), after
                         --decks decks, and {_FRESH_DECKS:,} new decks after a pass
 --error P               with --sequential: share of wrong decisions of each kind, at most (default: 0.01)
---decides               with --sequential: unit of DIFFERENCE, average placement (the default) or points per hanchan;
-                        both are reported
---points P              points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan)
+--decides               with --sequential: unit of DIFFERENCE, average placement or points per game; both are reported
+                        (default: placement; of mcr points)
+--points P              points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan); games
+                        that pay points, such as mcr, refuse this option
 --seating               number of candidates and of opponents at a table (default: 1v3). all: a match of --hanchans
                         games in each of the three; with --sequential 1v3 decides, and after a pass each is played on
                         new walls
@@ -173,6 +174,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     game = load_game(name)
     if args.no_draw_lanes and "has_draw_lanes" not in game.scoring.table_options:
         raise UsageError(f"--no-draw-lanes has no meaning for {name}: leave it out")
+    if args.points is not None and game.scoring.decides == "points":
+        raise UsageError(f"--points has no meaning for {name}, which pays points: leave it out")
     if args.deals is not None and not game.scoring.has_deals:
         raise UsageError(f"--deals has no meaning for {name}, where a game is one deal: use --hanchans")
     games_per_unit = game.scoring.games_per_deal if has_sides else 1
@@ -191,9 +194,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         if game.kernel_groups:
             compile_kernels(console, *game.kernel_groups)
         started = time.perf_counter()
-        bar = stack.enter_context(
-            console.progress("decks" if has_sides else game.scoring.games, _length(args, has_sides))
-        )
+        bar = stack.enter_context(console.progress("decks" if has_sides else game.scoring.games, _length(args, name)))
         setup = MatchSetup(
             *agents.addresses,
             seed=args.seed,
@@ -233,15 +234,17 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     return {**head, **values, "seconds": seconds, **figures}
 
 
-def _length(args: argparse.Namespace, has_sides: bool) -> int:
-    """Return how many hanchans or decks are played, or at most."""
-    if has_sides:
+def _length(args: argparse.Namespace, name: str) -> int:
+    """Return how many games or decks are played, or at most."""
+    if find_game(name).has_sides:
         return int(args.decks or (_DECKS if args.sequential is None else _SEQUENTIAL_DECKS))
     if args.deals is not None:
         from suphx.evaluation.deal_match import hanchans_of
 
         return hanchans_of(args.deals)
-    return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
+    seatings = chosen_seatings(args.seating)[: None if args.sequential is None else 1]
+    per_wall = [load_game(name).scoring.num_games(seating) for seating in seatings]
+    return sum(args.hanchans // number * number for number in per_wall)
 
 
 def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> SequentialConfig | None:
@@ -251,7 +254,7 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Se
     if has_sides:
         for option in given_options(args, _SEAT_OPTIONS):
             raise ValueError(f"{option} has no meaning for {name}: leave it out")
-        number = _length(args, has_sides=True)
+        number = _length(args, name)
         check_side_deals(number)
         if number > _MOST_DECKS:
             raise ValueError(f"--decks is {number:,}: use at most {_MOST_DECKS:,}")
@@ -278,8 +281,11 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Se
     if args.sequential <= 0:
         raise ValueError(f"--sequential is {args.sequential:g}: use a difference above 0")
     if not has_sides:
-        check_deals(args.hanchans // SEATS, _FRESH_HANCHANS // SEATS, "wall")
-        return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
+        scoring = load_game(name).scoring
+        per_wall = scoring.num_games(chosen_seatings(args.seating)[0])
+        check_deals(args.hanchans // per_wall, _FRESH_HANCHANS // per_wall, "wall")
+        chosen = {"decides": scoring.decides, **given}
+        return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **chosen)
     if args.keep_games is not None:
         raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
     check_deals(number, _FRESH_DECKS, "deck")
@@ -301,19 +307,22 @@ def _play(
 
     has_sides = find_game(setup.game).has_sides
     scoring = load_game(setup.game).scoring
-    number, tell = _length(args, has_sides), partial(bar.advance, 0)
+    number, tell = _length(args, setup.game), partial(bar.advance, 0)
     if args.deals is not None:
         return play_deal_match(setup, args.deals, runner=runner)
     if test is not None:
-        per_deal, fresh = (1, _FRESH_DECKS) if has_sides else (SEATS, _FRESH_HANCHANS)
+        seatings = chosen_seatings(args.seating)
+        per_deal = 1 if has_sides else scoring.num_games(seatings[0])
+        fresh = (_FRESH_DECKS if has_sides else _FRESH_HANCHANS) // per_deal
+        fresh_games = fresh if has_sides else fresh * sum(map(scoring.num_games, seatings))
 
         def note_look(outcome: SequentialOutcome) -> None:
             """Show a look; after a pass there are games on new deals instead of what is left."""
             bar.advance(0, outcome.note(scoring))
             if outcome.decision == "better":
-                bar.expect(fresh * (1 if has_sides else len(chosen_seatings(args.seating))))
+                bar.expect(fresh_games)
 
-        deals = {"max_deals": number // per_deal, "fresh_deals": fresh // per_deal}
+        deals = {"max_deals": number // per_deal, "fresh_deals": fresh}
         return play_sequential_match(setup, test, **deals, runner=runner, tell=note_look)
     if has_sides:
         return play_side_match(setup, number, runner=runner, tell=tell)
@@ -370,9 +379,17 @@ def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, objec
     candidate, opponent = report.statistics.to_json(), report.opponent_statistics.to_json()
     intervals = candidate["intervals"]
     assert isinstance(intervals, dict)
+    has_points = report.decides == "points"
+    figures = [name for name in _FIGURES if not has_points or "placement" not in name]
 
     def differences(match: MatchReport) -> dict[str, object]:
         places, points = match.difference, match.points_difference
+        if match.decides == "points":
+            return {
+                "points_per_game_difference": points.mean,
+                "interval": points.interval.ends,
+                **_widened(interval=points.interval),
+            }
         return {
             "average_placement_difference": places.mean,
             "interval": places.interval.ends,
@@ -393,7 +410,7 @@ def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, objec
                 "95 % interval": value_text(f"{key}_interval", intervals.get(key) or candidate.get(f"{key}_interval")),
                 "opponent": value_text(key, opponent[key]),
             }
-            for key in (*_FIGURES, *report.statistics.own)
+            for key in sorted((*figures, *report.statistics.own), key=lambda name: has_points and name in figures)
             if (candidate[key], opponent[key]) != (None, None)  # a game counts what it has
         ],
     }

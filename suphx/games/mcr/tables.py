@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suphx.games.game import PlayedGame
 from suphx.games.mahjong.hand_tables import HandScoring, HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.mcr.agents import choose_scripted
-from suphx.games.mcr.engine import deal, step
+from suphx.games.mcr.engine import ERROR_SCORE, ERROR_SHARE, deal, step
 from suphx.games.mcr.names import AGENTS
 from suphx.games.mcr.record import OUTCOMES, new_tables, record_of
 from suphx.games.mcr.table import (
@@ -24,7 +25,7 @@ from suphx.games.mcr.table import (
     Rules,
     move_text,
 )
-from suphx.games.scoring import PLACE_COUNTERS
+from suphx.games.scoring import PLACE_COUNTERS, Forfeited, MeasureName, SeatScoring
 from suphx.kernel.jit import jit, map_on_threads
 from suphx.kernel.record import I64, Records
 
@@ -120,13 +121,17 @@ def _play(tables: Records, suits: Suits, agents: I64, seeds: I64, scores: I64) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McrScoring(HandScoring):
-    """Games: the walls of a deal are played four times, with rotated agents; a seat is worth its score."""
+    """Games of the contests: a wall is played in all orders of the agents, and the sum of its scores decides."""
 
     deal: str = "wall"
     games: str = "games"
     deals_per_task: int = 50
     deals_per_look: int = 50
-    deals_per_lineup: int = 10
+    has_all_orders: bool = True
+    decides: MeasureName = "points"
+    points_spread: float = 24.3  # of strong bots on Botzone
+    largest_points: float = 1000.0  # a self-drawn win of about 325 fan
+    first_forfeit_decides: bool = True
     counters: tuple[str, ...] = (*PLACE_COUNTERS, *OUTCOMES)
     ratios: Mapping[str, tuple[str, str]] = field(
         default_factory=lambda: {
@@ -139,3 +144,12 @@ class McrScoring(HandScoring):
             "average_win_fan": ("win_fan", "wins"),
         }
     )
+
+    def settle(self, points: NDArray[np.number], forfeited: Forfeited) -> tuple[I64, NDArray[np.number]]:
+        """Return the place of each seat, int64 [games, 4], and its points: a forfeit is an illegal reply."""
+        own = np.array(points)
+        for game, lost in enumerate(forfeited):
+            if lost:
+                own[game] = ERROR_SHARE
+                own[game, lost[0]] = ERROR_SCORE
+        return SeatScoring.settle(self, own, forfeited)
