@@ -50,7 +50,7 @@ class PackedNet:
         planes = [self.num_planes] + [self.num_oracle_planes] * (self.num_oracle_planes > 0)
         self._stems = [TurnedWeights(part) for part in torch.split(stem.weight, planes, dim=1)]
         self._stem_bias = stem.bias
-        self._grid_net = folded if net.config.grid == "4x9" else None
+        self._grid_net = _turned(folded) if net.config.grid == "4x9" else None
         if self._grid_net is None:
             self._blocks = [_Block(block) for block in folded.trunk.blocks]
             self._output = _Columns(folded.output) if isinstance(folded.output, ColumnHead) else _Call(folded.output)
@@ -291,12 +291,17 @@ class InferenceNet:
 
     def _prepare(self, net: PolicyNet) -> PolicyNet:
         folded = fold_batch_norm(net).to(self.device, torch.bfloat16 if self.is_bf16 else torch.float32)
-        for module in folded.requires_grad_(False).modules():
-            if isinstance(module, ConvNorm):  # weights in the order that the convolution reads them in
-                weight = module.conv.weight
-                turned = weight.data.flatten(2).transpose(1, 2).contiguous().transpose(1, 2)
-                weight.data = turned.view(weight.shape)
-        return folded
+        return _turned(folded.requires_grad_(False))
+
+
+def _turned(net: PolicyNet) -> PolicyNet:
+    """Return ``net`` with its weights in the order that torch's convolution reads them in."""
+    for module in net.modules():
+        if isinstance(module, ConvNorm):
+            weight = module.conv.weight
+            turned = weight.data.flatten(2).transpose(1, 2).contiguous().transpose(1, 2)
+            weight.data = turned.view(weight.shape)
+    return net
 
 
 class _Batch:
