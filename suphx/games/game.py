@@ -12,6 +12,7 @@ game does not have is None or empty, and who needs it asks for it (never for the
       text, view      for the terminal and for the page
       decisions       what nets decide (roles and kinds), with the encoders of what they see
       learning tables self-play that keeps trajectories
+      bot             agents as programs for an arena
 """
 
 from __future__ import annotations
@@ -99,6 +100,28 @@ class Agent(Protocol):
         """Return a legal move for the actor of each of the tables ``indices``; ``tables``: ``Tables.state``."""
 
 
+@dataclass(frozen=True, slots=True)
+class BotFiles:
+    """What an arena needs to run a submitted bot: contents by name."""
+
+    program: Mapping[str, bytes]
+    data: Mapping[str, bytes]
+    """What the program also finds in the folder ``data`` where it runs, if there is no room beside it."""
+
+
+class Bot(Protocol):
+    """Agents as programs for an arena that runs submitted ones."""
+
+    max_bytes: int
+    """Of a zip that the arena takes."""
+
+    def files(self, agent: str, checkpoints: Sequence[Path]) -> BotFiles:
+        """Return the files of a scripted agent, or of the nets of ``checkpoints``, in the order of the decisions.
+
+        ValueError for nets that the program cannot use.
+        """
+
+
 class Game(Protocol):
     """One game. ``rules`` are a frozen dataclass of the game's own, which JSON can hold."""
 
@@ -120,6 +143,8 @@ class Game(Protocol):
     """Of a file of records."""
     text: PlainText | None
     """For ``suphx play``; None: moves are typed as their numbers."""
+    bot: Bot | None
+    """For ``suphx bot``; None: no arena runs bots of the game."""
 
     def new_rules(self, values: Mapping[str, Any]) -> Any:
         """Return the rules with these values; TypeError and ValueError for others than the game has."""

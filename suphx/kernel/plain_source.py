@@ -25,7 +25,7 @@ import numpy as np
 from suphx.kernel.record import Records
 
 _PACKAGE = __name__.partition(".")[0]
-_INTEGERS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+_NUMBERS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 
 
 class Fields:
@@ -49,6 +49,10 @@ class Ints(list):  # type: ignore[type-arg]
         """Return a copy with rows of its own."""
         return Ints(copied(value) for value in self)
 
+    def astype(self, kind: Any) -> Ints:
+        """Return a copy: all numbers are Python's."""
+        return self.copy()
+
     def min(self) -> Any:
         """Return the lowest element."""
         return min(self)
@@ -60,6 +64,10 @@ class Ints(list):  # type: ignore[type-arg]
     def sum(self) -> Any:
         """Return the sum of the elements."""
         return sum(self)
+
+    def any(self) -> bool:
+        """Tell whether an element is not 0."""
+        return any(self)
 
 
 def copied(value: Any) -> Any:
@@ -88,14 +96,37 @@ def new_records(number: int, fields: Iterable[tuple[str, tuple[int, ...]]]) -> I
     return Ints(new_record(fields) for _ in range(number))
 
 
-def fill(values: Any, part: slice, new: Any) -> None:
-    """Set a part of an array to the elements of another, or all of its elements to a number."""
-    for number, place in enumerate(range(*part.indices(len(values)))):
+def arange(length: int) -> Ints:
+    """Return 0, 1, … up to a length."""
+    return Ints(range(length))
+
+
+def take_part(values: Any, *indices: Any) -> Any:
+    """Return a part of an array, copied: an index or a slice for each dimension."""
+    first, rest = indices[0], indices[1:]
+    if not isinstance(first, slice):
+        return take_part(values[first], *rest) if rest else values[first]
+    return Ints(take_part(row, *rest) if rest else copied(row) for row in values[first])
+
+
+def fill_part(new: Any, values: Any, *indices: Any) -> None:
+    """Set a part of an array to the elements of another one, or all of it to a number."""
+    first, rest = indices[0], indices[1:]
+    if not isinstance(first, slice):
+        fill_part(new, values[first], *rest)
+        return
+    for number, place in enumerate(range(*first.indices(len(values)))):
         own = new[number] if isinstance(new, list) else new
-        if isinstance(values[place], Ints):
-            fill(values[place], slice(None), own)
+        if rest or isinstance(values[place], Ints):
+            fill_part(own, values[place], *(rest or (slice(None),)))
         else:
             values[place] = own
+
+
+def add_to_part(number: Any, values: Any, part: slice) -> None:
+    """Add a number to a part of an array."""
+    for place in range(*part.indices(len(values))):
+        values[place] += number
 
 
 def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]]) -> Fields:
@@ -180,13 +211,18 @@ class _Carrier:
             return str(source.__name__)
         if is_defined and id(source) in self._names:
             return self._names[id(source)]
+        is_tuple = inspect.isclass(source) and issubclass(source, tuple)
         name = source.__name__ if is_defined else wanted
         while name in self._values and not (not is_defined and _is_same(self._values[name], value)):
             name += "_"
         if name in self._values:
             return name
         self._values[name] = value
-        if is_defined:
+        if is_tuple:
+            self._names[id(source)] = name
+            self._imports.add("from collections import namedtuple")
+            self._constants.append(f"{name} = namedtuple({name!r}, {source._fields!r})")
+        elif is_defined:
             self._names[id(source)] = name
             self._definitions.append(self._source_of(source, name))
         else:
@@ -297,12 +333,18 @@ class Names(ast.NodeTransformer):
             return getattr(inner, node.attr, None)
         return None
 
+    def _named(self, value: Any, wanted: str) -> ast.expr:
+        name = self._carrier.name_of(value, wanted)
+        if name in self._bound:
+            raise ValueError(f"a local name hides {name}: choose another one")
+        return ast.Name(name, ast.Load())
+
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Name what a global name stands for."""
         if not isinstance(node.ctx, ast.Load) or node.id in self._bound:
             return node
         if node.id in self._known:
-            return ast.Name(self._carrier.name_of(self._known[node.id], node.id), ast.Load())
+            return self._named(self._known[node.id], node.id)
         if not hasattr(builtins, node.id):
             raise ValueError(f"the name {node.id} is not known")
         return node
@@ -310,8 +352,10 @@ class Names(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Name what a module of this project has."""
         module = self._value(node.value)
+        if self._is_kernel and module is np and node.attr in _NUMBERS:
+            return ast.Name("float" if node.attr.startswith("float") else "int", ast.Load())
         if isinstance(module, ModuleType) and module.__name__.partition(".")[0] == _PACKAGE:
-            return ast.Name(self._carrier.name_of(getattr(module, node.attr), node.attr), ast.Load())
+            return self._named(getattr(module, node.attr), node.attr)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -319,9 +363,8 @@ class Names(ast.NodeTransformer):
         if not (self._is_kernel and isinstance(node.func, ast.Attribute) and self._value(node.func.value) is np):
             return self.generic_visit(node)
         name, given = node.func.attr, node.args
-        if name in _INTEGERS:
-            kept = "float" if name.startswith("float") else "int"
-            return ast.Call(ast.Name(kept, ast.Load()), [self.visit(each) for each in given], [])
+        if name in _NUMBERS:
+            return self.generic_visit(node)
         dtype = self._value(given[-1]) if len(given) > 1 else None
         if name in ("zeros", "empty") and isinstance(dtype, np.dtype) and dtype.names is not None:
             return self._call(new_records, *given)
@@ -329,18 +372,21 @@ class Names(ast.NodeTransformer):
             return self._call(zeros, given[0])
         if name == "full":
             return self._call(full, *given[:2])
+        if name == "arange":
+            return self._call(arange, *given)
         raise ValueError(f"np.{name} in a kernel has no counterpart in plain Python")
 
     def _call(self, function: Any, *given: ast.expr) -> ast.AST:
-        name = self._carrier.name_of(function, function.__name__)
-        return ast.Call(ast.Name(name, ast.Load()), [self.visit(each) for each in given], [])
+        return self._new_call(function, *(self.visit(each) for each in given))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Make one step of each index, in kernels."""
+        """Make one step of each index and copy parts of arrays, in kernels."""
         self.generic_visit(node)
-        if not self._is_kernel or not isinstance(node.slice, ast.Tuple):
+        if not self._is_kernel:
             return node
-        *outer, last = node.slice.elts
+        if isinstance(node.ctx, ast.Load) and has_slices(node):
+            return self._new_call(take_part, node.value, *_indices(node))
+        *outer, last = _indices(node) if not has_slices(node) else [node.slice]
         whole: ast.expr = node.value
         for index in outer:
             whole = ast.Subscript(whole, index, ast.Load())
@@ -349,25 +395,56 @@ class Names(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Fill parts of arrays, in kernels."""
         self.generic_visit(node)
-        parts = [each for each in node.targets if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Slice)]
-        if not self._is_kernel or not parts:
+        if not self._is_kernel:
+            return node
+        if isinstance(node.targets[0], ast.Subscript) and isinstance(node.value, ast.Subscript):
+            node.value = self._new_call(copied, node.value)  # perhaps a row
+        if not any(map(has_slices, node.targets)):
             return node
         lines: list[ast.stmt] = []
         value = node.value
         if len(node.targets) > 1:
             lines.append(ast.Assign([ast.Name("value_", ast.Store())], value))
             value = ast.Name("value_", ast.Load())
-        function = ast.Name(self._carrier.name_of(fill, "fill"), ast.Load())
         for target in node.targets:
-            if target not in parts:
-                lines.append(ast.Assign([target], value))
-                continue
-            assert isinstance(target, ast.Subscript)
-            assert isinstance(target.slice, ast.Slice)
-            ends = [end or ast.Constant(None) for end in (target.slice.lower, target.slice.upper)]
-            part = ast.Call(ast.Name("slice", ast.Load()), ends, [])
-            lines.append(ast.Expr(ast.Call(function, [_read(target.value), part, value], [])))
+            lines.append(self._filled(fill_part, target, value) if has_slices(target) else ast.Assign([target], value))
         return lines
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Add to parts of arrays, in kernels."""
+        self.generic_visit(node)
+        if not self._is_kernel or not has_slices(node.target):
+            return node
+        if not isinstance(node.op, ast.Add):
+            raise ValueError(f"{ast.unparse(node)}: plain Python can only add to parts of arrays")
+        return self._filled(add_to_part, node.target, node.value)
+
+    def _filled(self, function: Any, target: ast.AST, value: ast.expr) -> ast.stmt:
+        assert isinstance(target, ast.Subscript)
+        return ast.Expr(self._new_call(function, value, _read(target.value), *_indices(target)))
+
+    def _new_call(self, function: Any, *given: ast.expr) -> ast.expr:
+        return ast.Call(self._named(function, function.__name__), list(given), [])
+
+
+def has_slices(node: ast.AST) -> bool:
+    """Tell whether a part of an array is meant, not an element."""
+    return isinstance(node, ast.Subscript) and any(isinstance(each, ast.Slice) for each in _listed(node.slice))
+
+
+def _listed(index: ast.expr) -> list[ast.expr]:
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
+def _indices(node: ast.Subscript) -> list[ast.expr]:
+    """Return the index of each dimension as an expression."""
+    ends = {each: (each.lower, each.upper) for each in _listed(node.slice) if isinstance(each, ast.Slice)}
+    return [
+        ast.Call(ast.Name("slice", ast.Load()), [end or ast.Constant(None) for end in ends[each]], [])
+        if isinstance(each, ast.Slice)
+        else each
+        for each in _listed(node.slice)
+    ]
 
 
 def _read(node: ast.expr) -> ast.expr:

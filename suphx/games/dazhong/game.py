@@ -29,6 +29,7 @@ class Dazhong:
     kernel_groups = ()
     record_suffix = PART_SUFFIX
     text = DazhongText()
+    bot = None
     open_tables = staticmethod(DazhongTables)
     scripted_agent = staticmethod(ScriptedAgent)
     join_records = staticmethod(join_records)

@@ -53,6 +53,7 @@ class DouDizhu:
     kernel_groups = ()
     record_suffix = ".jsonl.part"
     text = DouDizhuText()
+    bot = None
     rules_values = staticmethod(Rules.values)
     open_tables = staticmethod(DouDizhuTables)
     scripted_agent = staticmethod(ScriptedPlayer)

@@ -13,13 +13,19 @@ import os
 import select
 import sys
 import zlib
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from suphx.games.mahjong.shanten import SUITS, Suits
+from suphx.games.game import BotFiles
+from suphx.games.mahjong.plain_net import PlainNet, load_nets, pack_nets
+from suphx.games.mahjong.shanten import SUITS, Suits, load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, KAKAN_MELD, PON_MELD
 from suphx.games.mcr.agents import choose_scripted
 from suphx.games.mcr.botzone import claim_reply, turn_reply
 from suphx.games.mcr.engine import claim, draw, lay_claimed, lay_meld, list_claims, wait_for
+from suphx.games.mcr.features import LAYOUT, encode, fill_mask, forced_move, kind_of, move_of_choice
+from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import new_tables
 from suphx.games.mcr.table import (
     CHOW,
@@ -39,15 +45,21 @@ from suphx.games.mcr.table import (
     WALL_TILES,
     Rules,
 )
-from suphx.kernel.plain_source import field_types, fill, new_record, unpack_record
+from suphx.kernel.plain_source import carry, field_types, fill_part, new_record, pack_record, unpack_record, zeros
 
 KEEP_RUNNING = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<"
-SUITS_FILE = "suits.bin"
-AGENT = 0
-"""Place of the scripted agent in AGENTS; the file has another value."""
+DATA_FOLDER = "data"
+"""Botzone's user storage, where a program runs."""
+_SUITS_FILE, _NETS_FILE = "suits.bin", "nets.npz"
+_AGENT = 0  # place of the scripted agent in AGENTS; a file has its own
 _RULES = new_tables(1, Rules())[0]
 _OPTIONS, _MINIMUM_FAN = int(_RULES["options"]), int(_RULES["minimum_fan"])
 _SUITS_FIELDS = field_types(SUITS)
+_ROW_BYTES = LAYOUT.observation_bytes
+_NUM_CHOICES = tuple(kind.num_choices for kind in DECISIONS)
+
+Choose: TypeAlias = Callable[[Any], int]
+"""(table) -> a legal move of its actor."""
 
 
 class Player:
@@ -58,8 +70,8 @@ class Player:
     'PLAY J1'
     """
 
-    def __init__(self, suits: Suits) -> None:
-        self._suits = suits
+    def __init__(self, suits: Suits, choose: Choose) -> None:
+        self._suits, self._choose = suits, choose
         self._own = 0
         self._has_choice = False
         self._kong_seat = NO_SEAT
@@ -68,7 +80,7 @@ class Player:
         t.options, t.minimum_fan = _OPTIONS, _MINIMUM_FAN
         t.drawn = t.claimed = t.win_kind = NO_KIND
         t.loser = t.winner = t.offender = NO_SEAT
-        fill(t.river, slice(None), NO_KIND)
+        fill_part(NO_KIND, t.river, slice(None))
 
     def read(self, request: str, reply: str | None = None) -> None:
         """Take a request; ``reply``: to the request before, None if it is what ``reply`` returned."""
@@ -80,7 +92,7 @@ class Player:
         elif words[0] == "1":
             for name in words[5 : 5 + HAND_TILES]:
                 t.hand[self._own][KIND_OF_NAME[name]] += 1
-            fill(t.wall_left, slice(None), WALL_TILES - HAND_TILES)
+            fill_part(WALL_TILES - HAND_TILES, t.wall_left, slice(None))
         elif words[0] == "2":
             self._draw(self._own, KIND_OF_NAME[words[1]])
         elif words[2] == "DRAW":
@@ -97,16 +109,17 @@ class Player:
         t, own, discard = self.table, self._own, NO_KIND
         if not self._has_choice:
             self._reply = "PASS"
-        elif t.phase == OWN_TURN:
-            move = choose_scripted(t, self._suits, AGENT)
+            return self._reply
+        t.num_decisions += 1
+        move = self._choose(t)
+        if t.phase == OWN_TURN:
             self._reply = turn_reply(move, t.hand[own][move % NUM_KINDS])
-        else:
-            move = choose_scripted(t, self._suits, AGENT)
-            if CHOW <= move <= PUNG:
-                after = t.copy()
-                claim(after, self._suits, own, move)
-                discard = choose_scripted(after, self._suits, AGENT)
-            self._reply = claim_reply(move, discard)
+            return self._reply
+        if CHOW <= move <= PUNG:
+            after = t.copy()
+            claim(after, self._suits, own, move)
+            discard = self._choose(after)
+        self._reply = claim_reply(move, discard)
         return self._reply
 
     def _draw(self, seat: int, kind: int) -> None:
@@ -138,7 +151,7 @@ class Player:
     def _lay_claimed(self, seat: int, move: int) -> None:
         lay_claimed(self.table, seat, move)
         if seat != self._own:
-            fill(self.table.hand[seat], slice(None), 0)
+            fill_part(0, self.table.hand[seat], slice(None))
 
     def _kong(self, seat: int) -> None:
         """A kong of the last discard or, after a draw, a concealed one."""
@@ -172,7 +185,7 @@ class Player:
         t, own = self.table, self._own
         if t.turn == own:
             return
-        fill(t.answers, slice(None), PASS)
+        fill_part(PASS, t.answers, slice(None))
         wait_for(t, phase, own)
         is_next = (t.turn + 1) % NUM_SEATS == own
         self._has_choice = bool(list_claims(t, self._suits, own, is_next, phase == ROB))
@@ -182,9 +195,9 @@ class Player:
 class Session:
     """What comes in, a line a request, or all requests and replies of a game in one; and what goes out."""
 
-    def __init__(self, suits: Suits) -> None:
-        self._suits = suits
-        self._player = Player(suits)
+    def __init__(self, suits: Suits, choose: Choose) -> None:
+        self._suits, self._choose = suits, choose
+        self._player = Player(suits, choose)
         self._is_json = False
 
     def answer(self, line: str) -> str:
@@ -195,31 +208,84 @@ class Session:
         if isinstance(given, dict):
             requests, replies = given.get("requests") or [given.get("request")], given.get("responses") or []
         if requests[0].split()[0] == "0":
-            self._player = Player(self._suits)
+            self._player = Player(self._suits, self._choose)
         for number, request in enumerate(requests):
             self._player.read(request, replies[number - 1] if 0 < number <= len(replies) else None)
         reply = self._player.reply()
         return json.dumps({"response": reply}) if self._is_json else reply
 
 
-def read_file(name: str) -> bytes:
+def scripted(suits: Suits) -> Choose:
+    """Return what a scripted agent chooses."""
+    return lambda table: choose_scripted(table, suits, _AGENT)
+
+
+def with_nets(suits: Suits) -> Choose:
+    """Return what nets choose, which are beside the program or in the user storage."""
+    try:
+        data = _read_file(_NETS_FILE)
+    except OSError:
+        with open(os.path.join(DATA_FOLDER, _NETS_FILE), "rb") as file:  # noqa: PTH118, PTH123
+            data = file.read()
+    nets = load_nets(data)
+    return lambda table: choose_by_nets(table, suits, nets)
+
+
+def choose_by_nets(t: Any, suits: Suits, nets: Sequence[PlainNet]) -> int:
+    """Return the move that needs no net, or the one that the nets find most probable."""
+    move = forced_move(t)
+    while move < 0:
+        kind = kind_of(t)
+        row, mask = zeros(_ROW_BYTES), zeros(_NUM_CHOICES[kind])
+        encode(t, suits, row)
+        fill_mask(t, kind, mask)
+        logits = nets[kind](row)
+        choice = max((each for each in range(len(mask)) if mask[each]), key=lambda each: logits[each])
+        move = move_of_choice(t, kind, choice)
+        if move < 0:
+            t.kong_declined = 1
+    return move
+
+
+def _read_file(name: str) -> bytes:
     """Return a file beside the program, in a folder or in its zip."""
     loader: Any = globals()["__loader__"]
     data: bytes = loader.get_data(os.path.join(os.path.dirname(os.path.abspath(__file__)), name))  # noqa: PTH100, PTH118, PTH120
     return data
 
 
-def is_kept_running() -> bool:
+def _is_kept_running() -> bool:
     """Tell whether more requests may come: the standard input is open."""
     return not select.select([sys.stdin], [], [], 0)[0] or bool(sys.stdin.buffer.peek(1))  # type: ignore[attr-defined]
 
 
+new_choose = scripted
+
+
 def main() -> None:
     """Answer each line of the standard input, until it ends."""
-    session = Session(unpack_record(zlib.decompress(read_file(SUITS_FILE)), _SUITS_FIELDS))
+    suits = unpack_record(zlib.decompress(_read_file(_SUITS_FILE)), _SUITS_FIELDS)
+    session = Session(suits, new_choose(suits))
     for line in iter(sys.stdin.readline, ""):
         if line.strip():
             print(session.answer(line.strip()))
-            if is_kept_running():
+            if _is_kept_running():
                 print(KEEP_RUNNING)
             sys.stdout.flush()
+
+
+class BotzoneBot:
+    """The ``Bot`` of games/game.py: a zip that Botzone starts as a program of Python 3.6, in both of its modes."""
+
+    max_bytes = 4_000_000
+
+    def files(self, agent: str, checkpoints: Sequence[Path]) -> BotFiles:
+        """Return the program and its tables, and the nets of ``checkpoints``, a scripted agent has none."""
+        constants: dict[str, Any] = {"new_choose": with_nets} if checkpoints else {"_AGENT": AGENTS.index(agent)}
+        suits = zlib.compress(pack_record(load_suits()), 9)  # type: ignore[arg-type]
+        program = {"__main__.py": carry(main, constants).encode(), _SUITS_FILE: suits}
+        nets = {_NETS_FILE: pack_nets(checkpoints, [LAYOUT] * len(checkpoints))} if checkpoints else {}
+        return BotFiles(program, nets)
+
+
+BOT = BotzoneBot()

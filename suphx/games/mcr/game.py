@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.games.mahjong.record_files import PART_SUFFIX
+from suphx.games.mcr.bot import BOT
 from suphx.games.mcr.learning import LEARNING
 from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import GameRecord
@@ -30,6 +31,7 @@ class Mcr:
     kernel_groups = ()
     record_suffix = PART_SUFFIX
     text = McrText()
+    bot = BOT
     open_tables = staticmethod(McrTables)
     scripted_agent = staticmethod(ScriptedAgent)
     join_records = staticmethod(join_records)

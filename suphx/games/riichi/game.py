@@ -82,6 +82,7 @@ class Riichi:
     kernel_groups = ("engine", "encoder", "scripted games", "net games")
     record_suffix = ".tsv.xz"
     text = None
+    bot = None
     decisions = DECISIONS
     learning = RiichiLearning()
 
