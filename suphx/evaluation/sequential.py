@@ -76,8 +76,8 @@ class SequentialOutcome:
     intervals: dict[str, Interval]
     """Always-valid 95 % interval of each measure: of the differences ``placement`` and ``points``, or of ``share``."""
 
-    def note(self, scoring: SeatScoring | SideScoring) -> str:
-        """Return the state in a few words, for a progress line; ``scoring``: of the game."""
+    def note(self, scoring: SeatScoring | SideScoring, seating: str | None = None) -> str:
+        """Return the state in a few words, for a progress line; ``scoring``: of the game; ``seating``: of its own."""
         if share := self.intervals.get("share"):
             known = f"{share.low:.1%} to {share.high:.1%} of the games won"
         elif scoring.decides == "points":
@@ -86,7 +86,7 @@ class SequentialOutcome:
         else:
             places = self.intervals["placement"]
             known = f"placement {places.low:+.3f} to {places.high:+.3f}"
-        left = f"{scoring.games_per_deal * self.expected_deals:,.0f} {scoring.games}"
+        left = f"{scoring.num_games(seating or scoring.seatings[0]) * self.expected_deals:,.0f} {scoring.games}"
         more = "" if math.isinf(self.expected_deals) else f", about {left} left"
         return f"{known}, ratio {self.log_likelihood_ratio:+.1f} of ±{self.bound:.1f}{more}"
 

@@ -2,8 +2,9 @@
 
 A lineup has an agent for each party of the game: four seats, or two sides. It plays each of its deals in all games of
 the deal, with rotated seats or swapped sides, so that the luck of seats and deals counts less; in games of two sides it
-plays a block of deals at a time, because nets answer many tables faster than one. Who plays is chosen round by round
-from all games so far, those of earlier nights included.
+plays a block of deals at a time, because nets answer many tables faster than one. Where points decide, all games of a
+deal are one result: the sums of the points. Who plays is chosen round by round from all games so far, those of earlier
+nights included.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suphx.evaluation.game_runner import ONE_PROCESS, GamePlan, GameRunner, GameTask, PlayedTask
 from suphx.evaluation.rating import RatedGame, Standing
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.games.game import Game
 from suphx.games.registry import DEFAULT_GAME, load_game
-from suphx.games.scoring import SeatScoring, SideScoring
+from suphx.games.scoring import SeatScoring, SideScoring, shared_ranks
 from suphx.kernel.record import I8, I64
 
 ROUNDS = 4
@@ -125,6 +127,9 @@ class PlayedLineup:
     """What each agent did: the sums of the game's counters."""
     forfeits: list[tuple[str, str]]
     """Agents that could not play a game to its end, and why."""
+    ranking: dict[str, float] = field(default_factory=dict)
+    """Where points decide: agent -> its ranking points, on each deal one for each agent that is not ahead of it; who
+    have equal sums share theirs."""
 
 
 def play_tournament(
@@ -156,7 +161,7 @@ def play_tournament(
             digests,
             len(part),
             size=len(scoring.party_seats),
-            games_per_lineup=scoring.games_per_deal * size,
+            games_per_lineup=results_per_deal(scoring) * size,
             anchor=setup.anchor,
             num_before=int(part[0]) // size,
         )
@@ -195,7 +200,7 @@ def _task(
     numbers = f"{deal}-{first}" if scoring.deals_per_lineup == 1 else f"{deal}s-{first}-{last}"
     return GameTask(
         seating=np.concatenate([np.array(lineup)[scoring.lineup_seats(seed)] for seed in deals]),
-        seeds=tuple(np.repeat(deals, scoring.games_per_deal).tolist()),
+        seeds=tuple(np.repeat(deals, games_per_deal(scoring)).tolist()),
         key=f"{numbers}-agents-{digest}",
         title=(
             f"{', '.join(agent.name for agent in agents)} on "
@@ -216,11 +221,47 @@ def _played(
         games.append(RatedGame(deal, agents, tuple(places)))
         for party, agent in enumerate(agents):
             points.setdefault(agent, [0.0] * len(agents))[party] += own[party]
+    ranking: dict[str, float] = {}
+    if scoring.decides == "points":
+        agents, games = tuple(digests[number] for number in np.unique(task.seating)), []
+        for deal, sums in _sums_of_deals(scoring, task.seeds, played.summary["points"]):
+            games.append(RatedGame(deal, agents, places_of_sums(sums, deal)))
+            for agent, place in zip(agents, shared_ranks(sums).tolist(), strict=True):
+                ranking[agent] = ranking.get(agent, 0.0) + len(agents) + 1 - place
     rows: dict[str, I64] = {
         digests[int(name)]: np.array([row for row in own if row], np.int64).sum(axis=0)
         for name, own in played.summary.get("rows", {}).items()
     }
-    return PlayedLineup(games, points, rows, [(digests[agent], reason) for agent, reason in played.forfeits])
+    forfeits = [(digests[agent], reason) for agent, reason in played.forfeits]
+    return PlayedLineup(games, points, rows, forfeits, ranking)
+
+
+def _sums_of_deals(
+    scoring: SeatScoring | SideScoring, seeds: Sequence[int], points: Sequence[Sequence[float]]
+) -> list[tuple[int, NDArray[np.float64]]]:
+    """Return the seed of each deal of a task, and the sum of the points of each agent of its lineup."""
+    per_deal = games_per_deal(scoring)
+    sums = []
+    for first, seed in zip(range(0, len(seeds), per_deal), seeds[::per_deal], strict=True):
+        own = np.ravel(points[first : first + per_deal]).astype(np.float64)
+        sums.append((seed, np.asarray(np.bincount(scoring.lineup_seats(seed).ravel(), own), np.float64)))
+    return sums
+
+
+def games_per_deal(scoring: SeatScoring | SideScoring) -> int:
+    """Return the games of a lineup on a deal."""
+    return len(scoring.lineup_seats(0))
+
+
+def results_per_deal(scoring: SeatScoring | SideScoring) -> int:
+    """Return the results of a lineup on a deal that are rated: its games, or one where points decide."""
+    return 1 if scoring.decides == "points" else games_per_deal(scoring)
+
+
+def places_of_sums(sums: NDArray[np.float64], deal: int) -> tuple[int, ...]:
+    """Return the place of each agent from 1 on by the sums of its points; the seed of the deal orders equal ones."""
+    order = np.lexsort((np.random.default_rng(deal).permutation(len(sums)), -sums))
+    return tuple((np.argsort(order) + 1).tolist())
 
 
 def replay_deals(
@@ -240,17 +281,28 @@ def replay_deals(
     scoring = load_game(game).scoring
     numbers = {player.digest: number for number, player in enumerate(players)}
     party_of_seat = scoring.side_of_seat if isinstance(scoring, SideScoring) else scoring.party_seats
+    has_points = scoring.decides == "points"
+
+    def seats_of(own: RatedGame) -> I64:
+        seated = np.array([numbers[own.seats[party]] for party in party_of_seat])
+        return seated[scoring.lineup_seats(own.wall)] if has_points else seated[None]
+
     tasks = [
         GameTask(
-            seating=np.array([[numbers[own.seats[party]] for party in party_of_seat] for own in games]),
-            seeds=tuple(own.wall for own in games),
+            seating=np.concatenate([seats_of(own) for own in games]),
+            seeds=tuple(own.wall for own in games for _ in seats_of(own)),
             key=f"{scoring.deal}-{number}",
             title=f"{scoring.deal} {number}",
         )
         for number, games in deals.items()
     ]
     plan = _plan(game, players, rules, options or {}, [player.name for player in players])
-    places = {played.index: played.summary["places"] for played in runner.play(plan, tasks)}
+    places = {}
+    for played in runner.play(plan, tasks):
+        places[played.index] = played.summary["places"]
+        if has_points:
+            sums = _sums_of_deals(scoring, tasks[played.index].seeds, played.summary["points"])
+            places[played.index] = [list(places_of_sums(own, deal)) for deal, own in sums]
     return {number: places[index] for index, number in enumerate(deals)}
 
 

@@ -44,3 +44,11 @@ def test_a_strength_that_adds_up_gives_the_same_difference_in_all_seatings(seati
     places_of_a_candidate = 2.5 - 0.4 * (4 - number) / 4
     beyond_the_mean = 4 * number * (places_of_a_candidate - 2.5)  # of a wall, as wall_sums
     assert replace(PLACEMENT, candidates=number).wall_unit * beyond_the_mean == pytest.approx(-0.3)
+
+
+def test_a_wall_that_is_played_in_all_orders_has_every_seating_once() -> None:
+    scoring = SeatScoring(has_all_orders=True)
+    ways = scoring.candidate_seats("2v2", 5)
+    assert sorted(map(tuple, ways.tolist())) == sorted({tuple(way) for way in ways.tolist()})
+    assert [scoring.num_games(seating) for seating in scoring.seatings] == [4, 6, 4]
+    assert len({tuple(order) for order in scoring.lineup_seats(7).tolist()}) == len(scoring.lineup_seats(7)) == 24

@@ -318,7 +318,7 @@ def _play(
 
         def note_look(outcome: SequentialOutcome) -> None:
             """Show a look; after a pass there are games on new deals instead of what is left."""
-            bar.advance(0, outcome.note(scoring))
+            bar.advance(0, outcome.note(scoring, test.deciding_seating))
             if outcome.decision == "better":
                 bar.expect(fresh_games)
 

@@ -20,7 +20,7 @@ from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
-from suphx.evaluation.tournament import PlayedLineup, head_to_head, placements_of
+from suphx.evaluation.tournament import PlayedLineup, games_per_deal, head_to_head, placements_of, results_per_deal
 from suphx.games.game import Agent
 from suphx.games.registry import decision_names, game_modules, has_candidates, load_game
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
@@ -46,7 +46,10 @@ from suphx_platform.evaluation.match_workers import match_workers
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 
 Context: TypeAlias = StageContext[Any]
-_STYLE_RATIOS = ("win_rate", "deal_in_rate", "riichi_rate", "ting_rate", "call_rate", "average_win_turn", "average_fan")
+_STYLE_RATIOS = (
+    "win_rate", "self_drawn_rate", "deal_in_rate", "riichi_rate", "ting_rate", "call_rate", "average_win_turn",
+    "average_fan", "average_win_fan",
+)  # fmt: skip
 """Ratios of the counters of a game that say how an agent plays."""
 _FIRST_DECK = 2**37
 """Of leaderboards: above the decks of matches and curves."""
@@ -68,6 +71,8 @@ class Night:
     """Sums of what the agents did, by digest."""
     points: dict[str, list[float]] = field(default_factory=dict)
     """Sums of the points of the agents as each party, by digest."""
+    ranking: dict[str, float] = field(default_factory=dict)
+    """Sums of the ranking points of the agents, by digest, where points decide."""
     forfeits: Forfeits = field(default_factory=Forfeits)
 
     @property
@@ -83,6 +88,8 @@ class Night:
         for digest, points in played.points.items():
             sums = self.points.get(digest, [0.0] * len(points))
             self.points[digest] = [before + own for before, own in zip(sums, points, strict=True)]
+        for digest, own in played.ranking.items():
+            self.ranking[digest] = self.ranking.get(digest, 0.0) + own
         digests = [entrant.digest for entrant in self.pool.entrants]
         lost = Forfeits.of(Forfeit(digests.index(digest), reason) for digest, reason in played.forfeits)
         self.forfeits = Forfeits.together([self.forfeits, lost])
@@ -98,14 +105,19 @@ class Kind:
         self.scoring = scoring
         self.has_sides = isinstance(scoring, SideScoring)
         self.deals, self.games = f"{scoring.deal}s", scoring.games
-        self.games_per_deal = scoring.games_per_deal
+        self.games_per_deal = games_per_deal(scoring)
+        """On the leaderboard."""
+        self.games_per_result = self.games_per_deal // results_per_deal(scoring)
+        self.has_points = scoring.decides == "points"
         self.least = len(scoring.party_seats)
         """Agents of a tournament."""
         self._sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
         self.result_keys = ("rating", "interval", "games", "sides" if self.has_sides else "average_placement")
         """Of the row of an agent, in what the command answers."""
         self.texts = MatchTexts(
-            quantities=match_texts.OF_SIDES if self.has_sides else match_texts.OF_SEATS,
+            quantities=match_texts.OF_SIDES
+            if self.has_sides
+            else match_texts.OF_SEATS[:: -1 if self.has_points else 1],
             deals=self.deals,
             games=self.games,
             nothing_new="no nets are new" if self.has_sides else "no checkpoint is new",
@@ -252,7 +264,16 @@ class Kind:
                 found = head_to_head(games, entrant.digest, champion.digest)
                 interval = found.interval
                 against = {"difference": found.mean, "interval": interval.ends, "is_widened": interval.is_widened}
+        won: dict[str, float | None] = {}
+        if self.has_points:  # over tonight's games
+            tonight = sum(entrant.digest in game.seats for game in night.games)
+            total = sum(night.points.get(entrant.digest, ()))
+            won = {
+                "points_per_game": total / (tonight * self.games_per_result) if tonight else None,
+                "ranking_points": night.ranking[entrant.digest] / tonight if tonight else None,
+            }
         return {
+            **won,
             "placements": [int(np.count_nonzero(places == rank)) for rank in range(1, self.least + 1)],
             "average_placement": float(places.mean()),
             "against_champion": against,
@@ -270,7 +291,14 @@ class Kind:
             }
         against = row["against_champion"]
         gap = f"{difference(against['difference'])} ({found_interval(against, 3)})" if against else "–"
+        won = {}
+        if self.has_points:
+            won = {
+                "points per game": decimal(row["points_per_game"], 2),
+                "ranking points per deal": decimal(row["ranking_points"], 3),
+            }
         return {
+            **won,
             "average placement": decimal(row["average_placement"], 3),
             "against the champion": gap,
             "forfeited games": number(row["forfeits"]) if row["forfeits"] else "–",
@@ -280,7 +308,8 @@ class Kind:
         """Return the same as numbers for ``leaderboard.csv``."""
         if self.has_sides:
             return {f"{key}_{side}": own[key] for side, own in row["sides"].items() for key in ("wp", "adp")}
-        return {"average_placement": row["average_placement"]}
+        names = ("points_per_game", "ranking_points") if self.has_points else ()
+        return {name: row[name] for name in (*names, "average_placement")}
 
     # decision
 
@@ -312,7 +341,8 @@ class Kind:
                 options=self._options(recipe),
                 deals_per_task=1 if any(map(follows_whole_games, (candidate, opponent))) else 0,
             )
-        most, fresh = (games // self.games_per_deal for games in (config.games, config.fresh_games))
+        per_deal = self.scoring.num_games(config.test.deciding_seating or self.scoring.seatings[0])
+        most, fresh = (games // per_deal for games in (config.games, config.fresh_games))
         report = play_sequential_match(
             setup, config.test, max_deals=most, fresh_deals=fresh, runner=runner, tell=tell
         )  # fmt: skip

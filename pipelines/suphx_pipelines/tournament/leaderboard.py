@@ -35,7 +35,7 @@ def run(context: Context) -> dict[str, float]:
     live = LivePage(context, "leaderboard", links_decision=True)
 
     def page_of(table: dict[str, Any]) -> tuple[str, Sections]:
-        played, wanted = len(night.games), kind.games_per_deal * num_deals
+        played, wanted = kind.games_per_result * len(night.games), kind.games_per_deal * num_deals
         text = f"{played:,} of tonight's {wanted:,} {kind.games} have been played."
         return text, night_sections(kind, table)
 

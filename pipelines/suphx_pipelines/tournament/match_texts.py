@@ -194,7 +194,7 @@ class MatchTexts:
             low, high = (f"{end:g}" for end in _ends(test, first))
             tags = {f"{first.metric}_low": low, f"{first.metric}_high": high}
             return Evidence(outcome=outcome, why=why, tags=tags | {"decision_games": str(test["games"])})
-        points = self.quantities[1]
+        points = next(quantity for quantity in self.quantities if quantity.metric == "points")
         metrics = _metrics(match, first)
         for name, other in others.items():
             metrics |= _metrics(other, first, f"_{name}")
