@@ -427,7 +427,7 @@ def _search_outside_hands(hand: _Hand, counts: I8, costs: I64, advice: I64) -> N
             tiles = int(counts[terminal])
             others = int(counts[low : low + 3].sum()) - tiles
             in_chows = min(tiles, others)
-            shapes += in_chows + (tiles - in_chows) // 2
+            shapes += in_chows + int(tiles - in_chows > 1)
             if in_chows:
                 part |= chow
             elif two & ends:
