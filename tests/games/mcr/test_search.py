@@ -36,8 +36,8 @@ def counts_of(hand: str, melds: str = "", gone: str = "") -> I8:
     counts[UNSEEN] = 4
     np.add.at(counts[OWN], kinds(hand), 1)
     for group in melds.split():
-        first, second, *_ = tiles = kinds(group)
-        counts[PUNGS if first == second else CHOWS, first] += 1
+        tiles = kinds(group)
+        counts[PUNGS if tiles[0] == tiles[1] else CHOWS, tiles[0]] += 1
         np.subtract.at(counts[UNSEEN], tiles, 1)
     counts[UNSEEN] -= counts[OWN]
     np.subtract.at(counts[UNSEEN], kinds(gone), 1)
@@ -57,8 +57,8 @@ def text(bits: int) -> str:
     groups: dict[str, str] = {}
     for kind in NAME_ORDER:
         if int(bits) >> kind & 1:
-            suit, rank = KIND_NAMES[kind]
-            groups[suit] = groups.get(suit, suit) + rank
+            suit = KIND_NAMES[kind][0]
+            groups[suit] = groups.get(suit, suit) + KIND_NAMES[kind][1]
     return " ".join(groups.values())
 
 
