@@ -38,6 +38,9 @@ class GameEntry:
     """Two sides play against each other (``SideScoring``); else each of four seats plays for itself."""
     has_mjai: bool = False
     """Programs that speak mjai play it, and nets that adapt to each deal (``adapt:``)."""
+    has_kernel_groups: bool = False
+    """The groups ``NAME games`` and ``NAME nets`` of suphx/training/warmup.py compile what its games, nets and samples
+    need; its ``kernel_groups`` name them."""
     record_mark: str | None = None
     """A regular expression that is found at the beginning of its files of records, and of no other game's."""
 
@@ -68,6 +71,7 @@ GAMES = {
             title="Dazhong mahjong",
             module="suphx.games.dazhong.game",
             names="suphx.games.dazhong.names",
+            has_kernel_groups=True,
             record_mark=r""""game"\s*:\s*"dazhong"|^game: dazhong$""",
         ),
         GameEntry(
@@ -75,6 +79,7 @@ GAMES = {
             title="Chinese Official mahjong",
             module="suphx.games.mcr.game",
             names="suphx.games.mcr.names",
+            has_kernel_groups=True,
             record_mark=r""""game"\s*:\s*"mcr"|^Match \S*\s+Wind [0-3]$|"quan"\s*:""",
         ),
     )

@@ -10,12 +10,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suphx.games.registry import GAMES
 from suphx.games.riichi.names import DECISIONS
 from suphx.json_text import parse_json
 from suphx.kernel.jit import cache_folder
@@ -40,13 +42,25 @@ def mark_compiled(group: str) -> None:
     mark = _mark(group)
     mark.parent.mkdir(parents=True, exist_ok=True)
     partial = mark.with_name(f".{mark.name}.{os.getpid()}")
-    folders = (cache_folder(module, path) for module, path in kernel_modules())
+    folders = (cache_folder(module, path) for module, path in _kernel_modules(_sources(group)))
     partial.write_text(json.dumps([folder.name for folder in folders if folder.is_dir()]))
     partial.replace(mark)
 
 
 def _mark(group: str) -> Path:
-    return cache_folder("suphx.training.warmup", _GROUPS) / f"{group.replace(' ', '_')}.compiled"
+    """Return the file whose name changes with all sources that the kernels of ``group`` are made of."""
+    digests = "".join(f"-{cache_folder(group, path).name.rpartition('-')[2]}" for path in _sources(group)[1:])
+    return cache_folder("suphx.training.warmup", _GROUPS) / f"{group.replace(' ', '_')}{digests}.compiled"
+
+
+@cache
+def _sources(group: str) -> tuple[Path, ...]:
+    """Return the files from which all sources are found: this one, and that of a game which is imported by its name."""
+    if group not in GAME_GROUPS:
+        return (_GROUPS,)
+    spec = find_spec(GAMES[GAME_GROUPS[group]].module)
+    assert spec is not None
+    return _GROUPS, Path(str(spec.origin))
 
 
 def _is_compiled(mark: Path) -> bool:
@@ -59,11 +73,12 @@ def _is_compiled(mark: Path) -> bool:
 
 
 @cache
-def kernel_modules() -> list[tuple[str, Path]]:
+def _kernel_modules(sources: tuple[Path, ...]) -> list[tuple[str, Path]]:
     """Return the name and the file of each module with kernels."""
+    files = set[str]().union(*(closure(path, [PROJECT_ROOT]) for path in sources))
     return [
         (".".join(path.relative_to(PROJECT_ROOT).with_suffix("").parts), path)
-        for path in map(Path, sorted(closure(_GROUPS, [PROJECT_ROOT])))
+        for path in map(Path, sorted(files))
         if "\n@jit\n" in path.read_text(encoding="utf-8")
     ]
 
@@ -220,6 +235,40 @@ def warm_adaptation() -> None:
     Adapter(_untrained(), AdaptationConfig(num_rollouts=8)).adapt(simulator.tables, seats, np.zeros(1, np.int64))
 
 
+def warm_games_of(name: str) -> None:
+    """Compile the rules of a game, its scripted agents, and what plays its records again."""
+    from suphx.games.registry import load_game
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    game = load_game(name)
+    agents = [game.scripted_agent(each) for each in game.agents]
+    seating = np.arange(len(game.seat_names))[np.newaxis] % len(agents)
+    game.viewer_game(list(play_games(agents, seating, [0], game.new_rules({}), game=name)))
+
+
+def warm_nets_of(name: str) -> None:
+    """Compile what nets of a game see and decide, its self-play, and the samples of its records."""
+    from suphx.games.learning import LearningConfig
+    from suphx.games.registry import find_learning, load_game
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    game, learning = load_game(name), find_learning(name)
+    encoder, kinds = learning.encoders[0], tuple(kind.number for kind in game.decisions)
+    seating = np.zeros((1, len(game.seat_names)), np.int64)
+    agents = [_untrained(kinds[:1], name, encoder)]
+    records = list(play_games(agents, seating, [0], game.new_rules({}), game=name))
+    if learning.samples is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = learning.samples.write(records, Path(folder))
+            for kind in kinds:
+                learning.samples.encode(store, np.zeros(1, np.int64), kind, encoder)
+    tables = learning.new_learning_tables(LearningConfig(num_tables=2, learned=kinds), encoder, first_seed=0)
+    while not (ended := tables.step([_no(observations) for observations in tables.observe()])).num_deals:
+        pass
+    for decisions in ended.with_rewards(ended.points):
+        decisions.take(np.zeros(0, np.int64)).planes.dense()
+
+
 KERNEL_GROUPS: dict[str, Callable[[], None]] = {
     "engine": warm_engine,
     "hands": warm_hands,
@@ -235,16 +284,32 @@ KERNEL_GROUPS: dict[str, Callable[[], None]] = {
     "environments": warm_environments,
 }
 """What can be compiled side by side: what the first games need, then what takes longest."""
+GAME_GROUPS = {f"{name} {part}": name for name in GAMES if GAMES[name].has_kernel_groups for part in ("games", "nets")}
+"""The groups of one game alone, with its name."""
+for _group, _name in GAME_GROUPS.items():
+    KERNEL_GROUPS[_group] = partial(warm_games_of if _group.endswith(" games") else warm_nets_of, _name)
 FIRST_GAMES = ("engine", "hands", "scripted games")
 """What the first games of a run need."""
 WITHOUT_TORCH = ("engine", "hands", "encoder")
 """What can begin before torch is imported, which takes seconds."""
+_SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
+
+
+def run_groups(game: str, *, plays_itself: bool, has_records: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the groups that a run needs before its first games, or to read its records, and all that it needs."""
+    if GAMES[game].has_kernel_groups:
+        return (f"{game} games",), (f"{game} games", f"{game} nets", "nets")
+    every = (*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ()))
+    return ("replay",) if has_records else FIRST_GAMES, every
 
 
 def import_for(group: str) -> None:
     """Import what several groups need: a process that compiles is forked from one that has it."""
+    from suphx.games.registry import load_game
     from suphx.games.riichi.simulator import Simulator  # noqa: F401
 
+    if group in GAME_GROUPS:
+        load_game(GAME_GROUPS[group])
     if group not in WITHOUT_TORCH:
         import suphx.models.policy
         import suphx.selfplay.agents.agent  # noqa: F401
@@ -284,10 +349,10 @@ def _reward(num_tables: int) -> GlobalReward:
     return GlobalReward(prediction, num_tables)
 
 
-def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
+def _untrained(sampled_heads: tuple[int, ...] = (), game: str = "riichi", encoder: str = _ENCODER) -> NetAgent:
     from suphx.models.net_config import NetConfig
     from suphx.selfplay.agents.agent import NetAgent
     from suphx.selfplay.agents.policy_set import random_policy_set
 
-    nets = random_policy_set(_ENCODER, NetConfig(size="tiny", channels=4, num_blocks=1), 0, game="riichi").nets
-    return NetAgent("untrained", nets, _ENCODER, sampled=sampled_heads)
+    nets = random_policy_set(encoder, NetConfig(size="tiny", channels=4, num_blocks=1), 0, game=game).nets
+    return NetAgent("untrained", nets, encoder, sampled=sampled_heads)

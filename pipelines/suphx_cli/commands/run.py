@@ -133,7 +133,12 @@ def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | 
     _check_given_records(args.records, recipe)
     kernels = None
     if isinstance(recipe, Recipe) and load_game(recipe.game_name).kernel_groups:
-        kernels = RunKernels(console, plays_itself=recipe.has_self_play, has_records=args.records is not None)
+        kernels = RunKernels(
+            console,
+            recipe.game_name,
+            plays_itself=recipe.has_self_play,
+            has_records=args.records is not None,
+        )
 
     def saved(error: KeyboardInterrupt) -> str:
         from suphx_pipelines.runs.stage import Interrupted

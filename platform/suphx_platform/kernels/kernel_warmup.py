@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _PATIENCE_SECONDS = 5.0
-_SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
 _POOL_MODULE = "suphx_platform.kernels.compile_pool"
 
 
@@ -129,16 +128,16 @@ class KernelWarmup:
 class RunKernels(KernelWarmup):
     """The kernels of a run, which are compiled while its block runs.
 
-    >>> with RunKernels(console, plays_itself=True, has_records=False) as kernels:
+    >>> with RunKernels(console, "riichi", plays_itself=True, has_records=False) as kernels:
     ...     kernels.wait()  # a bar until those of the first games are compiled
     ...     play_first_games()  # meanwhile the others are compiled
     """
 
-    def __init__(self, console: Console, *, plays_itself: bool, has_records: bool) -> None:
-        from suphx.training.warmup import FIRST_GAMES
+    def __init__(self, console: Console, game: str, *, plays_itself: bool, has_records: bool) -> None:
+        from suphx.training.warmup import run_groups
 
-        super().__init__(console, {*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ())})
-        self._first = ("replay",) if has_records else FIRST_GAMES
+        self._first, groups = run_groups(game, plays_itself=plays_itself, has_records=has_records)
+        super().__init__(console, groups)
         self.is_ready = False
 
     def wait(self) -> None:

@@ -26,7 +26,7 @@ class Dazhong:
     decisions = DECISIONS
     learning = LEARNING
     scoring = DazhongScoring()
-    kernel_groups = ()
+    kernel_groups = ("dazhong games", "dazhong nets")
     record_suffix = PART_SUFFIX
     text = DazhongText()
     bot = None

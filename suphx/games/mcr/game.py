@@ -28,7 +28,7 @@ class Mcr:
     decisions = DECISIONS
     learning = LEARNING
     scoring = McrScoring()
-    kernel_groups = ()
+    kernel_groups = ("mcr games", "mcr nets")
     record_suffix = PART_SUFFIX
     text = McrText()
     bot = BOT

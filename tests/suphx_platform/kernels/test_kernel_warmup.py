@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from suphx.games.registry import GAMES, load_game
 from suphx.games.riichi import shanten
 from suphx.kernel.jit import cache_folder
-from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_groups
+from suphx.training.warmup import GAME_GROUPS, KERNEL_GROUPS, mark_compiled, missing_groups, run_groups
 from suphx_platform.console.console import Console
 from suphx_platform.kernels.kernel_warmup import KernelWarmup, compile_kernels
 
@@ -154,6 +155,22 @@ def test_what_is_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch,
         mark_compiled(group)
     assert missing_groups(KERNEL_GROUPS) == []
     assert compile_kernels(Console()).groups == {}
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_what_a_game_needs_is_in_groups(name: str) -> None:
+    groups = set(load_game(name).kernel_groups)
+    assert groups <= set(KERNEL_GROUPS)
+    if groups:
+        first, every = run_groups(name, plays_itself=True, has_records=False)
+        assert set(first) <= groups | {"hands"}
+        assert groups | set(first) <= set(every) <= set(KERNEL_GROUPS)
+
+
+@pytest.mark.parametrize("name", sorted(set(GAME_GROUPS.values())))
+def test_the_groups_of_a_game_run(name: str) -> None:
+    for group in load_game(name).kernel_groups:
+        KERNEL_GROUPS[group]()
 
 
 def test_a_mark_names_the_kernels_of_its_own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
