@@ -13,7 +13,7 @@ from suphx_cli.arguments import EXAMPLES_TITLE
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui")),
     ("evaluate", ("agents", "evaluate", "tournament", "adapt")),
-    ("play and records", ("play", "mjai", "records", "view", "review")),
+    ("play and records", ("play", "mjai", "bot", "records", "view", "review")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "delete")),
     ("measure", ("bench", "warmup")),
 )
@@ -24,7 +24,20 @@ _EXAMPLES = f"""{EXAMPLES_TITLE}\
   suphx recipes
   suphx evaluate --candidate runs/RUN/supervised --opponent ukeire"""
 MODULES = (
-    *("run", "runs", "ui", "play", "mjai", "riichi_records", "view", "review", "agents", "evaluate", "tournament"),
+    *(
+        "run",
+        "runs",
+        "ui",
+        "play",
+        "mjai",
+        "bot",
+        "records",
+        "view",
+        "review",
+        "agents",
+        "evaluate",
+        "tournament",
+    ),
     *("adapt", "bench", "cluster"),
 )
 """Of suphx_cli.commands, in the order of docs/commands.md. Each has ``add_parser(commands, options)``, which adds its

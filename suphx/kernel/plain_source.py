@@ -86,7 +86,7 @@ def zeros(shape: Any) -> Any:
     return full(shape, 0)
 
 
-def new_record(fields: Iterable[tuple[str, tuple[int, ...]]]) -> Fields:
+def new_record(fields: Iterable[tuple[str, tuple[int, ...]]]) -> Any:
     """Return a record of zeros; ``fields``: name and shape."""
     return Fields(**{name: zeros(shape) if shape else 0 for name, shape in fields})
 
@@ -129,7 +129,7 @@ def add_to_part(number: Any, values: Any, part: slice) -> None:
         values[place] += number
 
 
-def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]]) -> Fields:
+def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]]) -> Any:
     """Return the record that ``pack_record`` packed; ``fields``: name, type code of Python's arrays, shape."""
     values, start = {}, 0
     for name, code, shape in fields:
@@ -341,7 +341,7 @@ class Names(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Name what a global name stands for."""
-        if not isinstance(node.ctx, ast.Load) or node.id in self._bound:
+        if not isinstance(node.ctx, ast.Load) or node.id in self._bound or node.id.startswith("__"):
             return node
         if node.id in self._known:
             return self._named(self._known[node.id], node.id)

@@ -129,6 +129,8 @@ class ToyGame:
     kernel_groups = ()
     record_suffix = ".toy"
     text = None
+    bot = None
+    record_tools = None
 
     def new_rules(self, values: Mapping[str, Any]) -> ToyRules:
         return ToyRules(**values)

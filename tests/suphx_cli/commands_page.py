@@ -81,7 +81,7 @@ JSON_KEYS = {
     "play": "url",
     "play --terminal": "game final placement record",
     "play --game doudizhu": "game deals won records",
-    "mjai --pack": "archive files bytes",
+    "bot": "archive files bytes data[]",
     "records verify": (
         "games kyoku decisions differences first_differences[id,kyoku,step,what] draws_checked draws_unchecked "
         "draws_unchecked_by_reason{reason:draws} ignored{what:times} quarantined quarantined_foreign "

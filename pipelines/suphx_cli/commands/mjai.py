@@ -33,8 +33,6 @@ list of them per line, and answers every line with one JSON object on standard o
 | --tcp HOST[:PORT][/ROOM]  play on an mjai server (default: port {_DEFAULT_PORT}, room {_DEFAULT_ROOM})
 | --websocket URL         play on a WebSocket server as of RiichiLab (riichi.dev), which asks with request_action; the
                           token is read from ${TOKEN_VARIABLE}
-| --pack FILE             play nothing; write a zip with bot.py, the code and the nets, for arenas that run submitted
-                          bots
 --name NAME               the agent's name, for servers that ask for it (default: {_DEFAULT_NAME})
 --meta                    add the probability of every legal move to each answer; only with nets
 --runs
@@ -43,7 +41,6 @@ examples:
   suphx mjai --agent runs/RUN/supervised 2
   suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire
   suphx mjai --agent runs/RUN/supervised --websocket wss://game.riichi.dev/ws/ranked
-  suphx mjai --agent runs/RUN/supervised --pack bot.zip
 """
 
 
@@ -79,8 +76,8 @@ def websocket_address(text: str) -> str:
     return text
 
 
-def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Play until the arena ends, or write the zip.
+def execute(args: argparse.Namespace, console: Console) -> None:
+    """Play until the arena ends.
 
     ValueError for an unknown agent, a server out of reach or an impossible event, UsageError for options that are wrong
     or have no effect.
@@ -89,14 +86,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
     check_agent(args.agent, "riichi")
     check_source_of_runs(args.runs)
-    if args.pack is not None:
-        if args.pack.suffix != ".zip":
-            raise UsageError(f"--pack is {args.pack}: name a file that ends in .zip")
-        if args.seat is not None:
-            raise UsageError(f"SEAT is {args.seat}, and --pack plays nothing: leave it out, the arena seats the bot")
-        for name in ("meta", "name"):
-            if getattr(args, name):
-                raise UsageError(f"--{name} has no effect on --pack, which plays nothing: leave it out")
     if args.name is not None and args.websocket is not None:
         raise UsageError("--name has no effect on --websocket, where the token names the agent: leave it out")
     with console.activity("importing"):
@@ -105,13 +94,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
     with TemporaryDirectory(prefix="suphx-agent-") as space:  # nets that are elsewhere are copied here first
         address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent", "riichi")
-        if args.pack is not None:
-            from suphx_platform.agents.bot_archive import write_bot
-
-            names = write_bot(address, args.pack)
-            return {"archive": str(args.pack), "files": len(names), "bytes": args.pack.stat().st_size}
         _play(args, address, console)
-    return None
 
 
 def _play(args: argparse.Namespace, address: str, console: Console) -> None:

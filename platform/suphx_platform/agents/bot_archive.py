@@ -1,4 +1,4 @@
-"""An agent as a zip for arenas that run submitted bots, such as mjai.app: bot.py, the code, the nets.
+"""An agent as a zip for arenas that run submitted bots: that of the game, or for mjai bot.py, the code and the nets.
 
 mjai.app starts ``python bot.py SEAT`` in the unpacked folder; an archive may have 1000 MB.
 """
@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import suphx
 import suphx_platform
-from suphx.games.registry import agent_names
-from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
+from suphx.atomic_file import write_atomically
+from suphx.games.game import BotFiles
+from suphx.games.registry import GAMES, agent_names, find_game, load_game
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, find_nets, split_address
 from suphx_platform.agents import bot_script
 from suphx_platform.agents.agent_forms import split_wrapper
 
@@ -23,15 +27,61 @@ REQUIREMENTS = ("lazy-loader", "numba", "numpy", "safetensors", "torch")
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that equal contents give equal archives
 
 
-def write_bot(address: str, path: Path) -> list[str]:
-    """Write the archive of an agent on this machine; return the names in it.
+@dataclass(frozen=True, slots=True)
+class WrittenBot:
+    """What was written."""
 
-    ``address``: a scripted agent, a folder of checkpoints with its options, or an adapting one. ValueError if a
-    checkpoint is missing, or if the archive is larger than MAX_BYTES; then nothing is left.
+    names: tuple[str, ...]
+    """Files in the archive."""
+    data: tuple[Path, ...]
+    """Files beside the archive, for which it had no room."""
+
+
+def write_bot(address: str, path: Path, game: str) -> WrittenBot:
+    """Write the archive of an agent on this machine.
+
+    ``address``: a scripted agent, a folder of checkpoints with its options, or an adapting one. What has no room in the
+    archive is written beside it. ValueError if a checkpoint is missing, for options that a bot does not have, if no
+    arena plays the game, and if the archive is larger than arenas take; then nothing is left.
     """
+    files, max_bytes = _bot_files(address, game)
+    data: Mapping[str, bytes] = {}
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        _write_zip(part, {**files.program, **files.data})
+        if files.data and part.stat().st_size > max_bytes:
+            data = files.data
+            _write_zip(part, files.program)
+        if (size := part.stat().st_size) > max_bytes:
+            raise ValueError(f"{path} would have {size:,} bytes, but arenas take {max_bytes:,}: use smaller nets")
+        beside = {path.with_name(name): content for name, content in data.items()}
+        for place, content in beside.items():
+            write_atomically(place, [content])
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    names = files.program if data else {**files.program, **files.data}
+    return WrittenBot(tuple(sorted(names)), tuple(beside))
+
+
+def _bot_files(address: str, game: str) -> tuple[BotFiles, int]:
+    entry = find_game(game)
+    if entry.has_mjai:
+        return _mjai_files(address, game), MAX_BYTES
+    bot = load_game(game).bot
+    if bot is None:
+        titles = [each.title for name, each in GAMES.items() if each.has_mjai or load_game(name).bot is not None]
+        raise ValueError(f"no arena is known that runs bots of {entry.title}: use {', '.join(titles)}")
+    place, words = split_address(address)
+    if words - {WEAK}:
+        raise ValueError(f"{address!r}: a bot of {entry.title} plays what is most probable: leave the options out")
+    return bot.files(place, find_nets(address, game)), bot.max_bytes
+
+
+def _mjai_files(address: str, game: str) -> BotFiles:
     wrapper, nets = split_wrapper(address)
     place, words = split_address(nets)
-    is_scripted = place in agent_names("riichi")
+    is_scripted = place in agent_names(game)
     options = f":{','.join(sorted(words))}" if words else ""
     texts = {
         bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
@@ -43,26 +93,16 @@ def write_bot(address: str, path: Path) -> list[str]:
         code = [each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"]
         files |= {f"{folder.name}/{each.relative_to(folder).as_posix()}": each for each in code}
     if not is_scripted:
-        found = find_checkpoints(Path(place), game="riichi", is_weak=WEAK in words)
+        found = find_checkpoints(Path(place), game=game, is_weak=WEAK in words)
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in texts.items():
-                archive.writestr(_entry(name), text)
-            for name, file in sorted(files.items()):
-                archive.writestr(_entry(name), file.read_bytes())
-            names = archive.namelist()
-        if (size := part.stat().st_size) > MAX_BYTES:
-            raise ValueError(f"{path} would have {size:,} bytes, but arenas take {MAX_BYTES:,}: use smaller nets")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return names
+    contents = {name: text.encode() for name, text in texts.items()}
+    return BotFiles(contents | {name: file.read_bytes() for name, file in files.items()}, {})
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    return entry
+def _write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)

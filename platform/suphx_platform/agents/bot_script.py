@@ -1,6 +1,6 @@
 """Play one seat in the mjai protocol: python bot.py SEAT. Needs Python 3.11 and the packages of requirements.txt.
 
-``suphx mjai --pack`` puts a copy of this file, as bot.py, into the archive, beside the agent and its code.
+``suphx bot`` puts a copy of this file, as bot.py, into the archive, beside the agent and its code.
 """
 
 import sys

@@ -50,8 +50,8 @@ class PlainNet:
             inner = self._relu(f"trunk.blocks.{i}.first", features)
             features = self._relu(f"trunk.blocks.{i}.second", inner, features)
         if "output.hidden_1.weight" not in self._arrays:
-            columns = features.reshape(len(features), -1)[:, :_COLUMNS]
-            return self._arrays["output.conv.weight"][:, :, 0].dot(columns).reshape(-1)
+            kinds = features.reshape(len(features), -1)[:, :_COLUMNS]
+            return self._arrays["output.conv.weight"][:, :, 0].dot(kinds).reshape(-1)
         hidden = self._relu("output.conv", features).reshape(-1)
         for name in ("hidden_1", "hidden_2"):
             hidden = np.maximum(self._connect(name, hidden), 0)

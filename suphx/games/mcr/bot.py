@@ -45,7 +45,16 @@ from suphx.games.mcr.table import (
     WALL_TILES,
     Rules,
 )
-from suphx.kernel.plain_source import carry, field_types, fill_part, new_record, pack_record, unpack_record, zeros
+from suphx.kernel.plain_source import (
+    carry,
+    field_shapes,
+    field_types,
+    fill_part,
+    new_record,
+    pack_record,
+    unpack_record,
+    zeros,
+)
 
 KEEP_RUNNING = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<"
 DATA_FOLDER = "data"
@@ -54,7 +63,7 @@ _SUITS_FILE, _NETS_FILE = "suits.bin", "nets.npz"
 _AGENT = 0  # place of the scripted agent in AGENTS; a file has its own
 _RULES = new_tables(1, Rules())[0]
 _OPTIONS, _MINIMUM_FAN = int(_RULES["options"]), int(_RULES["minimum_fan"])
-_SUITS_FIELDS = field_types(SUITS)
+_TABLE_FIELDS, _SUITS_FIELDS = field_shapes(TABLE), field_types(SUITS)
 _ROW_BYTES = LAYOUT.observation_bytes
 _NUM_CHOICES = tuple(kind.num_choices for kind in DECISIONS)
 
@@ -76,7 +85,7 @@ class Player:
         self._has_choice = False
         self._kong_seat = NO_SEAT
         self._reply = ""
-        self.table = t = new_record(TABLE)
+        self.table = t = new_record(_TABLE_FIELDS)
         t.options, t.minimum_fan = _OPTIONS, _MINIMUM_FAN
         t.drawn = t.claimed = t.win_kind = NO_KIND
         t.loser = t.winner = t.offender = NO_SEAT
@@ -204,7 +213,8 @@ class Session:
         """Return the line that answers a line."""
         self._is_json = self._is_json or line[0] in '{"'
         given = json.loads(line) if line[0] in '{"' else line  # noqa: TID251  (the file stands alone)
-        requests, replies = [given], []
+        requests: list[str] = [given]
+        replies: list[str] = []
         if isinstance(given, dict):
             requests, replies = given.get("requests") or [given.get("request")], given.get("responses") or []
         if requests[0].split()[0] == "0":
@@ -250,13 +260,15 @@ def choose_by_nets(t: Any, suits: Suits, nets: Sequence[PlainNet]) -> int:
 def _read_file(name: str) -> bytes:
     """Return a file beside the program, in a folder or in its zip."""
     loader: Any = globals()["__loader__"]
-    data: bytes = loader.get_data(os.path.join(os.path.dirname(os.path.abspath(__file__)), name))  # noqa: PTH100, PTH118, PTH120
+    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)  # noqa: PTH100, PTH118, PTH120
+    data: bytes = loader.get_data(place)
     return data
 
 
 def _is_kept_running() -> bool:
     """Tell whether more requests may come: the standard input is open."""
-    return not select.select([sys.stdin], [], [], 0)[0] or bool(sys.stdin.buffer.peek(1))  # type: ignore[attr-defined]
+    source: Any = sys.stdin.buffer
+    return not select.select([source], [], [], 0)[0] or bool(source.peek(1))
 
 
 new_choose = scripted

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from io import BytesIO, TextIOWrapper
-from pathlib import Path
 
 import pytest
 
@@ -34,10 +33,3 @@ def test_a_server_behind_standard_input_learns_the_name(
     )
     assert cli.main(["mjai", "--agent", "ukeire", *options]) == 0
     assert json.loads(capfd.readouterr().out) == {"type": "join", "name": name, "room": "default"}
-
-
-def test_an_agent_is_packed_for_an_arena(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    archive = tmp_path / "bot.zip"
-    assert cli.main(["mjai", "--agent", "ukeire", "--pack", str(archive), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result == {"archive": str(archive), "files": result["files"], "bytes": archive.stat().st_size}

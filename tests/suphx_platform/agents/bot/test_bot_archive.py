@@ -33,7 +33,7 @@ def test_the_bot_plays_from_a_clean_folder_what_the_agent_plays(
 ) -> None:
     nets = save_random(tmp_path / "nets")
     archive, folder = tmp_path / "bot.zip", tmp_path / "clean"
-    names = write_bot(f"{nets}:matched", archive)
+    names = write_bot(f"{nets}:matched", archive, "riichi").names
     assert {"bot.py", "agent.txt", "requirements.txt", "suphx/__init__.py", "nets/discard.safetensors"} <= set(names)
     zipfile.ZipFile(archive).extractall(folder)
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -47,7 +47,7 @@ def test_the_bot_plays_from_a_clean_folder_what_the_agent_plays(
 
 
 def test_equal_agents_give_equal_archives_and_scripted_agents_need_no_nets(tmp_path: Path) -> None:
-    names = [write_bot("ukeire", tmp_path / name) for name in ("a.zip", "b.zip")]
+    names = [write_bot("ukeire", tmp_path / name, "riichi").names for name in ("a.zip", "b.zip")]
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     assert not [name for name in names[0] if name.startswith("nets/")]
     assert not [name for name in names[0] if name.endswith(".pyc")]
@@ -56,5 +56,5 @@ def test_equal_agents_give_equal_archives_and_scripted_agents_need_no_nets(tmp_p
 def test_an_archive_that_no_arena_takes_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bot_archive, "MAX_BYTES", 1000)
     with pytest.raises(ValueError, match=r"would have [\d,]+ bytes, but arenas take 1,000: use smaller nets"):
-        write_bot("ukeire", tmp_path / "a.zip")
+        write_bot("ukeire", tmp_path / "a.zip", "riichi")
     assert list(tmp_path.iterdir()) == []
