@@ -24,21 +24,8 @@ _EXAMPLES = f"""{EXAMPLES_TITLE}\
   suphx recipes
   suphx evaluate --candidate runs/RUN/supervised --opponent ukeire"""
 MODULES = (
-    *(
-        "run",
-        "runs",
-        "ui",
-        "play",
-        "mjai",
-        "bot",
-        "records",
-        "view",
-        "review",
-        "agents",
-        "evaluate",
-        "tournament",
-    ),
-    *("adapt", "bench", "cluster"),
+    *("run", "runs", "ui", "play", "mjai", "bot", "records", "view", "review", "agents", "evaluate"),
+    *("tournament", "adapt", "bench", "cluster"),
 )
 """Of suphx_cli.commands, in the order of docs/commands.md. Each has ``add_parser(commands, options)``, which adds its
 parsers to those of ``commands``, with ``options`` as a parent of each."""
