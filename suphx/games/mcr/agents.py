@@ -1,8 +1,9 @@
-"""The scripted agents ``random`` and ``shanten``, as kernels.
+"""The scripted agents ``random``, ``shanten`` and ``fan_plan``, as kernels.
 
-Both win whenever they can; ``random`` else makes any legal move. ``shanten`` keeps the lowest shanten over all forms of
-hands, with the most unseen tiles that lower it, and claims what lowers it; it does not look at fans. An agent reads
-nothing that is hidden from its seat, and what it draws at random depends on the seed and the number of the decision.
+All win whenever they can; ``random`` else makes any legal move. ``shanten`` keeps the lowest shanten over all forms of
+hands, with the most unseen tiles that lower it, and claims what lowers it; it does not look at fans. ``fan_plan`` does
+(plan.py). An agent reads nothing that is hidden from its seat, and what it draws at random depends on the seed and the
+number of the decision.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from suphx.games.mahjong.shanten import (
 from suphx.games.mahjong.tile import ANKAN_MELD, EAST, add_meld
 from suphx.games.mcr.engine import claimed_meld
 from suphx.games.mcr.names import AGENTS
+from suphx.games.mcr.plan import choose_plan
 from suphx.games.mcr.table import DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, WIN, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8
 
-RANDOM, SHANTEN = range(len(AGENTS))
+RANDOM, SHANTEN, FAN_PLAN = range(len(AGENTS))
 _ORDERS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 """Knitted tiles: which third of its ranks (1, 4, 7 or 2, 5, 8 or 3, 6, 9) each suit has."""
 _FAR = 99
@@ -38,6 +40,10 @@ def choose_scripted(t: Table, suits: Suits, agent: int) -> int:
         return WIN
     if agent == RANDOM:
         return _choose_random(t)
+    if agent == FAN_PLAN:
+        unseen = np.zeros(NUM_KINDS, np.int8)
+        count_unseen(t, t.actor, unseen)
+        return choose_plan(t, suits, unseen)
     return _choose_turn(t, suits) if t.phase == OWN_TURN else _choose_claim(t, suits)
 
 

@@ -39,7 +39,7 @@ from suphx.kernel.record import I8
 
 __all__ = [
     "FANS", "KNITTED_WAITS_2024", "KONG", "LAST_OF_KIND", "LAST_TILE", "MIXED_KONGS", "NUM_FANS", "SELF_DRAWN",
-    "count_fans", "is_complete",
+    "count_fans", "fans_of_kinds", "is_complete",
 ]  # fmt: skip
 
 SELF_DRAWN, LAST_TILE, KONG, LAST_OF_KIND = 1, 2, 4, 8
@@ -194,7 +194,7 @@ def count_fans(
                 concealed_kongs += 1
             elif meld_type[i] != PON_MELD:
                 open_kongs += 1
-    large, small = _fans_of_kinds(kinds)
+    large, small = fans_of_kinds(kinds)
     small += _num_hogs(packs, meld_type, meld_kind, num_melds) * small_fan(fan.TILE_HOG)
     more_large, more_small = _fans_of_circumstances(circumstances, num_melds - concealed_kongs)
     large |= more_large
@@ -238,7 +238,7 @@ def count_fans(
 
 
 @jit
-def _fans_of_kinds(kinds: int) -> tuple[int, int]:
+def fans_of_kinds(kinds: int) -> tuple[int, int]:
     """Return the fans that follow from which kinds a hand has, melds included."""
     large = small = 0
     honours = kinds & HONOUR_BITS

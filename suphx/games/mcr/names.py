@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suphx.games.learning import DecisionKind
 
-AGENTS = ("random", "shanten")
+AGENTS = ("random", "shanten", "fan_plan")
 """Names of the scripted agents; kernels know an agent by its place."""
 
 _KINDS = (*(f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)), "F1", "F2", "F3", "F4", "J3", "J2", "J1")
