@@ -28,7 +28,7 @@ from suphx.json_text import parse_json
 from suphx.kernel.record import I8, I64, U8, Records
 
 NUM_SEATS = 4
-_STORE_FILE = "hands.npy"
+_STORE_FILE = "hands.bin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class HandStore:
         if not (folder / MANIFEST_FILE).is_file():
             raise ValueError(f"{folder} has no stored hands: run the records stage again")
         self.digest: str = parse_json((folder / MANIFEST_FILE).read_bytes())["sha256"]
-        self.tables: Records = np.load(folder / _STORE_FILE, mmap_mode="r").view(table)
+        self.tables: Records = np.memmap(folder / _STORE_FILE, table, "r")
         self.game_ids = [str(number) for number in range(len(self.tables))]
         self.game_of_kyoku = np.arange(len(self.tables))
 
@@ -78,18 +78,20 @@ class HandSamples:
 
     def write(self, games: Iterable[Any], folder: Path) -> HandStore:
         """Store hands; ValueError for one with a move that is not legal, and without any."""
-        ends = []
-        for number, record in enumerate(games, 1):
-            try:
-                ends.append(self._learning.positions(record)[-1].tobytes())
-            except ValueError as error:
-                raise ValueError(f"hand {number} of the records, seed {record.seed}: {error}: leave it out") from error
-        if not ends:
-            raise ValueError("there are no hands to learn from: give at least one")
-        data = b"".join(ends)
         folder.mkdir(parents=True, exist_ok=True)
-        np.save(folder / _STORE_FILE, np.frombuffer(data, np.uint8))
-        manifest = {"games": len(ends), "sha256": hashlib.sha256(data).hexdigest()}
+        number, digest = 0, hashlib.sha256()
+        with (folder / _STORE_FILE).open("wb") as file:
+            for number, record in enumerate(games, 1):
+                try:
+                    table = self._learning.positions(record)[-1].tobytes()
+                except ValueError as error:
+                    where = f"hand {number} of the records, seed {record.seed}"
+                    raise ValueError(f"{where}: {error}: leave it out") from error
+                file.write(table)
+                digest.update(table)
+        if not number:
+            raise ValueError("there are no hands to learn from: give at least one")
+        manifest = {"games": number, "sha256": digest.hexdigest()}
         write_atomically(folder / MANIFEST_FILE, [json.dumps(manifest).encode()])
         return self.open(folder)
 
