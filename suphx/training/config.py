@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
 from suphx.evaluation.match_config import HANCHANS_OR_NONE
@@ -38,6 +38,10 @@ class SupervisedConfig:
     """Samples per optimizer step, over all workers together."""
     learning_rate: LearningRate = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
+    call_batch_size: Annotated[int, Range(0, 65_536)] = 0
+    """``batch_size`` of all nets but the game's first one (riichi: the discard net); 0 = the same."""
+    call_learning_rate: Annotated[float, Range(0, 1)] = 0.0
+    """``learning_rate`` of those nets; 0 = the same."""
     warmup_steps: Steps = 200
     """Maximum steps of linear warm-up, which takes at most a tenth of the training."""
     weight_decay: Weight = 0.01
@@ -95,6 +99,13 @@ class SupervisedConfig:
         if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):
             names = "max_epochs, max_steps, max_minutes and total_minutes"
             raise ValueError(f"{names} are all 0: set one of them, or training never ends")
+
+    def of_kind(self, number: int) -> SupervisedConfig:
+        """Return the settings for the net of a game's kind of decision."""
+        if not number:
+            return self
+        batch, rate = self.call_batch_size or self.batch_size, self.call_learning_rate or self.learning_rate
+        return replace(self, batch_size=batch, learning_rate=rate)
 
     def share_done(self, step: int, epochs: float, seconds: float) -> float:
         """Return how much of the run is done: 1 or more at its end."""

@@ -153,7 +153,7 @@ class OracleDistillationConfig:
         check_ranges(self)
 
 
-EncoderName = Literal["mini", "suphx", "suphx-plain", "dazhong"]
+EncoderName = Literal["mini", "suphx", "suphx-plain", "dazhong", "gb237"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,14 +238,14 @@ class Recipe(AnyRecipe):
         *(f"stream.{key}" for key in StreamConfig.FREE_KEYS),
         *(f"supervised.{key}" for key in SupervisedConfig.FREE_KEYS),
     )
-    game: Literal["riichi", "dazhong"] | None = None
+    game: Literal["riichi", "dazhong", "mcr"] | None = None
     """The game; recipes without this key are for riichi."""
     needs_records: bool = False
     """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
     of the agent ``records.player``."""
     encoder: EncoderName = "mini"
     """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead); in
-    Dazhong dazhong."""
+    Dazhong dazhong, in Chinese Official mahjong gb237."""
     initial_agent: str = ""
     """Agent whose nets the run begins with instead of supervised learning: a folder of checkpoints
     (runs/RUN/reinforcement), models:/NAME@ALIAS, models:/NAME/VERSION or s3://BUCKET/PREFIX/RUN/STAGE, perhaps with
@@ -254,7 +254,7 @@ class Recipe(AnyRecipe):
     records: RecordsConfig = field(default_factory=RecordsConfig)
     """Source of the games."""
     net: NetConfig = field(default_factory=NetConfig)
-    """The five nets."""
+    """The nets, one for each kind of decision."""
     split: SplitConfig = field(default_factory=SplitConfig)
     """Games for training, validation and test."""
     stream: StreamConfig = field(default_factory=StreamConfig)
@@ -291,10 +291,12 @@ class Recipe(AnyRecipe):
         self._check_names()
         object.__setattr__(self, "reinforcement", replace(self.reinforcement, game=self.game_name))
         if not self.initial_agent:
-            batch, workers = self.supervised.batch_size, self.data_parallel.num_workers
-            if self.reinforcement.start != "random" and batch % workers:
-                every = f"{workers} workers (data_parallel.num_workers)"
-                raise ValueError(f"supervised.batch_size is {batch}: use a multiple of the {every}")
+            workers = self.data_parallel.num_workers
+            for key in ("batch_size", "call_batch_size"):
+                batch = getattr(self.supervised, key)
+                if self.reinforcement.start != "random" and batch % workers:
+                    every = f"{workers} workers (data_parallel.num_workers)"
+                    raise ValueError(f"supervised.{key} is {batch}: use a multiple of the {every}")
             return
         if self.reinforcement.start == "random":
             raise ValueError('initial_agent has no effect with reinforcement.start = "random": leave one of them out')

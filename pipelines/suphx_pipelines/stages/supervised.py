@@ -141,7 +141,8 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     ``num_games``: learn from this many training games only; 0 = all.
     """
     seed = (context.seed + context.recipe.supervised.seed) % 2**31  # torch and numpy take 32 bits
-    config = replace(context.recipe.supervised, seed=seed, total_minutes=_minutes(context, head, num_games))
+    settings = context.recipe.supervised.of_kind(decision_names(context.recipe.game_name).index(head))
+    config = replace(settings, seed=seed, total_minutes=_minutes(context, head, num_games))
     name = head if not num_games else f"{head}, {num_games:,} games"
     with training(context, name, "encoding the first samples") as watch:
 

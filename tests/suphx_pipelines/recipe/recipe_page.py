@@ -61,7 +61,8 @@ _KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
     (
         "## Recipe of DouDizhu\n\n"
         'Keys of the recipes with `game = "doudizhu"` ([DouDizhu](doudizhu.md)). Recipes with `game = "dazhong"` '
-        "([Dazhong](dazhong.md#nets)) have the keys of [riichi](#the-top).\n",
+        '([Dazhong](dazhong.md#nets)) or `game = "mcr"` ([Chinese Official mahjong](mcr.md#nets)) have the keys of '
+        "[riichi](#the-top).\n",
         "DouDizhu: ",
         MonteCarloRecipe(name="any"),
     ),

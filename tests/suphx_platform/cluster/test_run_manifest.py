@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from suphx_cli import cli
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.run_manifest import RunNeeds, run_id_of, run_objects
@@ -101,6 +101,20 @@ def test_every_name_of_a_recipe_gives_an_id_that_kubernetes_takes(name: str) -> 
 def no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.mark.usefixtures("no_cluster")
+@pytest.mark.parametrize("recipe", ["supervised", "dazhong", "mcr", "mcr_laptop"])
+def test_recipes_of_every_game_with_tables_of_choices_become_jobs(
+    recipe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "values.yaml").write_text("storage: {address: 's3://bucket/runs'}\nvolumes: {records: games}\n")
+    words = ["--preset", "small", "--dry-run=client", "--values", str(tmp_path / "values.yaml")]
+    assert cli.main(["launch", recipe, *words]) == 0
+    job, config = yaml.safe_load_all(capsys.readouterr().out)
+    assert broken_rules(job) == []
+    (tmp_path / "recipe.toml").write_text(config["data"]["recipe.toml"])
+    assert load_config(Recipe, tmp_path / "recipe.toml") == load_config(Recipe, Path(recipe))
 
 
 @pytest.mark.usefixtures("no_cluster")
