@@ -13,6 +13,7 @@ needs, claims a discard if the hand is worth more with the meld, and declares a 
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from suphx.games.mcr.fans import fans_of_kinds
 from suphx.games.mcr.set_fans import fans_of_sets
 from suphx.games.mcr.table import DISCARD, KONG, NUM_KINDS, OWN_TURN, PASS, Table
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I8, Records, field, record_dtype
+from suphx.kernel.record import I8, I64, Records, field, record_dtype
 
 # Sets by number: chows as in set_fans.py, 7 * suit + lowest rank, then pungs and kongs, 21 + kind.
 _PUNG = 21
@@ -101,22 +102,22 @@ _MELDED_HAND, _CONCEALED, _FULLY_CONCEALED = fan.VALUES[[fan.MELDED_HAND, fan.CO
 
 
 class Search:
-    """What one decision knows and finds."""
+    """What one decision knows and finds; integers are wide, as plain Python does not widen them."""
 
-    hand: I8 = field("i1", 34)  # the concealed tiles
-    rest: I8 = field("i1", 34)  # those that the target does not use so far; below 0: it lacks so many
-    unseen: I8 = field("i1", 34)
+    hand: NDArray[Any] = field("i8", 34)  # the concealed tiles
+    rest: I64 = field("i8", 34)  # those that the target does not use so far; below 0: it lacks so many
+    unseen: I64 = field("i8", 34)
     reach: NDArray[np.float64] = field("f8", 4, 5)  # by way and unseen copies
-    num_melds: int = field("i1")
-    melds: I8 = field("i1", 4)  # sets
-    meld_lacks: I8 = field("i1", 4)  # 0: a concealed kong, or _OPEN
-    is_open: int = field("i1")  # there is an open meld
-    round_wind: int = field("i1")
-    seat: int = field("i1")
-    minimum_fan: int = field("i2")
+    num_melds: int = field("i8")
+    melds: I64 = field("i8", 4)  # sets
+    meld_lacks: I64 = field("i8", 4)  # 0: a concealed kong, or _OPEN
+    is_open: int = field("i8")  # there is an open meld
+    round_wind: int = field("i8")
+    seat: int = field("i8")
+    minimum_fan: int = field("i8")
     useful: int = field("i8")  # the sets of which the hand has a tile
-    sets: I8 = field("i1", 4)  # of the target
-    lacks: I8 = field("i1", 4)  # how many tiles each of them lacks, or as ``meld_lacks``
+    sets: I64 = field("i8", 4)  # of the target
+    lacks: I64 = field("i8", 4)  # how many tiles each of them lacks, or as ``meld_lacks``
     known_fan: int = field("i8")  # what all targets of the plan count; 0: the rules are asked
     left_out: int = field("i8")  # targets with one of these large fans do not count
     best: float = field("f8")  # the chance of the likeliest target
@@ -128,7 +129,7 @@ class Search:
     sums: NDArray[np.float64] = field("f8", 16)
 
 
-SEARCH = record_dtype(Search)
+SEARCH = np.dtype((np.record, record_dtype(Search)))
 
 
 @jit
@@ -383,7 +384,7 @@ def _weigh_classes(s: Search) -> None:
     _start_with_melds(s)
     melds = 0
     for i in range(s.num_melds):
-        melds |= 1 << int(s.melds[i])
+        melds |= 1 << s.melds[i]
     for number in range(len(_CLASSES)):
         sets, pairs, kinds = _CLASSES[number, 0], _CLASSES[number, 1], _CLASSES[number, 2]
         limit = min(s.fewest + 1, _MAX_LACKING)
@@ -511,7 +512,7 @@ def _fan_of_target(s: Search, pair: int) -> tuple[int, bool]:
     chows = pungs = concealed = unfinished = 0
     kinds = 1 << pair
     for i in range(4):
-        number, lacks = int(s.sets[i]), s.lacks[i]
+        number, lacks = s.sets[i], s.lacks[i]
         kinds |= _KINDS_OF[number]
         unfinished += lacks > 0
         if number < _PUNG:
