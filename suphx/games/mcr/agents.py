@@ -18,8 +18,8 @@ from suphx.games.mahjong.shanten import (
     suit_rows,
     thirteen_orphans_shanten,
 )
-from suphx.games.mahjong.tile import ANKAN_MELD, EAST, add_meld
-from suphx.games.mcr.engine import claimed_meld
+from suphx.games.mahjong.tile import EAST, add_meld
+from suphx.games.mcr.engine import claimed_meld, count_unseen
 from suphx.games.mcr.names import AGENTS
 from suphx.games.mcr.plan import choose_plan
 from suphx.games.mcr.table import DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, WIN, Table
@@ -95,16 +95,6 @@ def _rest_shanten(suits: Suits, hand: I8, num_melds: int, order: tuple[int, int,
         for kind in range(9 * suit + order[suit], 9 * suit + 9, 3):
             rest[kind] -= rest[kind] > 0
     return standard_shanten(suits, rest, 3 + num_melds)
-
-
-@jit
-def count_unseen(t: Table, seat: int, unseen: I8) -> None:
-    """Fill ``unseen``, int8 (34,), with how many tiles of each kind ``seat`` does not see."""
-    for kind in range(NUM_KINDS):
-        unseen[kind] = 4 - t.hand[seat, kind] - t.shown[kind]
-    for i in range(t.num_melds[seat]):
-        if t.meld_type[seat, i] == ANKAN_MELD:
-            unseen[t.meld_kind[seat, i]] -= 4
 
 
 @jit

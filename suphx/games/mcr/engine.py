@@ -150,6 +150,16 @@ def win_circumstances(t: Table, kind: int) -> int:
 
 
 @jit
+def count_unseen(t: Table, seat: int, unseen: I8) -> None:
+    """Fill ``unseen``, int8 (34,), with how many tiles of each kind ``seat`` does not see."""
+    for kind in range(NUM_KINDS):
+        unseen[kind] = 4 - t.hand[seat, kind] - t.shown[kind]
+    for i in range(t.num_melds[seat]):
+        if t.meld_type[seat, i] == ANKAN_MELD:
+            unseen[t.meld_kind[seat, i]] -= 4
+
+
+@jit
 def _can_win(t: Table, suits: Suits, seat: int, kind: int) -> bool:
     """Tell whether ``seat`` has a complete hand of enough fan with a tile that is not in its hand."""
     t.hand[seat, kind] += 1

@@ -11,7 +11,7 @@ import numpy as np
 from suphx.games.mahjong.planes import count_masks, layout, set_bit, set_counts, set_kinds, set_plane
 from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
-from suphx.games.mcr.agents import count_unseen
+from suphx.games.mcr.engine import count_unseen
 from suphx.games.mcr.names import CLAIM_KIND, DISCARD_KIND
 from suphx.games.mcr.search import CHOWS, NUM_ADVICES, NUM_SLOTS, OWN, PUNGS, UNSEEN, search
 from suphx.games.mcr.table import (

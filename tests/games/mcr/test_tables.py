@@ -9,7 +9,8 @@ import pytest
 
 from suphx.games.game import PlayedGame
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.mcr.agents import best_shanten, count_unseen
+from suphx.games.mcr.agents import best_shanten
+from suphx.games.mcr.engine import count_unseen
 from suphx.games.mcr.game import GAME
 from suphx.games.mcr.names import AGENTS
 from suphx.games.mcr.table import KIND_OF_NAME, KONG, MOVES, NUM_ACTIONS, Rules, move_text
