@@ -12,7 +12,7 @@ from suphx.games.dazhong.names import AGENTS, DECISIONS
 from suphx.games.dazhong.records import HandRecord, join_records, read_records, write_records
 from suphx.games.dazhong.table import SEAT_NAMES, Rules
 from suphx.games.dazhong.tables import DazhongScoring, DazhongTables, ScriptedAgent
-from suphx.games.dazhong.text import DazhongText, viewer_game
+from suphx.games.dazhong.text import DazhongText
 from suphx.games.mahjong.record_files import PART_SUFFIX
 
 
@@ -34,7 +34,7 @@ class Dazhong:
     scripted_agent = staticmethod(ScriptedAgent)
     join_records = staticmethod(join_records)
     read_records = staticmethod(read_records)
-    viewer_game = staticmethod(viewer_game)
+    viewer_game = staticmethod(text.viewer_game)
 
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
         """Return the rules with these values; TypeError and ValueError for others."""

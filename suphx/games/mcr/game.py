@@ -15,7 +15,7 @@ from suphx.games.mcr.record import GameRecord
 from suphx.games.mcr.records import join_records, read_records, write_records
 from suphx.games.mcr.table import SEAT_NAMES, Rules
 from suphx.games.mcr.tables import McrScoring, McrTables, ScriptedAgent
-from suphx.games.mcr.text import McrText, viewer_game
+from suphx.games.mcr.text import McrText
 
 
 class Mcr:
@@ -36,7 +36,7 @@ class Mcr:
     scripted_agent = staticmethod(ScriptedAgent)
     join_records = staticmethod(join_records)
     read_records = staticmethod(read_records)
-    viewer_game = staticmethod(viewer_game)
+    viewer_game = staticmethod(text.viewer_game)
 
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
         """Return the rules with these values; TypeError and ValueError for others."""
