@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import sys
 import textwrap
 from array import array
 from collections.abc import Iterable, Mapping
@@ -24,7 +25,6 @@ import numpy as np
 
 from suphx.kernel.record import Records
 
-_PACKAGE = __name__.partition(".")[0]
 _NUMBERS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 
 
@@ -60,6 +60,10 @@ class Ints(list):  # type: ignore[type-arg]
     def max(self) -> Any:
         """Return the highest element."""
         return max(self)
+
+    def argmax(self) -> int:
+        """Return the first place of the highest element."""
+        return self.index(max(self))
 
     def sum(self) -> Any:
         """Return the sum of the elements."""
@@ -123,15 +127,20 @@ def fill_part(new: Any, values: Any, *indices: Any) -> None:
             values[place] = own
 
 
-def add_to_part(number: Any, values: Any, part: slice) -> None:
+def add_to_part(number: Any, values: Any, *indices: Any) -> None:
     """Add a number to a part of an array."""
-    for place in range(*part.indices(len(values))):
-        values[place] += number
+    first, rest = indices[0], indices[1:]
+    for place in range(*first.indices(len(values))) if isinstance(first, slice) else (first,):
+        if rest:
+            add_to_part(number, values[place], *rest)
+        else:
+            values[place] += number
 
 
 def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]]) -> Any:
     """Return the record that ``pack_record`` packed; ``fields``: name, type code of Python's arrays, shape."""
-    values, start = {}, 0
+    values: dict[str, Any] = {}
+    start = 0
     for name, code, shape in fields:
         numbers, size = array(code), 1
         for length in shape:
@@ -141,7 +150,7 @@ def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]
         if len(shape) == 1:
             values[name] = numbers  # long ones stay as small as they are
         else:
-            values[name] = _nested(numbers.tolist(), shape)
+            values[name] = _nested(numbers.tolist(), shape) if shape else numbers[0]
     return Fields(**values)
 
 
@@ -178,14 +187,20 @@ def carry(main: Any, constants: Mapping[str, Any] | None = None) -> str:
 
     ``constants``: values by the names of globals that have others there. ValueError for a value that has no source.
     """
-    carrier = _Carrier(constants or {})
+    carrier = _Carrier(constants or {}, {_package(main), _package(carry)})
     name = carrier.name_of(main, main.__name__)
     return carrier.text() + f'\n\nif __name__ == "__main__":\n    {name}()\n'
 
 
+def _package(value: Any) -> str:
+    """Return the name of the package of a function, a class or a module."""
+    name: str = value.__name__ if isinstance(value, ModuleType) else value.__module__
+    return name.partition(".")[0]
+
+
 class _Carrier:
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
+    def __init__(self, given: Mapping[str, Any], packages: set[str]) -> None:
+        self._given, self.packages = given, packages
         self._names: dict[int, str] = {}
         self._values: dict[str, Any] = {}
         self._imports: set[str] = set()
@@ -206,7 +221,7 @@ class _Carrier:
             return wanted
         source = getattr(value, "py_func", value)
         is_defined = inspect.isfunction(source) or inspect.isclass(source)
-        if is_defined and source.__module__.partition(".")[0] != _PACKAGE:
+        if is_defined and _package(source) not in self.packages:
             self._imports.add(f"from {source.__module__} import {source.__name__}")
             return str(source.__name__)
         if is_defined and id(source) in self._names:
@@ -233,7 +248,7 @@ class _Carrier:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(value))).body
         assert isinstance(tree, (ast.FunctionDef, ast.ClassDef))
         is_kernel = any(isinstance(each, ast.Name) and each.id == "jit" for each in tree.decorator_list)
-        known = vars(inspect.getmodule(value))
+        known = vars(sys.modules[value.__module__]) if inspect.isclass(value) else value.__globals__
         own = Names(known, self, is_kernel=is_kernel, bound=bound_names(tree)).visit(Bare().visit(tree))
         own.name = name
         return ast.unparse(ast.fix_missing_locations(own))
@@ -354,7 +369,7 @@ class Names(ast.NodeTransformer):
         module = self._value(node.value)
         if self._is_kernel and module is np and node.attr in _NUMBERS:
             return ast.Name("float" if node.attr.startswith("float") else "int", ast.Load())
-        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] == _PACKAGE:
+        if isinstance(module, ModuleType) and _package(module) in self._carrier.packages:
             return self._named(getattr(module, node.attr), node.attr)
         return self.generic_visit(node)
 

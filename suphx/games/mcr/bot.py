@@ -82,7 +82,8 @@ class Player:
     def __init__(self, suits: Suits, choose: Choose) -> None:
         self._suits, self._choose = suits, choose
         self._own = 0
-        self._has_choice = False
+        self.has_choice = False
+        """Whether the last request asks for more than PASS."""
         self._kong_seat = NO_SEAT
         self._reply = ""
         self.table = t = new_record(_TABLE_FIELDS)
@@ -95,7 +96,7 @@ class Player:
         """Take a request; ``reply``: to the request before, None if it is what ``reply`` returned."""
         t, words = self.table, request.split()
         self._reply = self._reply if reply is None else reply
-        self._has_choice = False
+        self.has_choice = False
         if words[0] == "0":
             self._own, t.round_wind = int(words[1]), int(words[2])
         elif words[0] == "1":
@@ -116,7 +117,7 @@ class Player:
     def reply(self) -> str:
         """Return the reply to the last request."""
         t, own, discard = self.table, self._own, NO_KIND
-        if not self._has_choice:
+        if not self.has_choice:
             self._reply = "PASS"
             return self._reply
         t.num_decisions += 1
@@ -140,7 +141,7 @@ class Player:
         if seat == self._own:
             t.wall[WALL_TILES * seat + t.wall_left[seat] - 1] = 4 * kind
             draw(t, self._suits, seat, after_kong)
-            self._has_choice = True
+            self.has_choice = True
             return
         t.turn, t.drawn, t.claimed, t.after_kong = seat, NO_KIND, NO_KIND, int(after_kong)
         t.wall_left[seat] -= 1
@@ -197,7 +198,7 @@ class Player:
         fill_part(PASS, t.answers, slice(None))
         wait_for(t, phase, own)
         is_next = (t.turn + 1) % NUM_SEATS == own
-        self._has_choice = bool(list_claims(t, self._suits, own, is_next, phase == ROB))
+        self.has_choice = bool(list_claims(t, self._suits, own, is_next, phase == ROB))
         t.legal[PASS] = 1
 
 
@@ -260,8 +261,7 @@ def choose_by_nets(t: Any, suits: Suits, nets: Sequence[PlainNet]) -> int:
 def _read_file(name: str) -> bytes:
     """Return a file beside the program, in a folder or in its zip."""
     loader: Any = globals()["__loader__"]
-    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)  # noqa: PTH100, PTH118, PTH120
-    data: bytes = loader.get_data(place)
+    data: bytes = loader.get_data(os.path.join(os.path.dirname(__file__), name))  # noqa: PTH118, PTH120
     return data
 
 

@@ -1,0 +1,181 @@
+"""Games over Botzone's JSON between zips of ``suphx bot --game mcr`` and outside programs: errors, and slowest steps.
+
+``python benchmarks/botzone_games.py bot.zip --games 1000``. A zip runs in a Python that can import nothing but its
+standard library and what is in ``--packages``, such as ``pip install --target DIR numpy``. A program is a command line
+that gets all requests and replies in one JSON object and writes one, or with ``--simple`` their lines; it is started
+for each request.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from suphx.games.mcr.bot import KEEP_RUNNING
+from suphx.games.mcr.botzone import new_referee
+from suphx.games.mcr.record import record_of
+from suphx.games.mcr.table import NUM_SEATS, Rules
+from suphx.games.mcr.tables import McrTables
+from suphx.json_text import parse_json
+
+
+class Player(Protocol):
+    """Replies to requests in one game."""
+
+    def reply(self, request: str) -> str:
+        """Return the reply to the next request."""
+
+    def close(self) -> None:
+        """End the game."""
+
+
+@dataclass
+class StartedEachTime:
+    """A program that is started for every request."""
+
+    command: list[str]
+    environment: dict[str, str]
+    is_simple: bool = False
+    requests: list[str] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
+
+    def reply(self, request: str) -> str:
+        """Return the reply to the next request; what is no JSON is the reply itself."""
+        self.requests.append(request)
+        text = json.dumps({"requests": self.requests, "responses": self.replies})
+        if self.is_simple:
+            known = [line for pair in zip(self.requests, self.replies, strict=False) for line in pair]
+            text = "\n".join([str(len(self.requests)), *known, request])
+        done = subprocess.run(
+            self.command, input=text + "\n", capture_output=True, text=True, env=self.environment, check=False
+        )
+        self.replies.append(_response(done.stdout.strip()))
+        return self.replies[-1]
+
+    def close(self) -> None:
+        """Nothing is left."""
+
+
+class KeptRunning:
+    """A program that goes on after each reply."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        """Start it."""
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        self._is_first = True
+
+    def reply(self, request: str) -> str:
+        """Return the reply to the next request."""
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None
+        assert sink is not None
+        sink.write((json.dumps({"requests": [request], "responses": []}) if self._is_first else request) + "\n")
+        sink.flush()
+        self._is_first = False
+        reply = _response(source.readline().strip())
+        return reply if source.readline().strip() == KEEP_RUNNING else f"{reply}, no marker"
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def _response(text: str) -> str:
+    try:
+        return str(parse_json(text)["response"])
+    except (ValueError, KeyError, TypeError):
+        return text
+
+
+@dataclass
+class Result:
+    """What a player did in a game."""
+
+    name: str
+    score: int
+    is_winner: bool
+    error: str
+    """The illegal reply, with the request."""
+    slowest: float
+    """Seconds of a reply, with the start of the program."""
+
+
+def play(seed: int, seats: Sequence[tuple[str, Player]]) -> list[Result]:
+    """Play the game of a seed."""
+    tables = McrTables(1, Rules())
+    tables.begin([0], [seed])
+    referee, slowest = new_referee(record_of(tables.state[0], Rules())), [0.0] * NUM_SEATS
+    requests = replies = [""] * NUM_SEATS
+    while not referee.is_over:
+        requests, replies = referee.requests(), []
+        for seat, (_, player) in enumerate(seats):
+            began = time.perf_counter()
+            replies.append(player.reply(requests[seat]))
+            slowest[seat] = max(slowest[seat], time.perf_counter() - began)
+        referee.answer(replies)
+    table = referee.table
+    for _, player in seats:
+        player.close()
+    return [
+        Result(
+            name,
+            int(table["score"][seat]),
+            bool(table["winner"] == seat),
+            f"{requests[seat]}: {replies[seat]}" if table["offender"] == seat else "",
+            slowest[seat],
+        )
+        for seat, (name, _) in enumerate(seats)
+    ]
+
+
+def main() -> None:
+    """Play the games and print one line of JSON for each player."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("zips", metavar="ZIP", type=Path, nargs="+")
+    parser.add_argument("--program", metavar="COMMAND", default=[], action="append", help="an outside program")
+    parser.add_argument("--simple", metavar="COMMAND", default=[], action="append", help="one that reads lines")
+    parser.add_argument("--games", metavar="N", type=int, default=100)
+    parser.add_argument("--seed", metavar="S", type=int, default=0)
+    parser.add_argument("--python", metavar="PATH", default=os.path.realpath(sys.executable), help="of the zips")
+    parser.add_argument("--packages", metavar="DIR", default="", help="the only ones that zips can import")
+    parser.add_argument("--each-time", action="store_true", help="start zips for every request")
+    parser.add_argument("--workers", metavar="N", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    names = [*map(str, args.zips), *args.program, *args.simple]
+    environment = {"PYTHONPATH": str(Path(args.packages).resolve()) if args.packages else "", "OMP_NUM_THREADS": "1"}
+
+    def new_player(name: str) -> Player:
+        if Path(name) not in args.zips:
+            return StartedEachTime(shlex.split(name), dict(os.environ), is_simple=name in args.simple)
+        command = [args.python, "-S", name]
+        return StartedEachTime(command, environment) if args.each_time else KeptRunning(command, environment)
+
+    def play_game(number: int) -> list[Result]:
+        seats = [names[(number + seat) % len(names)] for seat in range(NUM_SEATS)]
+        return play(args.seed + number, [(name, new_player(name)) for name in seats])
+
+    with ThreadPoolExecutor(args.workers) as threads:
+        results = [result for game in threads.map(play_game, range(args.games)) for result in game]
+    for name in dict.fromkeys(result.name for result in results):
+        own = [result for result in results if result.name == name]
+        errors = Counter(result.error for result in own if result.error)
+        sums = {"score": sum(result.score for result in own), "wins": sum(result.is_winner for result in own)}
+        slowest = round(max(result.slowest for result in own), 3)
+        print(json.dumps({"player": name, "seats": len(own), **sums, "slowest_seconds": slowest, "errors": errors}))
+
+
+if __name__ == "__main__":
+    main()
