@@ -78,8 +78,9 @@ def test_shanten_is_over_all_forms_of_hands(text: str, num_melds: int, shanten: 
     assert best_shanten(load_suits(), hand(text), num_melds) == shanten
 
 
-def test_an_agent_reads_nothing_that_is_hidden() -> None:
-    tables, player = McrTables(8, Rules()), ScriptedAgent("shanten")
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_reads_nothing_that_is_hidden(agent: str) -> None:
+    tables, player = McrTables(8, Rules()), ScriptedAgent(agent)
     tables.begin(np.arange(8), range(8))
     rng = np.random.default_rng(1)
     for _ in range(60):
