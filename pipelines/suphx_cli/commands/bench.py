@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
-from suphx.games.registry import DEFAULT_GAME, decision_names
+from suphx.games.registry import DEFAULT_GAME, decision_names, load_game
 from suphx.models.net_config import Compilation, DeviceName, Normalization, Precision
 from suphx.selfplay.config import Nets
 from suphx.usable_cores import usable_cores
@@ -63,6 +63,7 @@ hands: measure scored wins and computed shanten per second
 _FEATURES = f"""
 features: measure encoded decisions per second
 
+--game         dazhong, mcr: decisions in games of the last scripted agent (default: riichi)
 {_RECORDS}
 --decisions N  number of different decisions (default: 20000)
 --threads N    threads of the encoder (default: 1)
@@ -109,13 +110,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     subjects = add_group(commands, _BENCH)
     threads = {"type": parallel, "default": 1}
     rounds: dict[str, Any] = {"seed": 0, "seconds": {"type": seconds, "default": 1.0}}
-    simulator: dict[str, Any] = {
-        "game": {"choices": ("riichi", "dazhong", "mcr"), "default": DEFAULT_GAME},
-        "hanchans": 300,
-    }
-    add_command(subjects, options, _SIMULATOR, execute_simulator, **simulator, threads=threads, **rounds)
+    game = {"choices": ("riichi", "dazhong", "mcr"), "default": DEFAULT_GAME}
+    add_command(subjects, options, _SIMULATOR, execute_simulator, game=game, hanchans=300, threads=threads, **rounds)
     add_command(subjects, options, _HANDS, execute_hands, hands=5000, **rounds)
-    add_command(subjects, options, _FEATURES, execute_features, decisions=20_000, threads=threads, **rounds)
+    add_command(subjects, options, _FEATURES, execute_features, game=game, decisions=20_000, threads=threads, **rounds)
     net: dict[str, Any] = {
         "device": {"choices": get_args(DeviceName), "default": "auto"},
         "encoder": {"choices": ENCODERS, "default": "suphx"},
@@ -201,15 +199,21 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
 
 
 def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the encoder; ValueError for a folder without games."""
+    """Measure the encoder of a game; ValueError for a folder without games."""
+    case = {"num_decisions": args.decisions, "num_threads": args.threads, "seed": args.seed, "seconds": args.seconds}
+    if args.game != DEFAULT_GAME:
+        from suphx_platform.bench.scripted_games import bench_decisions
+
+        if args.records is not None:
+            raise UsageError(f"--records takes games of {DEFAULT_GAME}: leave it out")
+        game = load_game(args.game)
+        return _measured(console, game.kernel_groups, lambda begin: bench_decisions(game, **case, say=begin))
     if args.records is not None:
         check_records(args.records)
     from suphx_platform.bench.riichi import bench_features
 
-    case = {"records": args.records, "num_decisions": args.decisions, "num_threads": args.threads}
-    case |= {"seed": args.seed, "seconds": args.seconds}
     kernels = ("engine", "encoder", "scripted games", "replay", "samples")
-    return _measured(console, kernels, lambda begin: bench_features(**case, say=begin))
+    return _measured(console, kernels, lambda begin: bench_features(records=args.records, **case, say=begin))
 
 
 def execute_net(args: argparse.Namespace, console: Console) -> dict[str, object]:

@@ -49,6 +49,14 @@ def test_games_of_mcr_are_measured_in_the_kernel_and_at_tables(capsys: pytest.Ca
     assert min(values["games_per_second"], values["match_games_per_second"]) > 0
 
 
+@pytest.mark.parametrize("game", ["dazhong", "mcr"])
+def test_features_of_other_games_are_measured(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "features", "--game", game, "--decisions", "300", "--seconds", "0", "--threads", "2")
+    assert min(values["decisions_per_second"], values["scaling"], values["decisions"], values["bytes_per_row"]) > 0
+    assert cli.main(["bench", "features", "--game", game, "--records", "here"]) == 2
+    assert "leave it out" in capsys.readouterr().err
+
+
 def test_hands_and_features_report_rates(capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, "hands", "--hands", "40", "--seconds", "0")
     assert min(values["scores_per_second"], values["shanten_per_second"]) > 0
