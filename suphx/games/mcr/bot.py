@@ -8,6 +8,7 @@ first kind.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import select
@@ -59,8 +60,8 @@ from suphx.kernel.plain_source import (
 KEEP_RUNNING = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<"
 DATA_FOLDER = "data"
 """Botzone's user storage, where a program runs."""
-_SUITS_FILE, _NETS_FILE = "suits.bin", "nets.npz"
-_AGENT = 0  # place of the scripted agent in AGENTS; a file has its own
+_SUITS_FILE = "suits.bin"
+_AGENT, _NETS_FILE = 0, ""  # a program has its own: the place of its agent in AGENTS, or its nets
 _RULES = new_tables(1, Rules())[0]
 _OPTIONS, _MINIMUM_FAN = int(_RULES["options"]), int(_RULES["minimum_fan"])
 _TABLE_FIELDS, _SUITS_FIELDS = field_shapes(TABLE), field_types(SUITS)
@@ -203,21 +204,30 @@ class Player:
 
 
 class Session:
-    """What comes in, a line a request, or all requests and replies of a game in one; and what goes out."""
+    """The games that come in, one after another, and the replies that go out.
+
+    In Botzone's JSON or in its simple form: the number of requests, and all requests and replies in turn, a line each.
+    A program that is kept running then gets one request a line.
+    """
 
     def __init__(self, suits: Suits, choose: Choose) -> None:
         self._suits, self._choose = suits, choose
         self._player = Player(suits, choose)
         self._is_json = False
 
-    def answer(self, line: str) -> str:
-        """Return the line that answers a line."""
-        self._is_json = self._is_json or line[0] in '{"'
-        given = json.loads(line) if line[0] in '{"' else line  # noqa: TID251  (the file stands alone)
-        requests: list[str] = [given]
+    def answer(self, line: str, next_line: Callable[[], str]) -> str:
+        """Return the line that answers a line and, in the simple form, those that follow it."""
+        requests: list[str] = [line]
         replies: list[str] = []
-        if isinstance(given, dict):
-            requests, replies = given.get("requests") or [given.get("request")], given.get("responses") or []
+        if line[0] in '{"':
+            self._is_json = True
+            given = json.loads(line)  # noqa: TID251  (the file stands alone)
+            requests, replies = [given], []
+            if isinstance(given, dict):
+                requests, replies = given.get("requests") or [given.get("request")], given.get("responses") or []
+        elif line.isdigit():
+            lines = [next_line().strip() for _ in range(2 * int(line) - 1)]
+            requests, replies = lines[::2], lines[1::2]
         if requests[0].split()[0] == "0":
             self._player = Player(self._suits, self._choose)
         for number, request in enumerate(requests):
@@ -280,7 +290,7 @@ def main() -> None:
     session = Session(suits, new_choose(suits))
     for line in iter(sys.stdin.readline, ""):
         if line.strip():
-            print(session.answer(line.strip()))
+            print(session.answer(line.strip(), sys.stdin.readline))
             if _is_kept_running():
                 print(KEEP_RUNNING)
             sys.stdout.flush()
@@ -292,12 +302,15 @@ class BotzoneBot:
     max_bytes = 4_000_000
 
     def files(self, agent: str, checkpoints: Sequence[Path]) -> BotFiles:
-        """Return the program and its tables, and the nets of ``checkpoints``, a scripted agent has none."""
-        constants: dict[str, Any] = {"new_choose": with_nets} if checkpoints else {"_AGENT": AGENTS.index(agent)}
+        """Return the program, its tables and the nets of ``checkpoints``; a scripted agent has none."""
         suits = zlib.compress(pack_record(load_suits()), 9)  # type: ignore[arg-type]
-        program = {"__main__.py": carry(main, constants).encode(), _SUITS_FILE: suits}
-        nets = {_NETS_FILE: pack_nets(checkpoints, [LAYOUT] * len(checkpoints))} if checkpoints else {}
-        return BotFiles(program, nets)
+        if not checkpoints:
+            program = carry(main, {"_AGENT": AGENTS.index(agent)}).encode()
+            return BotFiles({"__main__.py": program, _SUITS_FILE: suits}, {})
+        nets = pack_nets(checkpoints, [LAYOUT] * len(checkpoints))
+        name = f"nets-{hashlib.sha256(nets).hexdigest()[:8]}.npz"  # the user storage is that of several bots
+        program = carry(main, {"new_choose": with_nets, "_NETS_FILE": name}).encode()
+        return BotFiles({"__main__.py": program, _SUITS_FILE: suits}, {name: nets})
 
 
 BOT = BotzoneBot()

@@ -144,7 +144,8 @@ def test_nets_without_torch_give_the_logits_of_the_checkpoints(values: dict[str,
     nets = random_nets(tmp_path / "nets", **values)
     paths = [tmp_path / "nets" / f"{kind.name}.safetensors" for kind in DECISIONS]
     rows = torch.randint(0, 256, (2, LAYOUT.observation_bytes), dtype=torch.uint8)
-    for net, plain in zip(nets, load_nets(BOT.files("nets", paths).data["nets.npz"]), strict=True):
+    (data,) = BOT.files("nets", paths).data.values()
+    for net, plain in zip(nets, load_nets(data), strict=True):
         with torch.inference_mode():
             expected = net(rows).numpy()
         found = np.array([plain(row) for row in rows.numpy()])
@@ -227,6 +228,13 @@ def test_processes_play_a_game_in_both_modes_and_reply_alike(archive: Path) -> N
         text = json.dumps({"requests": requests, "responses": responses})
         done = subprocess.run([*PYTHON, str(archive)], input=text + "\n", capture_output=True, text=True, check=True)
         assert done.stdout == json.dumps({"response": replied[number][seat]}) + "\n"
+
+
+def test_the_simple_form_is_answered_in_the_simple_form(archive: Path) -> None:
+    hand = "1 0 0 0 0 W1 W2 W3 W4 W5 W6 W7 W8 W9 F1 F1 F3 F4"
+    lines = ["3", "0 1 2", "PASS", hand, "PASS", "2 F3"]
+    done = subprocess.run([*PYTHON, str(archive)], input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert done.stdout == "PLAY F4\n"
 
 
 @pytest.mark.slow
