@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +27,11 @@ from suphx.evaluation.statistics import (
     resample_sums,
     stable_rank_interval,
 )
+from suphx.games.game import Game
+from suphx.games.registry import DEFAULT_GAME, load_game
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS as STATISTICS_COLUMNS
 from suphx.games.riichi.records.statistics import STATISTICS_RATIOS as STATISTICS_RATIOS
-from suphx.games.riichi.records.statistics import game_row
 from suphx.games.scoring import PLACE_COUNTERS
 
 _MAX_NAMES_SHOWN = 5
@@ -112,24 +114,30 @@ class PlayerStatistics:
         return values
 
 
-def player_statistics(logs: Iterable[GameLog], player: str) -> PlayerStatistics:
-    """Return the statistics of ``player`` over the games that have that name at a seat; ``logs`` is read once.
+def player_statistics(records: Iterable[Any], player: str, *, game: Game | None = None) -> PlayerStatistics:
+    """Return the statistics of ``player`` over the games that have that name at a seat; ``records`` is read once.
 
-    A name at several seats of a game counts as one player who played the game several times; such a game is drawn as a
-    whole for the intervals. The stable rank is that of the games in Tenhou's rooms. ValueError if no finished game has
-    the name.
+    ``game``: whose records these are; None: of the usual one. A name at several seats of a game counts as one player
+    who played the game several times; such a game is drawn as a whole for the intervals. The stable rank is that of the
+    games in Tenhou's rooms, where records have rooms. ValueError if no finished game has the name, or if the game
+    counts nothing.
     """
+    game = load_game(DEFAULT_GAME) if game is None else game
+    tools, scoring = game.record_tools, game.scoring
+    if tools is None or not scoring.counters:
+        raise ValueError(f"records of {game.title} have no figures of players")
     rows: list[list[int]] = []
     places: list[tuple[str, int, list[int]]] = []
     names: Counter[str] = Counter()
     unfinished = 0
-    for log in logs:
-        names.update(log.names)
-        row = game_row(log, player)
+    for record in records:
+        own_names = tools.players(record)
+        names.update(own_names)
+        row = tools.count(record, player)
         if row is not None:
             rows.append(row)
-            places.append((log.room, log.rules.num_winds, row[:4]))
-        elif player in log.names:
+            places.extend([(record.room, record.rules.num_winds, row[:4])] if isinstance(record, GameLog) else [])
+        elif player in own_names:
             unfinished += 1
     if not rows:
         shown = ", ".join(repr(name) for name, _ in names.most_common(_MAX_NAMES_SHOWN))
@@ -140,8 +148,10 @@ def player_statistics(logs: Iterable[GameLog], player: str) -> PlayerStatistics:
             if names
             else f"there are no games to look for {player!r} in"
         )
-    found = summarise_rows(np.array(rows, np.int64), player, unfinished=unfinished)
-    return replace(found, tenhou=TenhouRank.of(places))
+    found = summarise_rows(
+        np.array(rows, np.int64), player, counters=scoring.counters, ratios=scoring.ratios, unfinished=unfinished
+    )
+    return replace(found, tenhou=TenhouRank.of(places)) if places else found
 
 
 def summarise_rows(

@@ -8,7 +8,7 @@ game does not have is None or empty, and who needs it asks for it (never for the
       tables          rules for many games side by side: what agents play on
       scoring         how a deal is repeated in a match, and what its result is worth
       agents          scripted ones by name
-      records         read, write, the decisions of a recorded game
+      records         read, write, the decisions of a recorded game; tools: verify, statistics, convert
       text, view      for the terminal and for the page
       decisions       what nets decide (roles and kinds), with the encoders of what they see
       learning tables self-play that keeps trajectories
@@ -17,8 +17,8 @@ game does not have is None or empty, and who needs it asks for it (never for the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -122,6 +122,94 @@ class Bot(Protocol):
         """
 
 
+CountGames: TypeAlias = Callable[[float, int], None]
+"""Gets the share of the files that was read, 0 to 1, and how many games came since the last call."""
+
+
+class SetAside(Protocol):
+    """Records that a command cannot use, each with the reason."""
+
+    @property
+    def count(self) -> int:
+        """Return how many there are."""
+
+    @property
+    def by_reason(self) -> dict[str, int]:
+        """Return how many there are for each kind of reason, the most frequent first."""
+
+    @property
+    def entries(self) -> Sequence[Any]:
+        """Return the first ones: ``place``, ``reason``, ``kind`` of reason, and ``remedy``, what its owner can do."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that every command on records has."""
+
+    def write(self, path: Path) -> None:
+        """Write the entries as JSON lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What came out of replaying records."""
+
+    games: int
+    differences: int
+    counts: Mapping[str, int]
+    """What was replayed and compared, by name."""
+    seconds: float
+    first: tuple[str, ...]
+    """The first differences, a line each."""
+    values: Mapping[str, object]
+    """More keys of the JSON."""
+    rows: Mapping[str, object] = field(default_factory=dict)
+    """More rows for people, tables among them."""
+    set_aside: SetAside
+
+
+class RecordTools(Protocol):
+    """What ``suphx records`` does with the records of a game."""
+
+    forms: tuple[str, ...]
+    """Names of the forms that games are converted to."""
+    kernel_groups: tuple[str, ...]
+    """Groups of suphx/training that compile what a replay needs."""
+    has_luck: bool
+    """Statistics can show results without the luck of the draw (suphx/evaluation/draw_luck.py)."""
+
+    def new_set_aside(self) -> SetAside:
+        """Return an empty list of records that cannot be used."""
+
+    def read(self, paths: Sequence[Path], *, set_aside: Any, workers: int = 1, seen: CountGames = ...) -> Iterator[Any]:
+        """Yield the games of files and folders, in order; what cannot be read is set aside."""
+
+    def has_games(self, paths: Sequence[Path], *, set_aside: Any) -> bool:
+        """Tell whether a record can be read, which needs no kernels; those before it are set aside."""
+
+    def files(self, path: Path) -> Sequence[Path]:
+        """Return the files of records that ``path`` is or has."""
+
+    def players(self, record: Any) -> Sequence[str]:
+        """Return the names of who played, by seat."""
+
+    def verify(self, paths: Sequence[Path], *, workers: int | None = None, seen: CountGames) -> Verification:
+        """Replay all games by the rules and compare what the records say."""
+
+    def count(self, record: Any, player: str) -> list[int] | None:
+        """Return what ``player`` did in a game, by ``Scoring.counters``; None without him, or without an end."""
+
+    def file_forms(self, target: Path) -> tuple[str, ...]:
+        """Return the forms that a file of this name can have, the usual one first; () if it is no file of records."""
+
+    def kernels_to_write(self, source: Path, form: str) -> tuple[str, ...]:
+        """Return the groups of kernels that the records of ``source`` need to be written in a form."""
+
+    def check_target(self, target: Path) -> None:
+        """Raise ValueError if games cannot be written to ``target``, for which ``file_forms`` has none."""
+
+    def write(self, records: Iterable[Any], target: Path, form: str, *, set_aside: Any, kept: Set[Path]) -> int:
+        """Write games and return how many; what cannot be written is set aside. ``kept``: files that must stay."""
+
+
 class Game(Protocol):
     """One game. ``rules`` are a frozen dataclass of the game's own, which JSON can hold."""
 
@@ -141,6 +229,8 @@ class Game(Protocol):
     """Groups of suphx/training that compile what its games need; empty: a game of two scripted agents does."""
     record_suffix: str
     """Of a file of records."""
+    record_tools: RecordTools | None
+    """For ``suphx records``; None: it cannot do anything with them."""
     text: PlainText | None
     """For ``suphx play``; None: moves are typed as their numbers."""
     bot: Bot | None

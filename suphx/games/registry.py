@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,7 +81,8 @@ GAMES = {
             module="suphx.games.mcr.game",
             names="suphx.games.mcr.names",
             has_kernel_groups=True,
-            record_mark=r""""game"\s*:\s*"mcr"|^Match \S*\s+Wind [0-3]$|"quan"\s*:""",
+            record_mark=r""""game"\s*:\s*"mcr"|^Match \S*\s+Wind [0-3]$|"quan"\s*:|"Match \S*\\nWind [0-3]\\n"""
+            r"""|"requests"\s*:\s*\[\s*"0 [0-3] [0-3]\"""",
         ),
     )
 }
@@ -88,6 +90,7 @@ GAMES = {
 
 _NO_RECORDS = (".html", ".md")
 _MAX_LOOKED_AT = 100
+_GZIP = b"\x1f\x8b"
 _BEGINNING = 8192
 """Bytes of a file of records that are searched for marks; a game of DouDizhu has about 1,000."""
 
@@ -204,9 +207,13 @@ def game_of_records(path: Path) -> str:
 def _game_of_file(file: Path) -> str | None:
     """Return the game of a file of records; None if it has no mark."""
     with file.open("rb") as opened:
-        beginning = opened.read(_BEGINNING).decode("utf-8", errors="replace")
+        beginning = opened.read(_BEGINNING)
+    if beginning.startswith(_GZIP):
+        with suppress(zlib.error):  # who reads the records says it
+            beginning = zlib.decompressobj(wbits=31).decompress(beginning, _BEGINNING)
+    text = beginning.decode("utf-8", errors="replace")
     marks = {name: entry.record_mark for name, entry in GAMES.items() if entry.record_mark is not None}
-    return next((name for name, mark in marks.items() if re.search(mark, beginning, re.MULTILINE)), None)
+    return next((name for name, mark in marks.items() if re.search(mark, text, re.MULTILINE)), None)
 
 
 def load_game(name: str) -> Game:

@@ -127,9 +127,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     check_output_folder(args.out)
-    from suphx_cli.commands.riichi_records import check_games
+    from suphx.games.riichi.archive.record_tools import RiichiRecordTools
+    from suphx_cli.commands.records import check_games
 
-    check_games([args.record])
+    check_games([args.record], RiichiRecordTools())
     with console.activity("importing"):
         from suphx.atomic_file import many_files, write_atomically
         from suphx.evaluation.review import (

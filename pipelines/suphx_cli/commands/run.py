@@ -111,12 +111,12 @@ def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:
     if not isinstance(recipe, Recipe):
         raise ValueError(f"--records has no meaning for the recipe {recipe.name}: leave it out")
     from suphx.games.registry import find_learning, load_game
-    from suphx_cli.commands.riichi_records import check_games
+    from suphx_cli.commands.records import check_games
 
     check_records(records)
     game = load_game(recipe.game_name)
-    if "archive" in find_learning(game.name).options:
-        check_games([records])
+    if "archive" in find_learning(game.name).options and game.record_tools is not None:
+        check_games([records], game.record_tools)
     elif next(iter(game.read_records(records)), None) is None:
         raise ValueError(f"{records} has no records of {game.title}: check --records")
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from suphx.games.dazhong.learning import LEARNING
 from suphx.games.dazhong.names import AGENTS, DECISIONS
-from suphx.games.dazhong.records import HandRecord, join_records, read_records, write_records
+from suphx.games.dazhong.records import FORMS, HandRecord, join_records, read_records, write_records
 from suphx.games.dazhong.table import SEAT_NAMES, Rules
-from suphx.games.dazhong.tables import DazhongScoring, DazhongTables, ScriptedAgent
+from suphx.games.dazhong.tables import DazhongScoring, DazhongTables, ScriptedAgent, replay
 from suphx.games.dazhong.text import DazhongText
 from suphx.games.mahjong.record_files import PART_SUFFIX
+from suphx.games.record_tools import PlainRecordTools
 
 
 class Dazhong:
@@ -28,6 +29,7 @@ class Dazhong:
     scoring = DazhongScoring()
     kernel_groups = ("dazhong games", "dazhong nets")
     record_suffix = PART_SUFFIX
+    record_tools = PlainRecordTools(read_records, replay, FORMS, scoring)
     text = DazhongText()
     bot = None
     open_tables = staticmethod(DazhongTables)

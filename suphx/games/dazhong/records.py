@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -163,17 +163,26 @@ def parse_text(text: str) -> HandRecord:
     return HandRecord.from_json({**values, "rules": rules, "moves": moves, "players": players})
 
 
+FORMS: dict[str, tuple[str, Callable[[HandRecord], str]]] = {
+    "json": (SUFFIX, lambda record: f"{json.dumps(record.to_json())}\n"),
+    "text": (TEXT_SUFFIX, lambda record: f"{record_text(record)}\n"),
+}
+"""By name: the ending of a file, and what writes a hand."""
+
+
 def write_records(records: Iterable[HandRecord], path: Path) -> None:
     """Write hands to a file: text if its name ends in ``.txt``, with an empty line after each; else JSON lines."""
-    if path.suffix == TEXT_SUFFIX:
-        write_atomically(path, (f"{record_text(record)}\n".encode() for record in records))
-    else:
-        write_atomically(path, (f"{json.dumps(record.to_json())}\n".encode() for record in records))
+    write = FORMS["text" if path.suffix == TEXT_SUFFIX else "json"][1]
+    write_atomically(path, (write(record).encode() for record in records))
 
 
-def read_records(path: Path) -> Iterator[HandRecord]:
-    """Yield the hands of a file, or of all files of a folder; ValueError names the file and the hand that is wrong."""
-    return read_hands(path, HandRecord.from_json, parse_text, word="hand", suffixes=(SUFFIX, TEXT_SUFFIX))
+def read_records(path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[HandRecord]:
+    """Yield the hands of a file, or of all files of a folder.
+
+    ValueError names the file and the hand that is wrong; ``set_aside`` gets both instead.
+    """
+    suffixes = [suffix for suffix, _ in FORMS.values()]
+    return read_hands(path, HandRecord.from_json, parse_text, word="hand", suffixes=suffixes, set_aside=set_aside)
 
 
 def join_records(folder: Path) -> None:

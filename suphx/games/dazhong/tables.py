@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
-from suphx.games.dazhong.records import OUTCOMES, new_tables, record_of
+from suphx.games.dazhong.records import OUTCOMES, HandRecord, new_tables, positions, record_of
 from suphx.games.dazhong.table import (
     ENDED,
     HAND_TILES,
@@ -18,11 +19,13 @@ from suphx.games.dazhong.table import (
     NUM_SEATS,
     NUM_TILES,
     SEAT_NAMES,
+    Rules,
     move_text,
 )
 from suphx.games.game import PlayedGame
 from suphx.games.mahjong.hand_tables import HandScoring, HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.record_tools import Replay
 from suphx.games.scoring import PLACE_COUNTERS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records
@@ -54,9 +57,19 @@ class DazhongTables(HandTables):
 
     def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
         """Return the hand that has ended at a table; its points are its fan, and ``WIN_POINTS`` for who has won."""
-        table = self.state[index]
-        points = table["fan"] + WIN_POINTS * (table["win_fan"] > 0)
-        return PlayedGame(game_id, tuple(points.tolist()), record_of(table, self.rules, names))
+        return played_game(self.state[index], self.rules, game_id, names)
+
+
+def played_game(table: Any, rules: Rules, game_id: str, names: Sequence[str]) -> PlayedGame:
+    """Return the hand that has ended at a table."""
+    points = table["fan"] + WIN_POINTS * (table["win_fan"] > 0)
+    return PlayedGame(game_id, tuple(points.tolist()), record_of(table, rules, names))
+
+
+def replay(record: HandRecord) -> Replay:
+    """Play a recorded hand again; ValueError for an illegal move."""
+    end, counts = positions(record)[-1], {"decisions": len(record.moves)}
+    return Replay(counts, played_game(end, record.rules, "", record.players) if end["phase"] == ENDED else None)
 
 
 @jit

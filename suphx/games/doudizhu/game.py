@@ -17,6 +17,7 @@ from suphx.games.doudizhu.records.game_record import (
     GameRecord,
     find_records,
     parse_line,
+    positions,
     record_of,
     seen_by,
     write_records,
@@ -25,7 +26,14 @@ from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.viewer_game import viewer_game
 from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, next_decision, recorded_decisions
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
+from suphx.games.record_tools import PlainRecordTools, Replay
 from suphx.games.scoring import SideScoring
+
+
+def _replay(record: GameRecord) -> Replay:
+    """Play a recorded game again; ValueError for a move that is not legal."""
+    positions(record)
+    return Replay({"decisions": len(record.moves)}, None)
 
 
 class DouDizhu:
@@ -52,6 +60,9 @@ class DouDizhu:
     )
     kernel_groups = ()
     record_suffix = ".jsonl.part"
+    record_tools = PlainRecordTools(
+        find_records, _replay, {"json": (".jsonl", lambda record: f"{json.dumps(record.to_json())}\n")}, scoring
+    )
     text = DouDizhuText()
     bot = None
     rules_values = staticmethod(Rules.values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,30 +15,44 @@ from suphx.json_text import parse_json
 
 R = TypeVar("R")
 
-SUFFIX, TEXT_SUFFIX = ".jsonl", ".txt"
+SUFFIX, TEXT_SUFFIX, GZIP_SUFFIX = ".jsonl", ".txt", ".gz"
 PART_SUFFIX = ".jsonl.part"
 """Of the records of a part of a match."""
 
 
 def read_hands(
-    path: Path, from_json: Callable[[Any], R], from_text: Callable[[str], R], *, word: str, suffixes: Collection[str]
+    path: Path,
+    from_json: Callable[[Any], R],
+    from_text: Callable[[str], R],
+    *,
+    word: str,
+    suffixes: Collection[str],
+    set_aside: Callable[[str, ValueError], None] | None = None,
 ) -> Iterator[R]:
-    """Yield the hands of a file, or of all files of a folder with these ``suffixes``.
+    """Yield the hands of a file, or of all files of a folder with these ``suffixes``; ``.gz`` may follow.
 
-    ValueError names the file and the hand that is wrong, which is called ``word``.
+    ValueError names the file and the hand that is wrong, which is called ``word``; ``set_aside`` gets both instead.
     """
     files = [path]
     if path.is_dir():
-        files = [file for file in files_below(path) if file.suffix in suffixes]
+        files = [file for file in files_below(path) if Path(file.name.removesuffix(GZIP_SUFFIX)).suffix in suffixes]
     for file in files:
-        data = file.read_bytes()
+        try:
+            data = gzip.decompress(file.read_bytes()) if file.suffix == GZIP_SUFFIX else file.read_bytes()
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            if set_aside is None:
+                raise ValueError(f"{file} is damaged: {error}") from error
+            set_aside(str(file), ValueError(f"damaged: {error}"))
+            continue
         is_json = data.lstrip().startswith(b"{")
         parts = data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
         for number, part in enumerate((part for part in parts if part.strip()), 1):
             try:
                 yield from_json(parse_json(part)) if is_json else from_text(part.decode())
             except ValueError as error:
-                raise ValueError(f"{file}, {word} {number}: {error}") from error
+                if set_aside is None:
+                    raise ValueError(f"{file}, {word} {number}: {error}") from error
+                set_aside(f"{file}, {word} {number}", error)
 
 
 def join_parts(folder: Path, name: str) -> None:

@@ -12,7 +12,7 @@ from suphx.games.mcr.bot import BOT
 from suphx.games.mcr.learning import LEARNING
 from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import GameRecord
-from suphx.games.mcr.records import join_records, read_records, write_records
+from suphx.games.mcr.records import RECORD_TOOLS, join_records, read_records, write_records
 from suphx.games.mcr.table import SEAT_NAMES, Rules
 from suphx.games.mcr.tables import McrScoring, McrTables, ScriptedAgent
 from suphx.games.mcr.text import McrText
@@ -31,6 +31,7 @@ class Mcr:
     kernel_groups = ("mcr games", "mcr nets")
     record_suffix = PART_SUFFIX
     text = McrText()
+    record_tools = RECORD_TOOLS
     bot = BOT
     open_tables = staticmethod(McrTables)
     scripted_agent = staticmethod(ScriptedAgent)

@@ -11,24 +11,30 @@ import numpy as np
 
 from suphx.games.mahjong.hand_tables import MAX_SEED
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.mcr.engine import fan_of, punish, start, step
+from suphx.games.mahjong.tile import KAKAN_MELD
+from suphx.games.mcr.engine import fan_of, punish, start, step, win_circumstances
 from suphx.games.mcr.fans import KNITTED_WAITS_2024, MIXED_KONGS, NUM_FANS
 from suphx.games.mcr.table import (
     CLAIM,
+    DISCARD,
     ENDED,
     HAND_TILES,
     KIND_NAMES,
     KIND_OF_NAME,
+    KONG,
     MOVES,
+    NO_KIND,
     NO_SEAT,
     NUM_KINDS,
     NUM_SEATS,
     NUM_TILES,
+    OWN_TURN,
     PASS,
     ROB,
     SEAT_NAMES,
     TABLE,
     WALL_TILES,
+    WIN,
     Rules,
     move_text,
 )
@@ -63,14 +69,20 @@ class GameRecord:
     """Of the winner, as the record says; None: it does not."""
     score: tuple[int, ...] | None = None
     """Of the seats, as the record says; None: it does not."""
+    judged: tuple[tuple[int, int, str], ...] | None = None
+    """What a referee has said of complete hands, in the order of the game: fan, seat and ``self``, ``ron`` or ``rob``;
+    None: it is not known."""
+    seen_by: int | None = None
+    """The seat whose requests and replies are all that was recorded; what the others held and drew is made up here."""
     outcomes: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
     """What each seat did, by OUTCOMES, in a game that was just played; empty if the record was read."""
 
     def __post_init__(self) -> None:
         if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
             raise ValueError("the walls do not have four tiles of each of the 34 kinds")
-        if not 0 <= self.round_wind < NUM_SEATS or self.offender not in (None, *range(NUM_SEATS)):
-            raise ValueError(f"round wind {self.round_wind}, offender {self.offender}: seats and winds are 0 to 3")
+        if not {self.offender, self.seen_by} <= {None, *range(NUM_SEATS)} or not 0 <= self.round_wind < NUM_SEATS:
+            seats = f"offender {self.offender}, seen by {self.seen_by}"
+            raise ValueError(f"round wind {self.round_wind}, {seats}: seats and winds are 0 to 3")
         if not 0 <= self.seed < MAX_SEED:
             raise ValueError(f"the seed is {self.seed}: use 0 to 2**62 - 1")
         if len(self.players) not in (0, NUM_SEATS):
@@ -92,13 +104,15 @@ class GameRecord:
             "reply": self.reply,
             "fan": self.fan,
             "score": None if self.score is None else list(self.score),
+            **({} if self.judged is None else {"judged": [list(value) for value in self.judged]}),
+            **({} if self.seen_by is None else {"seen_by": self.seen_by}),
         }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Return the game of a JSON object; ValueError for another one."""
         try:
-            score = values["score"]
+            score, judged = values["score"], values.get("judged")
             return cls(
                 rules=Rules(**values["rules"]),
                 id=str(values["id"]),
@@ -112,6 +126,8 @@ class GameRecord:
                 reply=str(values["reply"]),
                 fan=values["fan"],
                 score=None if score is None else tuple(score),
+                judged=None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
+                seen_by=values.get("seen_by"),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
@@ -192,6 +208,45 @@ def winning_fans(table: Any) -> list[tuple[int, int]]:
         own["hand"][winner, kind] -= table["loser"] == NO_SEAT
         fan_of(own, load_suits(), winner, kind, int(table["win_circumstances"]), found)
     return [(int(number), int(found[number])) for number in np.flatnonzero(found)]
+
+
+def judged_values(record: GameRecord) -> tuple[list[tuple[int, int, str]], int]:
+    """Return what a referee says of a game: fan, seat and how, of all who have a complete hand at a tile.
+
+    Also for how many hands it is asked: after a draw for the own one, after a discard and an added kong for the others.
+    """
+    found, asked = np.zeros(NUM_FANS + 1, np.int8), 0
+    values: list[tuple[int, int, str]] = []
+
+    def judge(own: Any, seats: Sequence[int], kind: int, how: str) -> None:
+        nonlocal asked
+        asked += len(seats)
+        bits = win_circumstances(own, kind)
+        fans = [(int(fan_of(own, load_suits(), seat, kind, bits, found)), seat, how) for seat in seats]
+        values.extend(each for each in fans if each[0])
+
+    for number, table in enumerate(positions(record)[: None if record.offender is None else -1]):
+        if table["phase"] != OWN_TURN:
+            continue
+        turn, own = int(table["turn"]), table.copy()
+        others = [seat for seat in range(NUM_SEATS) if seat != turn]
+        if table["drawn"] != NO_KIND:
+            own["hand"][turn, table["drawn"]] -= 1
+            judge(own, [turn], int(table["drawn"]), "self")
+        move = record.moves[number] if number < len(record.moves) else WIN
+        own = table.copy()
+        if move < KONG:
+            own["hand"][turn, move - DISCARD] -= 1
+            own["drawn"], own["phase"] = NO_KIND, CLAIM
+            judge(own, others, move - DISCARD, "ron")
+        elif move != WIN and table["hand"][turn, move - KONG] != 4:
+            kind = move - KONG
+            own["hand"][turn, kind] -= 1
+            own["shown"][kind] += 1
+            own["phase"] = ROB
+            own["meld_type"][turn, own["meld_kind"][turn].tolist().index(kind)] = KAKAN_MELD
+            judge(own, others, kind, "rob")
+    return values, asked
 
 
 def complete_walls(taken: Sequence[Sequence[int]], walls: Sequence[int] | None = None) -> list[int]:

@@ -1,43 +1,103 @@
-"""Files of recorded games: JSON lines of our own, the text form of the contests, and Botzone's logs, a line each."""
+"""Files of recorded games, and what ``suphx records`` does with them.
+
+Forms: JSON lines of our own, the text of the contests, and Botzone's logs, a line each. Also read: logs of one seat,
+and JSON lines that have the text of a game beside its walls and what a referee said of it (``text``, ``walls``,
+``judged``, ``error``, ``players``).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.games.game import PlayedGame
 from suphx.games.mahjong.record_files import SUFFIX, TEXT_SUFFIX, join_parts, read_hands
 from suphx.games.mcr.botzone import game_log, parse_log
-from suphx.games.mcr.record import GameRecord
+from suphx.games.mcr.record import GameRecord, judged_values, positions, record_of
 from suphx.games.mcr.record_text import parse_text, record_text
+from suphx.games.mcr.seat_log import parse_seat_log
+from suphx.games.mcr.table import ENDED, KIND_OF_NAME, NO_SEAT
+from suphx.games.mcr.tables import McrScoring
+from suphx.games.record_tools import PlainRecordTools, Replay
 
-LOG_SUFFIX = ".json"
+FORMS: dict[str, tuple[str, Callable[[GameRecord], str]]] = {
+    "json": (SUFFIX, lambda record: f"{json.dumps(record.to_json())}\n"),
+    "text": (TEXT_SUFFIX, lambda record: f"{record_text(record)}\n"),
+    "botzone": (".json", lambda record: f"{json.dumps(game_log(record))}\n"),
+}
+"""By name: the ending of a file, and what writes a game."""
 
 
 def write_records(records: Iterable[GameRecord], path: Path) -> None:
-    """Write games to a file: the text form if its name ends in ``.txt``, with an empty line after each game; Botzone's
-    logs, a line each, if it ends in ``.json``; else JSON lines of our own."""
-    if path.suffix == TEXT_SUFFIX:
-        write_atomically(path, (f"{record_text(record)}\n".encode() for record in records))
-    elif path.suffix == LOG_SUFFIX:
-        write_atomically(path, (f"{json.dumps(game_log(record))}\n".encode() for record in records))
-    else:
-        write_atomically(path, (f"{json.dumps(record.to_json())}\n".encode() for record in records))
+    """Write games to a file, in the form of its ending; JSON lines of our own if it has another one."""
+    write = next((write for suffix, write in FORMS.values() if suffix == path.suffix), FORMS["json"][1])
+    write_atomically(path, (write(record).encode() for record in records))
 
 
-def read_records(path: Path) -> Iterator[GameRecord]:
-    """Yield the games of a file of any form, or of all files of a folder; ValueError names the file and the game."""
-    return read_hands(path, _from_json, parse_text, word="game", suffixes=(SUFFIX, TEXT_SUFFIX, LOG_SUFFIX))
+def read_records(path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
+    """Yield the games of a file of any form, or of all files of a folder.
+
+    ValueError names the file and the game; ``set_aside`` gets both instead.
+    """
+    suffixes = [suffix for suffix, _ in FORMS.values()]
+    return read_hands(path, _from_json, parse_text, word="game", suffixes=suffixes, set_aside=set_aside)
 
 
 def _from_json(values: Any) -> GameRecord:
     if not isinstance(values, dict):
         raise ValueError(f"{values!r:.80} is no JSON object of a game")
-    return GameRecord.from_json(values) if "game" in values else parse_log(values)
+    if "game" in values:
+        return GameRecord.from_json(values)
+    if "requests" in values:
+        return parse_seat_log(values)
+    return _with_text(values) if "text" in values else parse_log(values)
+
+
+def _with_text(values: Mapping[str, Any]) -> GameRecord:
+    """Return the game of a JSON object that has its text."""
+    try:
+        walls, error, judged = values.get("walls"), values.get("error"), values.get("judged")
+        record = parse_text(values["text"], None if walls is None else [KIND_OF_NAME[name] for name in walls.split()])
+        return replace(
+            record,
+            players=tuple(map(str, values.get("players") or ())),
+            reply=str(error["reply"]) if error else "",
+            judged=None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
 
 
 def join_records(folder: Path) -> None:
     """Join the files of the parts of a match, in the order of its walls, into one: ``games.jsonl``."""
     join_parts(folder, "games.jsonl")
+
+
+def replay(record: GameRecord) -> Replay:
+    """Play a recorded game again; ValueError for an illegal move, or where fan, score or a judged value differ."""
+    end = positions(record)[-1]
+    counts = {
+        "decisions": len(record.moves),
+        "known_walls": 4 * record.is_wall_known,
+        "wins": int(end["winner"] != NO_SEAT),
+        "illegal_replies": int(end["offender"] != NO_SEAT),
+        "scores": int(record.score is not None),
+        "judged_hands": 0,
+    }
+    if record.judged is not None:
+        found, counts["judged_hands"] = judged_values(record)
+        if (own := list(record.judged)) != found:
+            said, by_rules = next(pair for pair in zip_longest(own, found) if pair[0] != pair[1])
+            raise ValueError(f"the record's referee said {said} (fan, seat, how), by the rules it is {by_rules}")
+    if end["phase"] != ENDED:
+        return Replay(counts, None)
+    played = record_of(end, record.rules, record.players, record.id)
+    return Replay(counts, PlayedGame(record.id, tuple(end["score"].tolist()), played))
+
+
+RECORD_TOOLS = PlainRecordTools(read_records, replay, FORMS, McrScoring())

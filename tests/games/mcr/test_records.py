@@ -13,26 +13,18 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.mahjong.tile import KAKAN_MELD
 from suphx.games.mcr.botzone import Referee, game_log, new_referee, parse_log
-from suphx.games.mcr.engine import fan_of, win_circumstances
-from suphx.games.mcr.fans import FANS, NUM_FANS
+from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.game import GAME
-from suphx.games.mcr.record import GameRecord, positions, record_of, winning_fans
+from suphx.games.mcr.record import GameRecord, judged_values, positions, record_of, winning_fans
 from suphx.games.mcr.record_text import parse_text, record_text
-from suphx.games.mcr.records import read_records, write_records
+from suphx.games.mcr.records import RECORD_TOOLS, read_records, replay, write_records
+from suphx.games.mcr.seat_log import parse_seat_log
 from suphx.games.mcr.table import (
-    CLAIM,
-    DISCARD,
     KIND_NAMES,
     KIND_OF_NAME,
-    KONG,
     MOVES,
-    NO_KIND,
     NO_SEAT,
-    OWN_TURN,
-    ROB,
-    WIN,
     Rules,
     move_text,
 )
@@ -69,45 +61,6 @@ def real_records(real_games: list[dict[str, Any]]) -> list[GameRecord]:
     ]
 
 
-def judged_values(record: GameRecord) -> tuple[list[list[Any]], int]:
-    """Return what the referee judges of a game: fan, seat and how, of all who have a complete hand at a tile.
-
-    And for how many hands it was asked.
-    """
-    found, asked = np.zeros(NUM_FANS + 1, np.int8), 0
-    values: list[list[Any]] = []
-    tables = positions(replace(record, offender=None, score=None))
-
-    def judge(own: Any, seats: list[int], kind: int, how: str) -> None:
-        nonlocal asked
-        asked += len(seats)
-        bits = win_circumstances(own, kind)
-        fans = [(int(fan_of(own, SUITS, seat, kind, bits, found)), seat, how) for seat in seats]
-        values.extend(list(each) for each in fans if each[0])
-
-    for number, table in enumerate(tables):
-        if table["phase"] != OWN_TURN:
-            continue
-        turn, own = int(table["turn"]), table.copy()
-        others = [seat for seat in range(4) if seat != turn]
-        if table["drawn"] != NO_KIND:
-            own["hand"][turn, table["drawn"]] -= 1
-            judge(own, [turn], int(table["drawn"]), "self")
-        move = record.moves[number] if number < len(record.moves) else WIN
-        own = table.copy()
-        if move < KONG:
-            own["hand"][turn, move - DISCARD] -= 1
-            own["drawn"], own["phase"] = NO_KIND, CLAIM
-            judge(own, others, move - DISCARD, "ron")
-        elif move != WIN and table["hand"][turn, move - KONG] != 4:
-            own["hand"][turn, move - KONG] -= 1
-            own["shown"][move - KONG] += 1
-            own["phase"] = ROB
-            own["meld_type"][turn, own["meld_kind"][turn].tolist().index(move - KONG)] = KAKAN_MELD
-            judge(own, others, move - KONG, "rob")
-    return values, asked
-
-
 def test_real_games_are_replayed_with_their_fans_and_scores(
     real_games: list[dict[str, Any]], real_records: list[GameRecord]
 ) -> None:
@@ -130,7 +83,7 @@ def test_the_referees_values_of_real_games(real_games: list[dict[str, Any]], rea
     for game, record in zip(real_games, real_records, strict=True):
         if game["judged"] is not None:
             values, asked = judged_values(record)
-            assert values == game["judged"], game["id"]
+            assert [list(value) for value in values] == game["judged"], game["id"]
             numbers += asked
     assert numbers == 11_724
 
@@ -344,3 +297,69 @@ def test_a_referee_tells_kongs_and_lets_only_added_ones_be_robbed() -> None:
         sent = [entry["output"]["content"]["0"] for entry in log["logs"][::2]]
         assert ("3 1 BUGANG T5" in sent, record.offender) == (True, offender)
         assert parse_log(log).moves == record.moves
+
+
+def seat_log(record: GameRecord, seat: int) -> dict[str, Any]:
+    """Return what the program of a seat gets and replies in a game."""
+    logs = game_log(record)["logs"]
+    sent = [entry["output"]["content"][str(seat)] for entry in logs[::2] if entry["output"]["command"] == "request"]
+    return {"_id": record.id, "requests": sent, "responses": [entry[str(seat)]["response"] for entry in logs[1::2]]}
+
+
+def events_seen(record: GameRecord, seat: int) -> list[list[str]]:
+    """Return the words of all events that a seat sees, without the draws after which nothing was recorded."""
+    lines = [line.split(" Ignore ")[0].split()[1:] for line in record_text(record).splitlines() if line[:6] == "Player"]
+    events = [
+        words[: 2 if words[1] == "AnGang" and words[0] != str(seat) else None]
+        for words in lines
+        if words[1] not in ("Deal", "Draw") or words[0] == str(seat)
+    ]
+    return events[:-1] if events[-1][1] in ("Draw", "Hu") else events
+
+
+@pytest.mark.parametrize("seat", range(4))
+def test_the_log_of_one_seat_has_what_the_seat_saw(seat: int, records: list[GameRecord], tmp_path: Path) -> None:
+    (tmp_path / "seat.json").write_text(
+        "\n".join(
+            json.dumps(seat_log(replace(record, rules=Rules()), seat)) for record in records if record.fan is None
+        )
+    )
+    assert game_of_records(tmp_path / "seat.json") == "mcr"
+    drawn = [record for record in records if record.fan is None]
+    read = list(read_records(tmp_path / "seat.json"))
+    assert len(read) == len(drawn) > 3
+    for found, record in zip(read, drawn, strict=True):
+        assert (found.seen_by, found.round_wind, found.is_wall_known) == (seat, record.round_wind, False)
+        seen, whole = events_seen(found, seat), events_seen(record, seat)
+        assert seen == whole[: len(seen)]
+        assert len(whole) - len(seen) <= 1
+        assert GameRecord.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_a_log_of_one_seat_with_another_word_or_a_fifth_tile_is_refused() -> None:
+    hand = "1 0 0 0 0 W1 W1 W1 W1 W2 W3 W4 W5 W6 W7 W8 W9 T1"
+    for requests, fault in (
+        (["0 0 0", hand, "3 1 BUHUA H1"], "is missing or wrong"),
+        (["0 0 0", hand, "2 W1"], "more than four W1"),
+        (["0 0"], "is missing or wrong"),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            parse_seat_log({"requests": requests, "responses": ["PASS"] * 3})
+
+
+def test_a_false_word_of_a_referee_is_found(records: list[GameRecord]) -> None:
+    won = next(record for record in records if record.fan is not None)
+    judged, _ = judged_values(won)
+    assert replay(replace(won, judged=tuple(judged))).counts["judged_hands"] > 20
+    fan, seat, how = judged[-1]
+    with pytest.raises(ValueError, match="the record's referee said"):
+        replay(replace(won, judged=(*judged[:-1], (fan + 1, seat, how))))
+    with pytest.raises(ValueError, match="by the rules it is"):
+        replay(replace(won, judged=tuple(judged[:-1])))
+
+
+def test_real_games_are_verified(real_games: list[dict[str, Any]], tmp_path: Path) -> None:
+    (tmp_path / "games.jsonl").write_text("\n".join(map(json.dumps, real_games[40:70])))
+    report = RECORD_TOOLS.verify([tmp_path], seen=lambda share, games: None)
+    assert (report.games, report.differences, report.counts["scores"]) == (30, 0, 30)
+    assert report.counts["judged_hands"] > 2000

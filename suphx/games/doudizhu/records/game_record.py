@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -237,15 +237,21 @@ def write_records(path: str | Path, records: Iterable[GameRecord]) -> None:
     write_atomically(Path(path), ((json.dumps(record.to_json()) + "\n").encode() for record in records))
 
 
-def read_records(path: str | Path) -> Iterator[GameRecord]:
-    """Yield the games of a file of JSON lines; ValueError names the file and the line that is no game."""
+def read_records(path: str | Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
+    """Yield the games of a file of JSON lines.
+
+    ValueError names the file and the line that is no game; ``set_aside`` gets both instead.
+    """
     with Path(path).open("rb") as file:
         for number, line in enumerate(iter(partial(file.readline, MAX_GAME_BYTES + 1), b""), start=1):
             try:
                 text = decoded(_bounded(line.removeprefix(BOM_UTF8) if number == 1 else line))
                 record = parse_line(text) if text.strip() else None
             except ValueError as error:
-                raise ValueError(f"{path}, line {number}: {error}") from error
+                if set_aside is None:
+                    raise ValueError(f"{path}, line {number}: {error}") from error
+                set_aside(f"{path}, line {number}", error)
+                record = None
             if record is not None:
                 yield record
 
@@ -332,8 +338,11 @@ _SUFFIXES = (".jsonl", ".json", ".txt")
 """Of the files in a folder that are read."""
 
 
-def find_records(path: Path) -> Iterator[GameRecord]:
-    """Yield the games of a file or a folder, file by file in order; ValueError names the file that is no record."""
+def find_records(path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
+    """Yield the games of a file or a folder, file by file in order.
+
+    ValueError names the file that is no record; ``set_aside`` gets both instead.
+    """
     if path.is_dir():
         files = [file for file in files_below(path) if file.suffix in _SUFFIXES]
         if not files:
@@ -341,13 +350,22 @@ def find_records(path: Path) -> Iterator[GameRecord]:
     else:
         files = [path]
     for file in files:
-        with file.open("rb") as opened:
-            data = opened.read(MAX_GAME_BYTES + 1).removeprefix(BOM_UTF8)
-        if data[:1024].lstrip().startswith(b"{"):
-            yield from read_records(file)
-            continue
         try:
-            record = parse_record(decoded(_bounded(data)))
+            yield from _file_records(file, set_aside)
         except ValueError as error:
-            raise ValueError(f"{file}: {error}") from error
-        yield record
+            if set_aside is None:
+                raise
+            set_aside(str(file), error)
+
+
+def _file_records(file: Path, set_aside: Callable[[str, ValueError], None] | None) -> Iterator[GameRecord]:
+    with file.open("rb") as opened:
+        data = opened.read(MAX_GAME_BYTES + 1).removeprefix(BOM_UTF8)
+    if data[:1024].lstrip().startswith(b"{"):
+        yield from read_records(file, set_aside)
+        return
+    try:
+        record = parse_record(decoded(_bounded(data)))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    yield record
