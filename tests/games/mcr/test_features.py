@@ -15,6 +15,7 @@ import pytest
 from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, unpack_planes
 from suphx.games.mahjong.suit_exchange import KINDS, exchange_suits, exchanged_choices
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
+from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.features import (
     KEEP_PLANES,
     LAYOUT,
@@ -25,8 +26,10 @@ from suphx.games.mcr.features import (
     kind_of,
     move_of_choice,
 )
-from suphx.games.mcr.names import AGENTS, CLAIM_KIND, DECISIONS, DISCARD_KIND
-from suphx.games.mcr.search import CHOWS, NUM_ADVICES, OWN, PUNGS, UNSEEN, search
+from suphx.games.mcr.names import CLAIM_KIND, DECISIONS, DISCARD_KIND
+from suphx.games.mcr.record import positions as game_positions
+from suphx.games.mcr.record import winning_fans
+from suphx.games.mcr.search import CHOWS, FIRST_SLOTS, NUM_ADVICES, OWN, PUNGS, SLOTS, UNSEEN, search
 from suphx.games.mcr.table import (
     CHOW,
     CLAIM,
@@ -43,6 +46,7 @@ from suphx.games.mcr.table import (
 )
 from suphx.games.mcr.tables import McrTables, ScriptedAgent
 from suphx.kernel.record import I8, U8, Records
+from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.mcr.course import SUITS, Course
 from tests.games.mcr.plain_run import encoded
 from tests.repository import REPOSITORY
@@ -63,7 +67,7 @@ def played(agent: str, num_games: int) -> Records:
 
 @pytest.fixture(scope="module")
 def positions() -> Records:
-    return np.concatenate([played(agent, 12) for agent in AGENTS])
+    return np.concatenate([played(agent, 12) for agent in ("random", "shanten")])
 
 
 def row_of(table: Any) -> U8:
@@ -186,6 +190,22 @@ def test_advice_is_that_of_the_search(positions: Records) -> None:
         assert (base.astype(np.int64) << np.arange(34)).sum(axis=1).tolist() == expected[-1, 1:].tolist()
         met += expected.any(axis=1)
     assert (met > 0).sum() >= 20
+
+
+def test_what_wins_was_advised_before() -> None:
+    """The advice of the winner's last decision has nearly all searched fans of real wins."""
+    met = Counter[bool]()
+    agent = ScriptedAgent("shanten")
+    for record in play_games([agent], np.zeros((40, 4), np.int64), range(40), Rules(), game="mcr"):
+        *before, end = game_positions(record)
+        asked = [table for table in before if table["actor"] == end["winner"] and forced_move(table) < 0]
+        for number, _ in winning_fans(end) if asked else ():
+            if (name := FANS[number - 1][0]) in SLOTS:
+                (advice,) = planes_of(asked[-1], "advice")
+                place = list(SLOTS).index(name)
+                met[bool(advice[3 * FIRST_SLOTS[place] : 3 * FIRST_SLOTS[place + 1]].any())] += 1
+    assert met[True] > 15
+    assert met[False] <= 2
 
 
 def scrambled(table: Any, rng: np.random.Generator) -> Records:
