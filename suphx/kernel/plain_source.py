@@ -4,9 +4,8 @@ For places where nothing can be installed, such as arenas of submitted programs.
 functions use. Functions and classes are copied without annotations, docstrings and decorators; constants as their
 values, so what computes them is not needed there. Modules of Python, and numpy outside of kernels, are imported.
 
-In kernels, arrays of numpy become lists (``Ints``) of Python's own numbers, which are several times as fast one by one,
-and records become objects (``Fields``). So a kernel is carried if it uses arrays by single elements, fills or copies
-them whole, and does not rely on numbers that overflow.
+In kernels, arrays of numpy and records become those of plain_arrays.py. So a kernel can be carried if it uses arrays by
+single elements, fills or copies parts of them, and does not rely on numbers that overflow.
 """
 
 from __future__ import annotations
@@ -16,170 +15,28 @@ import builtins
 import inspect
 import sys
 import textwrap
-from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from math import isfinite
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from suphx.kernel.record import Records
+from suphx.kernel.plain_arrays import (
+    Fields,
+    Ints,
+    add_to_part,
+    arange,
+    copied,
+    field_shapes,
+    fill_part,
+    full,
+    new_records,
+    take_part,
+    zeros,
+)
 
 _NUMBERS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
-
-
-class Fields:
-    """A record: its fields are attributes, also by name."""
-
-    def __init__(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.__dict__[name]
-
-    def copy(self) -> Fields:
-        """Return a copy with arrays of its own."""
-        return Fields(**{name: copied(value) for name, value in self.__dict__.items()})
-
-
-class Ints(list):  # type: ignore[type-arg]
-    """An array as kernels use it; rows of several dimensions are such arrays too."""
-
-    def copy(self) -> Ints:
-        """Return a copy with rows of its own."""
-        return Ints(copied(value) for value in self)
-
-    def astype(self, kind: Any) -> Ints:
-        """Return a copy: all numbers are Python's."""
-        return self.copy()
-
-    def min(self) -> Any:
-        """Return the lowest element."""
-        return min(self)
-
-    def max(self) -> Any:
-        """Return the highest element."""
-        return max(self)
-
-    def argmax(self) -> int:
-        """Return the first place of the highest element."""
-        return self.index(max(self))
-
-    def sum(self) -> Any:
-        """Return the sum of the elements."""
-        return sum(self)
-
-    def any(self) -> bool:
-        """Tell whether an element is not 0."""
-        return any(self)
-
-
-def copied(value: Any) -> Any:
-    """Return a copy of an array, or a number."""
-    return value.copy() if isinstance(value, (Ints, Fields)) else value
-
-
-def full(shape: Any, value: Any) -> Any:
-    """Return an array of a shape, a number or a tuple, with equal elements."""
-    length, *inner = shape if isinstance(shape, tuple) else (shape,)
-    return Ints(full(tuple(inner), value) for _ in range(length)) if inner else Ints([value] * length)
-
-
-def zeros(shape: Any) -> Any:
-    """Return an array of zeros."""
-    return full(shape, 0)
-
-
-def new_record(fields: Iterable[tuple[str, tuple[int, ...]]]) -> Any:
-    """Return a record of zeros; ``fields``: name and shape."""
-    return Fields(**{name: zeros(shape) if shape else 0 for name, shape in fields})
-
-
-def new_records(number: int, fields: Iterable[tuple[str, tuple[int, ...]]]) -> Ints:
-    """Return records of zeros."""
-    return Ints(new_record(fields) for _ in range(number))
-
-
-def arange(length: int) -> Ints:
-    """Return 0, 1, … up to a length."""
-    return Ints(range(length))
-
-
-def take_part(values: Any, *indices: Any) -> Any:
-    """Return a part of an array, copied: an index or a slice for each dimension."""
-    first, rest = indices[0], indices[1:]
-    if not isinstance(first, slice):
-        return take_part(values[first], *rest) if rest else values[first]
-    return Ints(take_part(row, *rest) if rest else copied(row) for row in values[first])
-
-
-def fill_part(new: Any, values: Any, *indices: Any) -> None:
-    """Set a part of an array to the elements of another one, or all of it to a number."""
-    first, rest = indices[0], indices[1:]
-    if not isinstance(first, slice):
-        fill_part(new, values[first], *rest)
-        return
-    for number, place in enumerate(range(*first.indices(len(values)))):
-        own = new[number] if isinstance(new, list) else new
-        if rest or isinstance(values[place], Ints):
-            fill_part(own, values[place], *(rest or (slice(None),)))
-        else:
-            values[place] = own
-
-
-def add_to_part(number: Any, values: Any, *indices: Any) -> None:
-    """Add a number to a part of an array."""
-    first, rest = indices[0], indices[1:]
-    for place in range(*first.indices(len(values))) if isinstance(first, slice) else (first,):
-        if rest:
-            add_to_part(number, values[place], *rest)
-        else:
-            values[place] += number
-
-
-def unpack_record(data: bytes, fields: Iterable[tuple[str, str, tuple[int, ...]]]) -> Any:
-    """Return the record that ``pack_record`` packed; ``fields``: name, type code of Python's arrays, shape."""
-    values: dict[str, Any] = {}
-    start = 0
-    for name, code, shape in fields:
-        numbers, size = array(code), 1
-        for length in shape:
-            size *= length
-        numbers.frombytes(data[start : start + size * numbers.itemsize])
-        start += size * numbers.itemsize
-        if len(shape) == 1:
-            values[name] = numbers  # long ones stay as small as they are
-        else:
-            values[name] = _nested(numbers.tolist(), shape) if shape else numbers[0]
-    return Fields(**values)
-
-
-def _nested(numbers: list[Any], shape: tuple[int, ...]) -> Any:
-    if len(shape) == 1:
-        return Ints(numbers)
-    length = len(numbers) // shape[0]
-    return Ints(_nested(numbers[length * i : length * (i + 1)], shape[1:]) for i in range(shape[0]))
-
-
-def pack_record(record: Records) -> bytes:
-    """Return the numbers of a record, such as tables that are slow to compute."""
-    assert record.dtype.names is not None
-    return b"".join(np.ascontiguousarray(record[name]).tobytes() for name in record.dtype.names)
-
-
-def field_types(dtype: np.dtype[np.void]) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
-    """Return what ``unpack_record`` needs of a record's type."""
-    return tuple((name, part.base.char, part.shape) for name, part in _parts(dtype))
-
-
-def field_shapes(dtype: np.dtype[np.void]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return what ``new_record`` needs of a record's type."""
-    return tuple((name, part.shape) for name, part in _parts(dtype))
-
-
-def _parts(dtype: np.dtype[np.void]) -> list[tuple[str, np.dtype[Any]]]:
-    assert dtype.fields is not None
-    return [(name, dtype.fields[name][0]) for name in dtype.names or ()]
 
 
 def carry(main: Any, constants: Mapping[str, Any] | None = None) -> str:
@@ -249,7 +106,7 @@ class _Carrier:
         assert isinstance(tree, (ast.FunctionDef, ast.ClassDef))
         is_kernel = any(isinstance(each, ast.Name) and each.id == "jit" for each in tree.decorator_list)
         known = vars(sys.modules[value.__module__]) if inspect.isclass(value) else value.__globals__
-        own = Names(known, self, is_kernel=is_kernel, bound=bound_names(tree)).visit(Bare().visit(tree))
+        own = _Names(known, self, is_kernel=is_kernel, bound=_bound_names(tree)).visit(_Bare().visit(tree))
         own.name = name
         return ast.unparse(ast.fix_missing_locations(own))
 
@@ -263,7 +120,7 @@ class _Carrier:
         if isinstance(value, tuple) and hasattr(value, "_asdict"):
             fields = ", ".join(f"{key}={self._literal(each, name)}" for key, each in value._asdict().items())
             return f"{self.name_of(Fields, 'Fields')}({fields})"
-        if ast.unparse(ast.parse(repr(value), mode="eval")) and _is_plain(value):
+        if _is_plain(value):
             return repr(value)
         raise ValueError(f"{name} is {value!r}: plain Python has no such constant")
 
@@ -278,7 +135,7 @@ def _is_plain(value: Any) -> bool:
         return all(_is_plain(key) and _is_plain(each) for key, each in value.items())
     if isinstance(value, (tuple, list, set, frozenset)):
         return all(map(_is_plain, value))
-    return value is None or isinstance(value, (bool, int, float, str, bytes))
+    return value is None or isinstance(value, (bool, int, str, bytes)) or (isinstance(value, float) and isfinite(value))
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -287,7 +144,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def bound_names(tree: ast.AST) -> set[str]:
+def _bound_names(tree: ast.AST) -> set[str]:
     """Return the names that a function or a class binds itself, those of its inner functions among them."""
     found = set()
     for node in ast.walk(tree):
@@ -302,7 +159,7 @@ def bound_names(tree: ast.AST) -> set[str]:
     return found
 
 
-class Bare(ast.NodeTransformer):
+class _Bare(ast.NodeTransformer):
     """Removes annotations, docstrings and decorators other than those of properties and methods of classes."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -334,7 +191,7 @@ class Bare(ast.NodeTransformer):
         return self.generic_visit(ast.Assign([node.target], node.value))
 
 
-class Names(ast.NodeTransformer):
+class _Names(ast.NodeTransformer):
     """Replaces global names by those in the file, and in kernels what is done with arrays."""
 
     def __init__(self, known: Mapping[str, Any], carrier: _Carrier, *, is_kernel: bool, bound: set[str]) -> None:
@@ -399,9 +256,9 @@ class Names(ast.NodeTransformer):
         self.generic_visit(node)
         if not self._is_kernel:
             return node
-        if isinstance(node.ctx, ast.Load) and has_slices(node):
+        if isinstance(node.ctx, ast.Load) and _has_slices(node):
             return self._new_call(take_part, node.value, *_indices(node))
-        *outer, last = _indices(node) if not has_slices(node) else [node.slice]
+        *outer, last = _indices(node) if not _has_slices(node) else [node.slice]
         whole: ast.expr = node.value
         for index in outer:
             whole = ast.Subscript(whole, index, ast.Load())
@@ -414,7 +271,7 @@ class Names(ast.NodeTransformer):
             return node
         if isinstance(node.targets[0], ast.Subscript) and isinstance(node.value, ast.Subscript):
             node.value = self._new_call(copied, node.value)  # perhaps a row
-        if not any(map(has_slices, node.targets)):
+        if not any(map(_has_slices, node.targets)):
             return node
         lines: list[ast.stmt] = []
         value = node.value
@@ -422,13 +279,13 @@ class Names(ast.NodeTransformer):
             lines.append(ast.Assign([ast.Name("value_", ast.Store())], value))
             value = ast.Name("value_", ast.Load())
         for target in node.targets:
-            lines.append(self._filled(fill_part, target, value) if has_slices(target) else ast.Assign([target], value))
+            lines.append(self._filled(fill_part, target, value) if _has_slices(target) else ast.Assign([target], value))
         return lines
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Add to parts of arrays, in kernels."""
         self.generic_visit(node)
-        if not self._is_kernel or not has_slices(node.target):
+        if not self._is_kernel or not _has_slices(node.target):
             return node
         if not isinstance(node.op, ast.Add):
             raise ValueError(f"{ast.unparse(node)}: plain Python can only add to parts of arrays")
@@ -442,7 +299,7 @@ class Names(ast.NodeTransformer):
         return ast.Call(self._named(function, function.__name__), list(given), [])
 
 
-def has_slices(node: ast.AST) -> bool:
+def _has_slices(node: ast.AST) -> bool:
     """Tell whether a part of an array is meant, not an element."""
     return isinstance(node, ast.Subscript) and any(isinstance(each, ast.Slice) for each in _listed(node.slice))
 
@@ -453,9 +310,12 @@ def _listed(index: ast.expr) -> list[ast.expr]:
 
 def _indices(node: ast.Subscript) -> list[ast.expr]:
     """Return the index of each dimension as an expression."""
-    ends = {each: (each.lower, each.upper) for each in _listed(node.slice) if isinstance(each, ast.Slice)}
     return [
-        ast.Call(ast.Name("slice", ast.Load()), [end or ast.Constant(None) for end in ends[each]], [])
+        ast.Call(
+            ast.Name("slice", ast.Load()),
+            [end or ast.Constant(None) for end in (each.lower, each.upper, each.step)],
+            [],
+        )
         if isinstance(each, ast.Slice)
         else each
         for each in _listed(node.slice)

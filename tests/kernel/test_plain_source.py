@@ -11,7 +11,8 @@ import pytest
 
 from suphx.kernel import random_number
 from suphx.kernel.jit import jit
-from suphx.kernel.plain_source import carry, field_types, pack_record, unpack_record
+from suphx.kernel.plain_arrays import field_types, pack_record, unpack_record
+from suphx.kernel.plain_source import carry
 from suphx.kernel.random_number import mix
 from suphx.kernel.record import I64, Records, field, record_dtype
 
@@ -106,7 +107,7 @@ def test_records_are_unpacked_as_they_were_packed() -> None:
     records: Records = np.zeros(1, SCRATCH)
     records["total"], records["seen"] = 9, [1, 2, 3, 2**40]
     found = unpack_record(pack_record(records[0]), field_types(SCRATCH))
-    assert (found["total"], list(found.seen)) == (9, [1, 2, 3, 2**40])
+    assert (found.total, list(found.seen)) == (9, [1, 2, 3, 2**40])
 
 
 @jit

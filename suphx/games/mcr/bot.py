@@ -46,8 +46,7 @@ from suphx.games.mcr.table import (
     WALL_TILES,
     Rules,
 )
-from suphx.kernel.plain_source import (
-    carry,
+from suphx.kernel.plain_arrays import (
     field_shapes,
     field_types,
     fill_part,
@@ -56,6 +55,7 @@ from suphx.kernel.plain_source import (
     unpack_record,
     zeros,
 )
+from suphx.kernel.plain_source import carry
 
 KEEP_RUNNING = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<"
 DATA_FOLDER = "data"

@@ -79,7 +79,7 @@ def check_view(player: Any, table: Any, seat: int) -> None:
     """Compare what a player knows before a decision with the whole table."""
     own = player.table
     for name in SEEN:
-        assert np.array_equal(np.array(own[name]), table[name]), name
+        assert np.array_equal(np.array(getattr(own, name)), table[name]), name
     assert (own.hand[seat], own.meld_kind[seat]) == (table["hand"][seat].tolist(), table["meld_kind"][seat].tolist())
     assert (own.turn, own.claimed) == (table["turn"], table["claimed"])
     if table["phase"] == OWN_TURN:
