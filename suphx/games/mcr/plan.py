@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.games.mahjong.claims import claimed_meld
 from suphx.games.mahjong.shanten import Suits, standard_shanten
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, EAST, HONOUR_BITS, TERMINAL_AND_HONOUR_BITS, add_meld
 from suphx.games.mcr import fan_table as fan
-from suphx.games.mcr.engine import claimed_meld
 from suphx.games.mcr.fan_table import large_fan, lowest_bit, settle, small_fan
 from suphx.games.mcr.fans import fans_of_kinds
 from suphx.games.mcr.set_fans import fans_of_sets
-from suphx.games.mcr.table import DISCARD, KONG, NUM_KINDS, OWN_TURN, PASS, Table
+from suphx.games.mcr.table import CHOW, DISCARD, KONG, NUM_KINDS, OWN_TURN, PASS, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records, field, record_dtype
 
@@ -92,7 +92,7 @@ _PLANNED = sum(1 << number - 1 for number in {*_OF_CLASSES, *(row[3] for row in 
 _DRAW, _CHOW_CLAIM, _PUNG_CLAIM, _WIN_CLAIM = range(4)
 _TIMES = (1.0, 1.8, 2.8, 3.2)
 _DRAWS_USED = 0.15  # the share of the draws left that is drawn before a game ends
-_CUT = 0.15  # targets with a chance below this share of the best one's are left out
+_CUT = 0.05  # targets with a chance below this share of the best one's are left out
 _PAYMENT = 30.0  # of a win, besides its fan
 _SELF_DRAWN = 0.5  # the share that is left of a chance if only a self-drawn tile wins
 _FAR = 7
@@ -215,7 +215,7 @@ def _choose_claim(s: Search, t: Table, suits: Suits) -> int:
             if most < 0.0:
                 _weigh(s, suits)
                 most = s.worth
-            meld_type, lowest = claimed_meld(claimed, move)
+            meld_type, lowest = claimed_meld(claimed, move, CHOW)
             s.hand[claimed] += 1
             add_meld(s.hand, meld_type, lowest, -1)
             _add_to_melds(s, meld_type, lowest)
