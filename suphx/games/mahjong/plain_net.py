@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from suphx.games.learning import RowLayout
+from suphx.games.mahjong.planes import PlaneLayout
 from suphx.json_text import parse_json
 
 _EPSILON = 1e-5  # of torch's BatchNorm
@@ -82,7 +82,7 @@ def load_nets(data: bytes) -> list[PlainNet]:
     return [PlainNet(found[number]) for number in sorted(found)]
 
 
-def pack_nets(paths: Sequence[Path], layouts: Sequence[RowLayout]) -> bytes:
+def pack_nets(paths: Sequence[Path], layouts: Sequence[PlaneLayout]) -> bytes:
     """Return the nets of checkpoints as a file; ``layouts``: what each of them must see. ValueError for other nets."""
     packed = {}
     for number, (path, layout) in enumerate(zip(paths, layouts, strict=True)):
@@ -93,7 +93,7 @@ def pack_nets(paths: Sequence[Path], layouts: Sequence[RowLayout]) -> bytes:
     return data.getvalue()
 
 
-def folded_arrays(path: Path, layout: RowLayout) -> dict[str, F32]:
+def folded_arrays(path: Path, layout: PlaneLayout) -> dict[str, F32]:
     """Return the weights of a checkpoint: convolutions [out, high, wide, in] with biases, and fully connected layers.
 
     ValueError if its net does not see ``layout``.
