@@ -11,7 +11,7 @@ Source: the championship's rules and the paper's simulator, as table.py names th
 
 from __future__ import annotations
 
-from suphx.games.dazhong.hands import claimed_meld, count_all_pairs, hand_shanten, is_complete, is_ready, wait_kinds
+from suphx.games.dazhong.hands import count_all_pairs, hand_shanten, is_complete, is_ready, wait_kinds
 from suphx.games.dazhong.table import (
     CHOW,
     CLAIM,
@@ -34,16 +34,9 @@ from suphx.games.dazhong.table import (
     WIN,
     Table,
 )
+from suphx.games.mahjong.claims import add_to_pung, best_claimer, lay_claimed_meld, lay_meld, list_chows
 from suphx.games.mahjong.shanten import Suits
-from suphx.games.mahjong.tile import (
-    ANKAN_MELD,
-    CHI_MELD,
-    KAKAN_MELD,
-    MINKAN_MELD,
-    PON_MELD,
-    add_meld,
-    shuffle_tiles,
-)
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, MINKAN_MELD, PON_MELD, shuffle_tiles
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8
@@ -222,15 +215,11 @@ def _own_kong(t: Table, suits: Suits, kind: int) -> None:
     if t.hand[seat, kind] == 4:
         t.hand[seat, kind] = 0
         t.shown[kind] += 4
-        _add_meld(t, seat, ANKAN_MELD, kind)
+        lay_meld(t, seat, ANKAN_MELD, kind)
         _collect(t, seat, CONCEALED_KONG_FAN)
         _draw(t, suits, seat)
         return
-    for i in range(t.num_melds[seat]):
-        if t.meld_kind[seat, i] == kind and t.meld_type[seat, i] == PON_MELD:
-            t.meld_type[seat, i] = KAKAN_MELD
-    t.hand[seat, kind] -= 1
-    t.shown[kind] += 1
+    add_to_pung(t, seat, kind)
     if t.took == kind:
         _pay(t, t.took_from, seat, OPEN_KONG_FAN - PUNG_FAN)
         _draw(t, suits, seat)
@@ -285,33 +274,20 @@ def _list_claims(t: Table, suits: Suits, seat: int, is_next: bool, is_added: boo
     t.legal[KONG + kind] = can_kong
     if t.ready[seat]:
         return can_win or can_kong
-    can_claim = can_win or can_kong or hand[kind] >= 2
     t.legal[PUNG] = hand[kind] >= 2
-    if is_next:
-        rank = kind % 9
-        for start in range(max(rank - 2, 0), min(rank, 6) + 1):
-            lowest = kind - rank + start
-            has_others = True
-            for other in range(lowest, lowest + 3):
-                has_others &= other == kind or hand[other] > 0
-            t.legal[CHOW + lowest] = has_others
-            can_claim |= has_others
-    return can_claim
+    has_chow = is_next and list_chows(t.legal, CHOW, hand, kind)
+    return can_win or can_kong or hand[kind] >= 2 or has_chow
 
 
 @jit
 def _settle(t: Table, suits: Suits, is_added: bool) -> None:
     """Do what the answers ask for: win before kong and pung before chow; else the next seat's turn begins."""
-    claimer = NO_SEAT
     for offset in range(1, NUM_SEATS):
         seat = (t.turn + offset) % NUM_SEATS
-        answer = t.answers[seat]
-        if answer == WIN:
-            if t.win_kind == NO_KIND or t.several_winners:
-                t.win_kind = t.claimed
-                _win(t, seat, t.turn)
-        elif answer != PASS and (claimer == NO_SEAT or answer < CHOW or answer == PUNG):
-            claimer = seat
+        if t.answers[seat] == WIN and (t.win_kind == NO_KIND or t.several_winners):
+            t.win_kind = t.claimed
+            _win(t, seat, t.turn)
+    claimer = best_claimer(t.answers, t.turn, CHOW)
     if t.win_kind != NO_KIND:
         _wait_for(t, ENDED, t.turn)
     elif is_added:
@@ -330,11 +306,7 @@ def _claim(t: Table, suits: Suits, seat: int, answer: int) -> None:
     t.num_discards[loser] -= 1
     t.river[loser, t.num_discards[loser]] = NO_KIND
     t.shown[kind] -= 1
-    t.hand[seat, kind] += 1
-    meld_type, lowest = claimed_meld(kind, answer)
-    add_meld(t.hand[seat], meld_type, lowest, -1)
-    add_meld(t.shown, meld_type, lowest, 1)
-    _add_meld(t, seat, meld_type, lowest)
+    meld_type = lay_claimed_meld(t, seat, kind, answer, CHOW)
     t.turn = seat
     if meld_type == MINKAN_MELD:
         _pay(t, loser, seat, OPEN_KONG_FAN)
@@ -343,13 +315,6 @@ def _claim(t: Table, suits: Suits, seat: int, answer: int) -> None:
         _pay(t, loser, seat, PUNG_FAN if answer == PUNG else CHOW_FAN)
         t.took, t.took_from, t.claimed = kind, loser, NO_KIND
         _ask_turn(t, suits)
-
-
-@jit
-def _add_meld(t: Table, seat: int, meld_type: int, lowest: int) -> None:
-    t.meld_type[seat, t.num_melds[seat]] = meld_type
-    t.meld_kind[seat, t.num_melds[seat]] = lowest
-    t.num_melds[seat] += 1
 
 
 @jit

@@ -5,7 +5,8 @@ A hand is int8 (34,) counts of concealed tiles beside ``num_melds`` melds, with 
 
 from __future__ import annotations
 
-from suphx.games.dazhong.table import CHOW, PUNG
+from suphx.games.dazhong.table import CHOW
+from suphx.games.mahjong.claims import claimed_meld
 from suphx.games.mahjong.shanten import (
     Suits,
     count_kinds,
@@ -15,7 +16,7 @@ from suphx.games.mahjong.shanten import (
     standard_shanten,
     suit_rows,
 )
-from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, add_meld
+from suphx.games.mahjong.tile import add_meld
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64
 
@@ -45,17 +46,9 @@ def hand_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
 
 
 @jit
-def claimed_meld(claimed: int, move: int) -> tuple[int, int]:
-    """Return the type and the lowest kind of the meld that the claim of a discard, a ``move``, makes."""
-    if move == PUNG:
-        return PON_MELD, claimed
-    return (CHI_MELD, move - CHOW) if move >= CHOW else (MINKAN_MELD, claimed)
-
-
-@jit
 def claim_shanten(suits: Suits, hand: I8, num_melds: int, claimed: int, move: int) -> int:
     """Return the shanten after the claim of a discard and the best discard."""
-    meld_type, lowest = claimed_meld(claimed, move)
+    meld_type, lowest = claimed_meld(claimed, move, CHOW)
     hand[claimed] += 1
     add_meld(hand, meld_type, lowest, -1)
     after = standard_shanten(suits, hand, num_melds + 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.mahjong.claims import claimed_meld
 from suphx.games.mahjong.shanten import (
     Suits,
     rows_shanten,
@@ -19,10 +20,10 @@ from suphx.games.mahjong.shanten import (
     thirteen_orphans_shanten,
 )
 from suphx.games.mahjong.tile import EAST, add_meld
-from suphx.games.mcr.engine import claimed_meld, count_unseen
+from suphx.games.mcr.engine import count_unseen
 from suphx.games.mcr.names import AGENTS
 from suphx.games.mcr.plan import choose_plan
-from suphx.games.mcr.table import DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, WIN, Table
+from suphx.games.mcr.table import CHOW, DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, WIN, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8
@@ -148,7 +149,7 @@ def _choose_claim(t: Table, suits: Suits) -> int:
     best, choice = best_shanten(suits, hand, num_melds), PASS
     for move in range(KONG, PASS):
         if t.legal[move]:
-            meld_type, lowest = claimed_meld(claimed, move)
+            meld_type, lowest = claimed_meld(claimed, move, CHOW)
             hand[claimed] += 1
             add_meld(hand, meld_type, lowest, -1)
             after = best_shanten(suits, hand, num_melds + 1)

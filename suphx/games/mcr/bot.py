@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from suphx.games.game import BotFiles
+from suphx.games.mahjong.claims import lay_meld
 from suphx.games.mahjong.plain_net import PlainNet, load_nets, pack_nets
 from suphx.games.mahjong.shanten import SUITS, Suits, load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, KAKAN_MELD, PON_MELD
 from suphx.games.mcr.agents import choose_scripted
 from suphx.games.mcr.botzone import claim_reply, turn_reply
-from suphx.games.mcr.engine import claim, draw, lay_claimed, lay_meld, list_claims, wait_for
+from suphx.games.mcr.engine import claim, draw, lay_claimed, list_claims, wait_for
 from suphx.games.mcr.features import LAYOUT, encode, fill_mask, forced_move, kind_of, move_of_choice
 from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import new_tables

@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from suphx.games.mahjong.claims import claimed_meld
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import add_meld
-from suphx.games.mcr.engine import claimed_meld, punish, step
+from suphx.games.mcr.engine import punish, step
 from suphx.games.mcr.record import GameRecord, complete_walls, pass_all, positions, start_game
 from suphx.games.mcr.table import (
     CHOW,
@@ -198,7 +199,7 @@ def _claim_of(reply: str, claimed: int, mask: Any) -> int:
 def _hand_after(hand: Any, claimed: int, move: int) -> Any:
     counts = hand.copy()
     counts[claimed] += 1
-    meld_type, lowest = claimed_meld(claimed, move)
+    meld_type, lowest = claimed_meld(claimed, move, CHOW)
     add_meld(counts, meld_type, lowest, -1)
     return counts
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.mahjong.claims import add_to_pung, best_claimer, lay_claimed_meld, lay_meld, list_chows
 from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import (
     ANKAN_MELD,
-    CHI_MELD,
     EAST,
-    KAKAN_MELD,
     MINKAN_MELD,
     PON_MELD,
-    add_meld,
     shuffle_tiles,
 )
 from suphx.games.mcr.fans import KONG as KONG_TILE
@@ -238,11 +236,7 @@ def _own_kong(t: Table, suits: Suits, kind: int) -> None:
         lay_meld(t, seat, ANKAN_MELD, kind)
         draw(t, suits, seat, True)
         return
-    for i in range(t.num_melds[seat]):
-        if t.meld_kind[seat, i] == kind and t.meld_type[seat, i] == PON_MELD:
-            t.meld_type[seat, i] = KAKAN_MELD
-    t.hand[seat, kind] -= 1
-    t.shown[kind] += 1
+    add_to_pung(t, seat, kind)
     t.claimed = kind
     _ask_claims(t, suits, 1)
 
@@ -286,31 +280,19 @@ def list_claims(t: Table, suits: Suits, seat: int, is_next: bool, is_added: bool
         return can_claim
     t.legal[PUNG] = hand[kind] >= 2
     t.legal[KONG + kind] = hand[kind] == 3
-    can_claim |= hand[kind] >= 2
-    if is_next and kind < EAST:
-        rank = kind % 9
-        for first in range(max(rank - 2, 0), min(rank, 6) + 1):
-            lowest = kind - rank + first
-            has_others = True
-            for other in range(lowest, lowest + 3):
-                has_others &= other == kind or hand[other] > 0
-            t.legal[CHOW + lowest] = has_others
-            can_claim |= has_others
-    return can_claim
+    has_chow = is_next and kind < EAST and list_chows(t.legal, CHOW, hand, kind)
+    return can_claim or hand[kind] >= 2 or has_chow
 
 
 @jit
 def _settle(t: Table, suits: Suits, is_added: bool) -> None:
     """Do what the answers ask for: win before kong and pung before chow; else the next seat's turn begins."""
-    claimer = NO_SEAT
     for offset in range(1, NUM_SEATS):
         seat = (t.turn + offset) % NUM_SEATS
-        answer = t.answers[seat]
-        if answer == WIN:
+        if t.answers[seat] == WIN:
             _win(t, suits, seat, t.claimed)
             return
-        if answer != PASS and (claimer == NO_SEAT or answer < CHOW or answer == PUNG):
-            claimer = seat
+    claimer = best_claimer(t.answers, t.turn, CHOW)
     if claimer != NO_SEAT:
         claim(t, suits, claimer, t.answers[claimer])
     elif is_added:
@@ -334,30 +316,8 @@ def claim(t: Table, suits: Suits, seat: int, answer: int) -> None:
 @jit
 def lay_claimed(t: Table, seat: int, answer: int) -> int:
     """Lay down the meld that the claim of the last discard, a move, makes; return its type."""
-    kind = t.claimed
     t.is_taken[t.turn, t.num_discards[t.turn] - 1] = 1
-    meld_type, lowest = claimed_meld(kind, answer)
-    t.hand[seat, kind] += 1
-    add_meld(t.hand[seat], meld_type, lowest, -1)
-    add_meld(t.shown, meld_type, lowest, 1)
-    lay_meld(t, seat, meld_type, lowest)
-    return meld_type
-
-
-@jit
-def claimed_meld(claimed: int, move: int) -> tuple[int, int]:
-    """Return the type and the lowest kind of the meld that the claim of a discard, a ``move``, makes."""
-    if move == PUNG:
-        return PON_MELD, claimed
-    return (CHI_MELD, move - CHOW) if move >= CHOW else (MINKAN_MELD, claimed)
-
-
-@jit
-def lay_meld(t: Table, seat: int, meld_type: int, lowest: int) -> None:
-    """Add to the melds of a seat."""
-    t.meld_type[seat, t.num_melds[seat]] = meld_type
-    t.meld_kind[seat, t.num_melds[seat]] = lowest
-    t.num_melds[seat] += 1
+    return lay_claimed_meld(t, seat, t.claimed, answer, CHOW)
 
 
 @jit
