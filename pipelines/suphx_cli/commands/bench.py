@@ -56,6 +56,8 @@ simulator: measure games per second, and the start-up time
 _HANDS = f"""
 hands: measure scored wins and computed shanten per second
 
+--game     mcr: counted fans of winning hands (default: riichi)
+--peer     of mcr: a library that counts the same hands in turn, from pip install PyMahjongGB==1.4.0
 --hands N  number of different hands (default: 5000)
 --seed S   seed of the hands (default: 0)
 {_SECONDS}
@@ -112,7 +114,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     rounds: dict[str, Any] = {"seed": 0, "seconds": {"type": seconds, "default": 1.0}}
     game = {"choices": ("riichi", "dazhong", "mcr"), "default": DEFAULT_GAME}
     add_command(subjects, options, _SIMULATOR, execute_simulator, game=game, hanchans=300, threads=threads, **rounds)
-    add_command(subjects, options, _HANDS, execute_hands, hands=5000, **rounds)
+    hands: dict[str, Any] = {"game": {"choices": ("riichi", "mcr"), "default": DEFAULT_GAME}, "hands": 5000}
+    add_command(subjects, options, _HANDS, execute_hands, peer={"choices": ("PyMahjongGB",)}, **hands, **rounds)
     add_command(subjects, options, _FEATURES, execute_features, game=game, decisions=20_000, threads=threads, **rounds)
     net: dict[str, Any] = {
         "device": {"choices": get_args(DeviceName), "default": "auto"},
@@ -166,13 +169,14 @@ def _some_seconds(text: str) -> float:
 def _measured(
     console: Console, kernels: tuple[str, ...], measure: Callable[[Callable[[str], None]], dict[str, object]]
 ) -> dict[str, object]:
-    """Compile the groups of ``kernels`` before the clock starts, and measure.
+    """Compile the groups of ``kernels``, if there are any, before the clock starts, and measure.
 
     ``measure`` gets a function that ends the step before and begins the one of the given name.
     """
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    compile_kernels(console, *kernels)
+    if kernels:
+        compile_kernels(console, *kernels)
     with ExitStack() as stack:
 
         def begin(name: str) -> None:
@@ -191,17 +195,20 @@ def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, o
 
 
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure scoring and shanten."""
-    from suphx_platform.bench.riichi import bench_hands
-
+    """Measure the scoring of hands in a game; ValueError for a peer that is not installed."""
+    module = import_module(f"suphx_platform.bench.{args.game}")
     case = {"num_hands": args.hands, "seed": args.seed, "seconds": args.seconds}
-    return _measured(console, ("engine",), lambda begin: bench_hands(**case, say=begin))
+    if args.peer is not None:
+        if args.peer not in getattr(module, "PEERS", ()):
+            raise UsageError(f"--peer {args.peer} counts no hands of {args.game}: leave it out")
+        case["peer"] = args.peer
+    return _measured(console, module.HAND_KERNELS, lambda begin: module.bench_hands(**case, say=begin))
 
 
 def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure the encoder of a game; ValueError for a folder without games."""
     case = {"num_decisions": args.decisions, "num_threads": args.threads, "seed": args.seed, "seconds": args.seconds}
-    if args.game != DEFAULT_GAME:
+    if not hasattr(import_module(f"suphx_platform.bench.{args.game}"), "bench_features"):
         from suphx_platform.bench.scripted_games import bench_decisions
 
         if args.records is not None:

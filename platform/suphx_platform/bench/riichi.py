@@ -37,6 +37,8 @@ from suphx.kernel.record import I64, Records
 
 KERNELS = ("engine", "random games")
 """What ``bench_simulator`` needs."""
+HAND_KERNELS = ("engine",)
+"""What ``bench_hands`` needs."""
 _ROUNDS = 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,19 @@ def test_features_of_other_games_are_measured(game: str, capsys: pytest.CaptureF
     assert min(values["decisions_per_second"], values["scaling"], values["decisions"], values["bytes_per_row"]) > 0
     assert cli.main(["bench", "features", "--game", game, "--records", "here"]) == 2
     assert "leave it out" in capsys.readouterr().err
+
+
+def test_fans_of_mcr_are_counted_beside_a_peer(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("hands", "--game", "mcr", "--hands", "40", "--seconds", "0")
+    values = bench(capsys, *words)
+    assert values["fan_counts_per_second"] > 0
+    assert (values["hands"], values["peer_fan_counts_per_second"]) == (40, None)
+    if find_spec("MahjongGB") is None:
+        assert cli.main(["bench", *words, "--peer", "PyMahjongGB"]) == 1
+        assert "pip install PyMahjongGB==1.4.0" in capsys.readouterr().err
+    else:
+        values = bench(capsys, *words, "--peer", "PyMahjongGB")
+        assert values["times_faster"] == values["fan_counts_per_second"] / values["peer_fan_counts_per_second"]
 
 
 def test_hands_and_features_report_rates(capsys: pytest.CaptureFixture[str]) -> None:
