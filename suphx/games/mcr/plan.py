@@ -7,7 +7,7 @@ seven pairs; any sets if the hand is nearly complete. The rules say what a targe
 out, so a plan that can no longer be reached has no targets.
 
 A hand is worth the sum of chance times payment over its targets. The agent discards the tile that the least worth
-needs, claims a discard if the hand is worth more with the meld, and declares a kong that costs nothing.
+needs, claims a discard if the hand is worth more with the meld, and declares a kong that costs little.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ _DRAWS_USED = 0.15  # the share of the draws left that is drawn before a game en
 _CUT = 0.05  # targets with a chance below this share of the best one's are left out
 _PAYMENT = 30.0  # of a win, besides its fan
 _SELF_DRAWN = 0.5  # the share that is left of a chance if only a self-drawn tile wins
+_KONG_KEEPS = 0.9  # the share of the worth that has to be left after a kong, which draws once more
 _FAR = 7
 _MAX_LACKING = 4  # tiles of a target of a class
 _OPEN = 9  # in ``lacks``: an open meld
@@ -183,7 +184,7 @@ def _choose_turn(s: Search, t: Table, suits: Suits) -> int:
             if number == 4:
                 _add_to_melds(s, ANKAN_MELD, kind)
             _weigh(s, suits)
-            if s.worth >= kept:
+            if s.worth >= _KONG_KEEPS * kept:
                 return KONG + kind
             s.hand[kind], s.num_melds, s.is_open = number, num_melds, is_open
     return DISCARD + choice

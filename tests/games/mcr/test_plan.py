@@ -82,7 +82,7 @@ def test_a_win_comes_first() -> None:
 
 
 @pytest.mark.parametrize(("hand", "move"), [("W2222 T555 B777 F11 W9", "kong W2"), ("W122223 T456 B78 F11", "J1")])
-def test_a_kong_is_declared_if_it_costs_nothing(hand: str, move: str) -> None:
+def test_a_kong_is_declared_if_it_costs_little(hand: str, move: str) -> None:
     assert choice(Course({0: hand}, {0: "J1"}).table) == move
 
 
