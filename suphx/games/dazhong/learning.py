@@ -81,7 +81,7 @@ class DazhongLearning(HandLearning):
 
     title = "Dazhong mahjong"
     decisions = DECISIONS
-    planes = LAYOUT
+    layouts = (LAYOUT,)
     rules_version = "dazhong-1"
     table = TABLE
     ended_phase = ENDED

@@ -99,11 +99,11 @@ class HandSamples:
         """Return all decisions of a kind in the hands ``deals``, in their order."""
         learning, tables = self._learning, np.array(store.tables[deals])
         count = int(tables["num_decisions"].sum())
-        rows = np.zeros((count, learning.observation_bytes(encoder, kind)), np.uint8)
+        rows = np.zeros((count, learning.layouts[0].observation_bytes), np.uint8)
         masks = np.zeros((count, learning.decisions[kind].num_choices), np.uint8)
         labels = np.zeros(count, np.int8)
         end = learning.kernels.encode_hands(tables, load_suits(), kind, rows, masks, labels)
-        return Samples(rows[:end], masks[:end], labels[:end])
+        return Samples(learning.seen_by(rows[:end], encoder), masks[:end], labels[:end])
 
 
 class HandLearning(ABC):
@@ -111,8 +111,9 @@ class HandLearning(ABC):
 
     title: ClassVar[str]
     decisions: ClassVar[tuple[DecisionKind, ...]]
-    planes: ClassVar[PlaneLayout]
-    """Of all kinds; the encoder has the name of the layout."""
+    layouts: ClassVar[tuple[PlaneLayout, ...]]
+    """By encoder, which has the name of its layout, for all kinds. The first one has all planes, the others its first
+    ones, in whole bytes."""
     rules_version: str
     table: ClassVar[np.dtype[np.void]]
     """The record of a table."""
@@ -123,7 +124,7 @@ class HandLearning(ABC):
 
     def __init__(self, *suit_choices: I64) -> None:
         """``suit_choices``: where the choices of each kind go if suits are exchanged (suit_exchange.py)."""
-        self.encoders = (self.planes.name,)
+        self.encoders = tuple(layout.name for layout in self.layouts)
         self.samples = HandSamples(self, suit_choices)
 
     @abstractmethod
@@ -142,7 +143,7 @@ class HandLearning(ABC):
         """Return the planes, which are the same for all kinds."""
         if encoder not in self.encoders:
             raise ValueError(f"{encoder!r} is no encoder: use {', '.join(self.encoders)}")
-        return self.planes
+        return self.layouts[self.encoders.index(encoder)]
 
     def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:
         """Return the bytes of a row; ValueError for what is hidden, which no encoder has."""
@@ -164,38 +165,43 @@ class HandLearning(ABC):
         while asked.size:
             moves[asked] = self.kernels.moves(own, asked, choices[asked])
             asked = asked[moves[asked] < 0]
-            for part, observations in self.observe(own, asked):
+            for part, observations in self.observe(own, asked, encoder):
                 choices[part], _ = forward(observations, indices[part])
         return moves
 
-    def observe(self, tables: Records, indices: I64) -> list[tuple[I64, Observations]]:
+    def observe(self, tables: Records, indices: I64, encoder: str) -> list[tuple[I64, Observations]]:
         """Return what the actors of tables that wait for nets see, a part for each kind; policies are LATEST."""
         kinds, parts = self.kernels.kinds(tables, indices), []
         for kind in self.decisions:
             own = indices[kinds == kind.number]
             if own.size:
-                rows = np.zeros((len(own), self.planes.observation_bytes), np.uint8)
+                rows = np.zeros((len(own), self.layouts[0].observation_bytes), np.uint8)
                 masks, uniforms = np.zeros((len(own), kind.num_choices), np.uint8), np.zeros(len(own), np.float32)
                 self.kernels.encode(tables, load_suits(), own, kind.number, rows, masks, uniforms)
-                policies = np.full(len(own), LATEST, np.int32)
+                rows, policies = self.seen_by(rows, encoder), np.full(len(own), LATEST, np.int32)
                 parts.append((own, Observations(kind.number, rows, masks, policies, uniforms)))
         return parts
+
+    def seen_by(self, rows: U8, encoder: str) -> U8:
+        """Return the planes of an encoder of rows that have all planes."""
+        return np.ascontiguousarray(rows[:, : self.layout(encoder, 0).observation_bytes])
 
     def new_learning_tables(
         self, config: LearningConfig, encoder: str, rules: Any = None, *, first_seed: int
     ) -> HandLearningTables:
         """Deal the first hands."""
         config.check_options(self.options, self.title)
-        self.layout(encoder, 0)
-        return HandLearningTables(self, config, rules, first_seed=first_seed)
+        return HandLearningTables(self, config, encoder, rules, first_seed=first_seed)
 
 
 class HandLearningTables:
     """Consumes: outputs. Produces: observations, and the decisions of hands that ended. Waits for nothing."""
 
-    def __init__(self, learning: HandLearning, config: LearningConfig, rules: Any, *, first_seed: int) -> None:
+    def __init__(
+        self, learning: HandLearning, config: LearningConfig, encoder: str, rules: Any, *, first_seed: int
+    ) -> None:
         """Deal the first hands; their seeds are ``first_seed``, ``first_seed`` + 1, …"""
-        self._learning, self._config, self._suits = learning, config, load_suits()
+        self._learning, self._config, self._encoder, self._suits = learning, config, encoder, load_suits()
         self._tables = learning.new_tables(config.num_tables, rules)
         self._borders = config.opponents.borders()
         self._seating = np.zeros((config.num_tables, NUM_SEATS), np.int32)
@@ -203,7 +209,10 @@ class HandLearningTables:
         self._names = [kind.name for kind in learning.decisions]
         self._stores = [
             TrajectoryStore(
-                kind, config.num_tables, learning.planes.observation_bytes, learning.decisions[kind].num_choices
+                kind,
+                config.num_tables,
+                learning.observation_bytes(encoder, kind),
+                learning.decisions[kind].num_choices,
             )
             for kind in config.learned
         ]
@@ -214,7 +223,8 @@ class HandLearningTables:
 
     def observe(self, keep_probability: float = 1.0) -> list[Observations]:
         """Return the observations of all tables, one part for each kind that some wait for."""
-        self._observed = self._learning.observe(self._tables, np.arange(self._config.num_begun(self._num_steps)))
+        begun = np.arange(self._config.num_begun(self._num_steps))
+        self._observed = self._learning.observe(self._tables, begun, self._encoder)
         for tables, observations in self._observed:
             observations.policies[:] = self._seating[tables, self._tables["actor"][tables]]
         return [observations for _, observations in self._observed]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import count_masks, layout, set_bit, set_counts, set_kinds, set_plane
+from suphx.games.mahjong.planes import PlaneLayout, count_masks, layout, set_bit, set_counts, set_kinds, set_plane
 from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
 from suphx.games.mcr.engine import count_unseen
@@ -56,6 +56,8 @@ LAYOUT = layout(
     ),
 )
 _AT = LAYOUT.first_planes()
+LAYOUTS = (LAYOUT, PlaneLayout("gb184", 1, LAYOUT.ranges[:7]))
+"""The second one has no advice of the search."""
 KEEP_PLANES = (*range(_AT.advice + 1, _AT.base, 3), _AT.base)
 """After each of them comes its plane of kinds to drop. A net subtracts these, so that 237 planes remain."""
 

@@ -14,7 +14,7 @@ from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.suit_exchange import KINDS, exchanged_choices
 from suphx.games.mcr.engine import start, step
 from suphx.games.mcr.features import (
-    LAYOUT,
+    LAYOUTS,
     choice_of_move,
     encode,
     fill_mask,
@@ -102,7 +102,7 @@ class McrLearning(HandLearning):
 
     title = "Chinese Official mahjong"
     decisions = DECISIONS
-    planes = LAYOUT
+    layouts = LAYOUTS
     rules_version = "mcr-1"
     table = TABLE
     ended_phase = ENDED

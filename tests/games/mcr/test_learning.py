@@ -34,9 +34,9 @@ from suphx.training.supervised import HeadTrainer, HeadTraining
 from tests.games.mcr.course import Course
 
 
-def new_tables(num_tables: int, first_seed: int = 3) -> HandLearningTables:
+def new_tables(num_tables: int, first_seed: int = 3, encoder: str = ENCODER) -> HandLearningTables:
     config = LearningConfig(num_tables=num_tables, learned=(0, 1))
-    return LEARNING.new_learning_tables(config, ENCODER, first_seed=first_seed)
+    return LEARNING.new_learning_tables(config, encoder, first_seed=first_seed)
 
 
 def state_of(tables: HandLearningTables) -> Records:
@@ -99,6 +99,14 @@ def test_equal_seeds_give_equal_numbers_and_a_state_is_gone_on_from() -> None:
                 numbers += [float(len(part)), float(part.actions.sum()), float(part.rewards.sum())]
         found.append(numbers)
     assert found[0] == found[1]
+
+
+def test_gb184_has_the_planes_of_gb237_that_come_before_the_advice() -> None:
+    layout = LEARNING.layout("gb184", CLAIM_KIND)
+    assert layout.num_planes == LAYOUT["advice"].first == 184
+    for whole, short in zip(new_tables(50).observe(), new_tables(50, encoder="gb184").observe(), strict=True):
+        assert (whole.planes[:, : layout.observation_bytes] == short.planes).all()
+        assert short.planes.shape == (len(whole), layout.observation_bytes)
 
 
 class FirstChoices:
