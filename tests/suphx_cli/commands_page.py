@@ -88,6 +88,10 @@ JSON_KEYS = {
         "quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy] "
         "quarantine_reasons{text:records} seconds"
     ),
+    "records verify --game mcr": (
+        "games decisions known_walls wins illegal_replies scores judged_hands differences first_differences[id,what] "
+        "quarantined quarantined_by_reason{reason:records} quarantine[place,reason,kind,remedy] seconds"
+    ),
     "records statistics": (
         "games placements[4] average_placement stable_rank stable_rank_interval[2] rooms{room:games} win_rate "
         "deal_in_rate riichi_rate call_rate average_win average_deal_in"
@@ -110,6 +114,7 @@ JSON_KEYS = {
         "paired_difference{average_placement,interval[2],is_widened} win_rate deal_in_rate opponent_statistics "
         "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),
+    "evaluate --game mcr": "decides points_difference{per_game,interval[2],is_widened,is_significant}",
     "evaluate --sequential": (
         "candidate opponent seed verdict games deals difference error decides seating log_likelihood_ratio bound "
         "expected_games always_valid_interval[2] always_valid_intervals{placement,points} forfeits "
@@ -134,6 +139,7 @@ JSON_KEYS = {
         "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling"
     ),
     "bench hands": "scores_per_second shanten_per_second",
+    "bench hands --game mcr": "fan_counts_per_second peer_fan_counts_per_second times_faster mean_fan",
     "bench features": "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row scaling",
     "bench inference": _NET,
     "bench training": _NET,
