@@ -14,16 +14,13 @@ A hand as text has the same values, one a line, and all its moves at the end::
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from suphx.atomic_file import write_atomically
 from suphx.games.dazhong.engine import start, step
 from suphx.games.dazhong.table import (
     ENDED,
@@ -38,7 +35,7 @@ from suphx.games.dazhong.table import (
     move_text,
 )
 from suphx.games.mahjong.hand_tables import MAX_SEED
-from suphx.games.mahjong.record_files import SUFFIX, TEXT_SUFFIX, join_parts, read_hands
+from suphx.games.mahjong.record_files import HandFiles
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, kind_name
 from suphx.kernel.record import Records
@@ -163,28 +160,4 @@ def parse_text(text: str) -> HandRecord:
     return HandRecord.from_json({**values, "rules": rules, "moves": moves, "players": players})
 
 
-FORMS: dict[str, tuple[str, Callable[[HandRecord], str]]] = {
-    "json": (SUFFIX, lambda record: f"{json.dumps(record.to_json())}\n"),
-    "text": (TEXT_SUFFIX, lambda record: f"{record_text(record)}\n"),
-}
-"""By name: the ending of a file, and what writes a hand."""
-
-
-def write_records(records: Iterable[HandRecord], path: Path) -> None:
-    """Write hands to a file: text if its name ends in ``.txt``, with an empty line after each; else JSON lines."""
-    write = FORMS["text" if path.suffix == TEXT_SUFFIX else "json"][1]
-    write_atomically(path, (write(record).encode() for record in records))
-
-
-def read_records(path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[HandRecord]:
-    """Yield the hands of a file, or of all files of a folder.
-
-    ValueError names the file and the hand that is wrong; ``set_aside`` gets both instead.
-    """
-    suffixes = [suffix for suffix, _ in FORMS.values()]
-    return read_hands(path, HandRecord.from_json, parse_text, word="hand", suffixes=suffixes, set_aside=set_aside)
-
-
-def join_records(folder: Path) -> None:
-    """Join the files of the parts of a match, in the order of its walls, into one: ``hands.jsonl``."""
-    join_parts(folder, "hands.jsonl")
+FILES = HandFiles({}, HandRecord.from_json, parse_text, record_text, word="hand")

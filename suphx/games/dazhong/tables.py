@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from suphx.games.dazhong.agents import Tools, choose_scripted, load_tools
 from suphx.games.dazhong.engine import deal, step
 from suphx.games.dazhong.names import AGENTS
@@ -23,7 +21,7 @@ from suphx.games.dazhong.table import (
     move_text,
 )
 from suphx.games.game import PlayedGame
-from suphx.games.mahjong.hand_tables import HandScoring, HandTables
+from suphx.games.mahjong.hand_tables import HandAgent, HandScoring, HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.record_tools import Replay
 from suphx.games.scoring import PLACE_COUNTERS
@@ -34,34 +32,8 @@ WIN_POINTS = 1000
 """What a win adds to the fan of a hand in a match: wins count first, payments second."""
 
 
-class DazhongTables(HandTables):
-    """``Tables`` of hands; ``state`` is a TABLE record array (n,)."""
-
-    num_moves = NUM_ACTIONS
-    ended_phase = ENDED
-    tiles_to_draw = NUM_TILES - NUM_SEATS * HAND_TILES
-    seat_names = SEAT_NAMES
-    move_text = staticmethod(move_text)
-
-    def new_state(self, num_tables: int) -> Records:
-        """Return empty tables with the rules set."""
-        return new_tables(num_tables, self.rules)
-
-    def deal(self, indices: I64, seeds: I64) -> None:
-        """Deal the hands ``seeds`` at tables."""
-        deal_hands(self.state, load_suits(), indices, seeds)
-
-    def step(self, indices: I64, moves: I64) -> None:
-        """Play a legal move at each table."""
-        _step(self.state, load_suits(), indices, moves)
-
-    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
-        """Return the hand that has ended at a table; its points are its fan, and ``WIN_POINTS`` for who has won."""
-        return played_game(self.state[index], self.rules, game_id, names)
-
-
-def played_game(table: Any, rules: Rules, game_id: str, names: Sequence[str]) -> PlayedGame:
-    """Return the hand that has ended at a table."""
+def played_game(table: Any, rules: Rules, names: Sequence[str], game_id: str = "") -> PlayedGame:
+    """Return the hand that has ended at a table; its points are its fan, and ``WIN_POINTS`` for who has won."""
     points = table["fan"] + WIN_POINTS * (table["win_fan"] > 0)
     return PlayedGame(game_id, tuple(points.tolist()), record_of(table, rules, names))
 
@@ -69,7 +41,7 @@ def played_game(table: Any, rules: Rules, game_id: str, names: Sequence[str]) ->
 def replay(record: HandRecord) -> Replay:
     """Play a recorded hand again; ValueError for an illegal move."""
     end, counts = positions(record)[-1], {"decisions": len(record.moves)}
-    return Replay(counts, played_game(end, record.rules, "", record.players) if end["phase"] == ENDED else None)
+    return Replay(counts, played_game(end, record.rules, record.players) if end["phase"] == ENDED else None)
 
 
 @jit
@@ -85,21 +57,34 @@ def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
         step(tables[indices[i]], suits, moves[i])
 
 
-class ScriptedAgent:
-    """One of the scripted agents by name."""
+class DazhongTables(HandTables):
+    """``Tables`` of hands; ``state`` is a TABLE record array (n,)."""
+
+    num_moves = NUM_ACTIONS
+    ended_phase = ENDED
+    tiles_to_draw = NUM_TILES - NUM_SEATS * HAND_TILES
+    seat_names = SEAT_NAMES
+    move_text = staticmethod(move_text)
+
+    new_state = staticmethod(new_tables)
+    deal = staticmethod(deal_hands)
+    step = staticmethod(_step)
+    played_game = staticmethod(played_game)
+
+
+class ScriptedAgent(HandAgent):
+    """One of the scripted agents."""
+
+    names = AGENTS
 
     def __init__(self, name: str) -> None:
         """``name``: one of AGENTS; ValueError for another."""
-        if name not in AGENTS:
-            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(AGENTS)}")
-        self.name = name
-        self._number, self._tools = AGENTS.index(name), load_tools()
+        super().__init__(name)
+        self._tools = load_tools()
 
-    def act(self, tables: Records, indices: I64) -> I64:
-        """Return a legal move for each table."""
-        moves = np.empty(indices.shape, np.int64)
-        _act(tables, load_suits(), self._tools, indices, self._number, moves)
-        return moves
+    def choose(self, tables: Records, indices: I64, moves: I64) -> None:
+        """Fill ``moves`` with a legal one for each table."""
+        _act(tables, load_suits(), self._tools, indices, self.number, moves)
 
 
 @jit

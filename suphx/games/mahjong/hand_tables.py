@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suphx.games.game import PlayedGame
+from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.scoring import SeatScoring
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records, as_integers, check_in_range, index_fault
@@ -25,7 +27,7 @@ EMPTY = 0
 class HandTables(ABC):
     """``Tables`` of hands (suphx/games/game.py); ``state`` is a record array (n,).
 
-    A game adds its kernels and ``take_game``.
+    A game adds its kernels and what a hand was worth.
     """
 
     num_moves: int
@@ -39,21 +41,25 @@ class HandTables(ABC):
         if num_tables < 1:
             raise ValueError(f"num_tables is {num_tables}: use 1 or more")
         self.rules = rules
-        self.state = self.new_state(num_tables)
+        self.state = self.new_state(num_tables, rules)
         self.shares: NDArray[np.float64] = np.zeros(num_tables)
         self._is_running = np.zeros(num_tables, np.bool_)
 
     @abstractmethod
-    def new_state(self, num_tables: int) -> Records:
+    def new_state(self, num_tables: int, rules: Any) -> Records:
         """Return empty tables with the rules set."""
 
     @abstractmethod
-    def deal(self, indices: I64, seeds: I64) -> None:
+    def deal(self, tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
         """Deal the hands ``seeds`` at tables."""
 
     @abstractmethod
-    def step(self, indices: I64, moves: I64) -> None:
+    def step(self, tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
         """Play a legal move at each table."""
+
+    @abstractmethod
+    def played_game(self, table: Any, rules: Any, names: Sequence[str], game_id: str) -> PlayedGame:
+        """Return the hand that has ended at a table."""
 
     @abstractmethod
     def move_text(self, move: int) -> str:
@@ -66,7 +72,7 @@ class HandTables(ABC):
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < MAX_SEED:
             raise ValueError(f"seeds are {numbers.min()} to {numbers.max()}: use 0 to 2**62 - 1")
         check_in_range(places, len(self.state))
-        self.deal(places, numbers)
+        self.deal(self.state, load_suits(), places, numbers)
         self._is_running[places] = True
         self.shares[places] = 0
 
@@ -88,7 +94,7 @@ class HandTables(ABC):
         if bad >= 0:
             fault = index_fault(places, bad, len(self.state))
             raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
-        self.step(places, numbers)
+        self.step(self.state, load_suits(), places, numbers)
         left = self.state["wall_left"][places].reshape(places.size, -1).sum(axis=1)
         self.shares[places] = 1 - left / self.tiles_to_draw
 
@@ -97,6 +103,10 @@ class HandTables(ABC):
         ended = np.flatnonzero(self._is_running & (self.state["phase"] == self.ended_phase))
         self._is_running[ended] = False
         return ended
+
+    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
+        """Return the hand that has ended at a table."""
+        return self.played_game(self.state[index], self.rules, names, game_id)
 
     def _explain(self, index: int, move: int) -> str:
         table = self.state[index]
@@ -117,6 +127,29 @@ def _find_fault(tables: Records, num_moves: int, indices: I64, moves: I64) -> in
         if not 0 <= moves[i] < num_moves or tables[indices[i]].legal[moves[i]] == 0:
             return i
     return -1
+
+
+class HandAgent(ABC):
+    """A scripted agent by name."""
+
+    names: ClassVar[tuple[str, ...]]
+    """Of all such agents; kernels know an agent by its place."""
+
+    def __init__(self, name: str) -> None:
+        """``name``: one of ``names``; ValueError for another."""
+        if name not in self.names:
+            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(self.names)}")
+        self.name, self.number = name, self.names.index(name)
+
+    @abstractmethod
+    def choose(self, tables: Records, indices: I64, moves: I64) -> None:
+        """Fill ``moves`` with a legal one for each table."""
+
+    def act(self, tables: Records, indices: I64) -> I64:
+        """Return a legal move for each table."""
+        moves = np.empty(indices.shape, np.int64)
+        self.choose(tables, indices, moves)
+        return moves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

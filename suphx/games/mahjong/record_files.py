@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.file_tree import files_below
@@ -53,6 +54,54 @@ def read_hands(
                 if set_aside is None:
                     raise ValueError(f"{file}, {word} {number}: {error}") from error
                 set_aside(f"{file}, {word} {number}", error)
+
+
+class HandFiles(Generic[R]):
+    """The files of records of a game: JSON lines, texts, and what else the game has."""
+
+    def __init__(
+        self,
+        more_forms: Mapping[str, tuple[str, Callable[[R], str]]],
+        from_json: Callable[[Any], R],
+        from_text: Callable[[str], R],
+        to_text: Callable[[R], str],
+        *,
+        word: str,
+    ) -> None:
+        """``more_forms`` by name: the ending of a file, and what makes the text of a hand, with the line ends after it.
+
+        ``word``: what a hand is called. ``to_json`` of a record is its JSON object.
+        """
+        self.forms: dict[str, tuple[str, Callable[[R], str]]] = {
+            "json": (SUFFIX, json_line),
+            "text": (TEXT_SUFFIX, lambda record: f"{to_text(record)}\n"),
+            **more_forms,
+        }
+        self._from_json, self._from_text, self._word = from_json, from_text, word
+
+    def write(self, records: Iterable[R], path: Path) -> None:
+        """Write hands to a file, in the form of its ending; JSON lines if it has another one."""
+        write = next((write for suffix, write in self.forms.values() if suffix == path.suffix), json_line)
+        write_atomically(path, (write(record).encode() for record in records))
+
+    def read(self, path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[R]:
+        """Yield the hands of a file of any form, or of all files of a folder.
+
+        ValueError names the file and the hand; ``set_aside`` gets both instead.
+        """
+        suffixes = [suffix for suffix, _ in self.forms.values()]
+        return read_hands(
+            path, self._from_json, self._from_text, word=self._word, suffixes=suffixes, set_aside=set_aside
+        )
+
+    def join(self, folder: Path) -> None:
+        """Join the files of the parts of a match, in the order of its walls, into one, such as ``hands.jsonl``."""
+        join_parts(folder, f"{self._word}s{SUFFIX}")
+
+
+def json_line(record: Any) -> str:
+    """Return the JSON of a record with its line end."""
+    return f"{json.dumps(record.to_json())}\n"
 
 
 def join_parts(folder: Path, name: str) -> None:

@@ -8,44 +8,19 @@ and JSON lines that have the text of a game beside its walls and what a referee 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
-from suphx.atomic_file import write_atomically
 from suphx.games.game import PlayedGame
-from suphx.games.mahjong.record_files import SUFFIX, TEXT_SUFFIX, join_parts, read_hands
+from suphx.games.mahjong.record_files import HandFiles
 from suphx.games.mcr.botzone import game_log, parse_log
 from suphx.games.mcr.record import GameRecord, judged_values, positions, record_of
 from suphx.games.mcr.record_text import parse_text, record_text
 from suphx.games.mcr.seat_log import parse_seat_log
 from suphx.games.mcr.table import ENDED, KIND_OF_NAME, NO_SEAT
-from suphx.games.mcr.tables import McrScoring
-from suphx.games.record_tools import PlainRecordTools, Replay
-
-FORMS: dict[str, tuple[str, Callable[[GameRecord], str]]] = {
-    "json": (SUFFIX, lambda record: f"{json.dumps(record.to_json())}\n"),
-    "text": (TEXT_SUFFIX, lambda record: f"{record_text(record)}\n"),
-    "botzone": (".json", lambda record: f"{json.dumps(game_log(record))}\n"),
-}
-"""By name: the ending of a file, and what writes a game."""
-
-
-def write_records(records: Iterable[GameRecord], path: Path) -> None:
-    """Write games to a file, in the form of its ending; JSON lines of our own if it has another one."""
-    write = next((write for suffix, write in FORMS.values() if suffix == path.suffix), FORMS["json"][1])
-    write_atomically(path, (write(record).encode() for record in records))
-
-
-def read_records(path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
-    """Yield the games of a file of any form, or of all files of a folder.
-
-    ValueError names the file and the game; ``set_aside`` gets both instead.
-    """
-    suffixes = [suffix for suffix, _ in FORMS.values()]
-    return read_hands(path, _from_json, parse_text, word="game", suffixes=suffixes, set_aside=set_aside)
+from suphx.games.record_tools import Replay
 
 
 def _from_json(values: Any) -> GameRecord:
@@ -73,9 +48,13 @@ def _with_text(values: Mapping[str, Any]) -> GameRecord:
         raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
 
 
-def join_records(folder: Path) -> None:
-    """Join the files of the parts of a match, in the order of its walls, into one: ``games.jsonl``."""
-    join_parts(folder, "games.jsonl")
+FILES = HandFiles(
+    {"botzone": (".json", lambda record: f"{json.dumps(game_log(record))}\n")},
+    _from_json,
+    parse_text,
+    record_text,
+    word="game",
+)
 
 
 def replay(record: GameRecord) -> Replay:
@@ -98,6 +77,3 @@ def replay(record: GameRecord) -> Replay:
         return Replay(counts, None)
     played = record_of(end, record.rules, record.players, record.id)
     return Replay(counts, PlayedGame(record.id, tuple(end["score"].tolist()), played))
-
-
-RECORD_TOOLS = PlainRecordTools(read_records, replay, FORMS, McrScoring())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.game import PlayedGame
-from suphx.games.mahjong.hand_tables import HandScoring, HandTables
+from suphx.games.mahjong.hand_tables import HandAgent, HandScoring, HandTables
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.mcr.agents import choose_scripted
 from suphx.games.mcr.engine import ERROR_SCORE, ERROR_SHARE, deal, step
@@ -32,31 +33,9 @@ from suphx.kernel.record import I64, Records
 _GAMES_A_CALL = 100
 
 
-class McrTables(HandTables):
-    """``Tables`` of games; ``state`` is a TABLE record array (n,)."""
-
-    num_moves = NUM_ACTIONS
-    ended_phase = ENDED
-    tiles_to_draw = NUM_TILES - NUM_SEATS * HAND_TILES
-    seat_names = SEAT_NAMES
-    move_text = staticmethod(move_text)
-
-    def new_state(self, num_tables: int) -> Records:
-        """Return empty tables with the rules set."""
-        return new_tables(num_tables, self.rules)
-
-    def deal(self, indices: I64, seeds: I64) -> None:
-        """Deal the games ``seeds`` at tables."""
-        deal_games(self.state, load_suits(), indices, seeds)
-
-    def step(self, indices: I64, moves: I64) -> None:
-        """Play a legal move at each table."""
-        _step(self.state, load_suits(), indices, moves)
-
-    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
-        """Return the game that has ended at a table; its points are the score of each seat."""
-        table = self.state[index]
-        return PlayedGame(game_id, tuple(table["score"].tolist()), record_of(table, self.rules, names, game_id))
+def played_game(table: Any, rules: Rules, names: Sequence[str], game_id: str) -> PlayedGame:
+    """Return the game that has ended at a table; its points are the score of each seat."""
+    return PlayedGame(game_id, tuple(table["score"].tolist()), record_of(table, rules, names, game_id))
 
 
 @jit
@@ -72,21 +51,29 @@ def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
         step(tables[indices[i]], suits, moves[i])
 
 
-class ScriptedAgent:
-    """One of the scripted agents by name."""
+class McrTables(HandTables):
+    """``Tables`` of games; ``state`` is a TABLE record array (n,)."""
 
-    def __init__(self, name: str) -> None:
-        """``name``: one of AGENTS; ValueError for another."""
-        if name not in AGENTS:
-            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(AGENTS)}")
-        self.name = name
-        self._number = AGENTS.index(name)
+    num_moves = NUM_ACTIONS
+    ended_phase = ENDED
+    tiles_to_draw = NUM_TILES - NUM_SEATS * HAND_TILES
+    seat_names = SEAT_NAMES
+    move_text = staticmethod(move_text)
 
-    def act(self, tables: Records, indices: I64) -> I64:
-        """Return a legal move for each table."""
-        moves = np.empty(indices.shape, np.int64)
-        _act(tables, load_suits(), indices, self._number, moves)
-        return moves
+    new_state = staticmethod(new_tables)
+    deal = staticmethod(deal_games)
+    step = staticmethod(_step)
+    played_game = staticmethod(played_game)
+
+
+class ScriptedAgent(HandAgent):
+    """One of the scripted agents."""
+
+    names = AGENTS
+
+    def choose(self, tables: Records, indices: I64, moves: I64) -> None:
+        """Fill ``moves`` with a legal one for each table."""
+        _act(tables, load_suits(), indices, self.number, moves)
 
 
 @jit

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from suphx.games.dazhong.game import GAME
-from suphx.games.dazhong.records import HandRecord, positions, read_records, record_text, write_records
+from suphx.games.dazhong.records import FILES, HandRecord, positions, record_text
 from suphx.games.dazhong.table import ENDED, MOVES, NUM_ACTIONS, NUM_TILES, Rules, move_text
 from suphx.games.dazhong.tables import DazhongTables, ScriptedAgent
 from suphx.games.game import PlayedGame
@@ -52,10 +52,10 @@ def test_wins_are_worth_more_than_payments_in_a_match() -> None:
 
 def test_records_are_read_as_they_were_written_and_played_again(records: list[HandRecord], tmp_path: Path) -> None:
     for name in ("hands.jsonl", "hands.txt"):
-        write_records(records, tmp_path / name)
-        assert list(read_records(tmp_path / name)) == records
+        FILES.write(records, tmp_path / name)
+        assert list(FILES.read(tmp_path / name)) == records
         assert game_of_records(tmp_path / name) == "dazhong"
-    assert len(list(read_records(tmp_path))) == 2 * len(records)
+    assert len(list(FILES.read(tmp_path))) == 2 * len(records)
     again = positions(records[0])
     assert again["num_decisions"].tolist() == list(range(len(records[0].moves) + 1))
     assert again[-1]["moves"][: len(records[0].moves)].tolist() == list(records[0].moves)
@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_named(
     text = record_text(records[0])
     (tmp_path / name).write_text(content.replace("{text}", f"{text}\n"), encoding="utf-8")
     with pytest.raises(ValueError, match=fault):
-        list(read_records(tmp_path))
+        list(FILES.read(tmp_path))
 
 
 def test_an_illegal_move_of_a_record_is_named(records: list[HandRecord]) -> None:

@@ -18,7 +18,7 @@ from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.game import GAME
 from suphx.games.mcr.record import GameRecord, judged_values, positions, record_of, winning_fans
 from suphx.games.mcr.record_text import parse_text, record_text
-from suphx.games.mcr.records import RECORD_TOOLS, read_records, replay, write_records
+from suphx.games.mcr.records import FILES, replay
 from suphx.games.mcr.seat_log import parse_seat_log
 from suphx.games.mcr.table import (
     KIND_NAMES,
@@ -101,10 +101,10 @@ def test_real_games_are_written_as_they_were(
         assert lines(record_text(record).strip()) == lines(game["text"].strip())
         assert parse_log(json.loads(json.dumps(game_log(record)))) == record
     for suffix in (".jsonl", ".json"):
-        write_records(real_records, tmp_path / f"games{suffix}")
-        assert list(read_records(tmp_path / f"games{suffix}")) == real_records
-    write_records(real_records, tmp_path / "games.txt")
-    again = list(read_records(tmp_path / "games.txt"))
+        FILES.write(real_records, tmp_path / f"games{suffix}")
+        assert list(FILES.read(tmp_path / f"games{suffix}")) == real_records
+    FILES.write(real_records, tmp_path / "games.txt")
+    again = list(FILES.read(tmp_path / "games.txt"))
     assert [record.moves for record in again] == [record.moves for record in real_records]
 
 
@@ -126,8 +126,8 @@ def test_records_are_read_as_they_were_written(records: list[GameRecord], tmp_pa
     assert sum(record.fan is not None for record in records) > 5
     without_seed = [replace(record, seed=0) for record in records]
     for name, expected in (("games.jsonl", records), ("games.json", without_seed)):
-        write_records(records, tmp_path / name)
-        assert list(read_records(tmp_path / name)) == expected
+        FILES.write(records, tmp_path / name)
+        assert list(FILES.read(tmp_path / name)) == expected
         assert game_of_records(tmp_path / name) == "mcr"
     again = positions(records[0])
     assert again["num_decisions"].tolist() == list(range(len(records[0].moves) + 1))
@@ -140,7 +140,7 @@ def test_the_text_has_all_but_the_undrawn_tiles(records: list[GameRecord], tmp_p
         assert record_text(read) == text
         assert (read.moves, read.fan, read.score) == (record.moves, record.fan, record.score)
         assert parse_text(text, record.wall, record.rules).wall == record.wall
-    write_records(records, tmp_path / "games.txt")
+    FILES.write(records, tmp_path / "games.txt")
     assert game_of_records(tmp_path / "games.txt") == "mcr"
     other = [*record.wall[1:], record.wall[0]]
     with pytest.raises(ValueError, match="are not those of the walls"):
@@ -181,7 +181,7 @@ def test_parts_of_a_match_are_joined_in_the_order_of_its_walls(records: list[Gam
 def test_what_cannot_be_read_is_named(name: str, content: str, fault: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=fault):
-        list(read_records(tmp_path))
+        list(FILES.read(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_values_that_no_game_has_are_refused(records: list[GameRecord], key: str
 def test_a_line_that_is_no_object_is_named(records: list[GameRecord], tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(f"{json.dumps(records[0].to_json())}\n5\n", encoding="utf-8")
     with pytest.raises(ValueError, match="game 2: 5 is no JSON object"):
-        list(read_records(tmp_path))
+        list(FILES.read(tmp_path))
 
 
 @pytest.mark.parametrize("line", ["Player 0 Play", "Player 1 Chi J3"])
@@ -326,7 +326,7 @@ def test_the_log_of_one_seat_has_what_the_seat_saw(seat: int, records: list[Game
     )
     assert game_of_records(tmp_path / "seat.json") == "mcr"
     drawn = [record for record in records if record.fan is None]
-    read = list(read_records(tmp_path / "seat.json"))
+    read = list(FILES.read(tmp_path / "seat.json"))
     assert len(read) == len(drawn) > 3
     for found, record in zip(read, drawn, strict=True):
         assert (found.seen_by, found.round_wind, found.is_wall_known) == (seat, record.round_wind, False)
@@ -360,6 +360,6 @@ def test_a_false_word_of_a_referee_is_found(records: list[GameRecord]) -> None:
 
 def test_real_games_are_verified(real_games: list[dict[str, Any]], tmp_path: Path) -> None:
     (tmp_path / "games.jsonl").write_text("\n".join(map(json.dumps, real_games[40:70])))
-    report = RECORD_TOOLS.verify([tmp_path], seen=lambda share, games: None)
+    report = GAME.record_tools.verify([tmp_path], seen=lambda share, games: None)
     assert (report.games, report.differences, report.counts["scores"]) == (30, 0, 30)
     assert report.counts["judged_hands"] > 2000
