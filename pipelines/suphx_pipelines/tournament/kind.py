@@ -112,7 +112,8 @@ class Kind:
         self.least = len(scoring.party_seats)
         """Agents of a tournament."""
         self._sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
-        self.result_keys = ("rating", "interval", "games", "sides" if self.has_sides else "average_placement")
+        own = ("points_per_game", "ranking_points") if self.has_points else ("average_placement",)
+        self.result_keys = ("rating", "interval", "games", *(("sides",) if self.has_sides else own))
         """Of the row of an agent, in what the command answers."""
         self.texts = MatchTexts(
             quantities=match_texts.OF_SIDES

@@ -65,7 +65,7 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
         if entrant.has_nets and not (nets := entrant.nets_in(pool)).is_dir():
             raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
     names = {entrant.digest: entrant.name for entrant in entrants}
-    with console.progress(kind.games, sum(map(len, played.values()))) as progress:
+    with console.progress(kind.games, kind.games_per_result * sum(map(len, played.values()))) as progress:
         found = replay_deals(
             [Player(entrant.digest, entrant.address_in(pool), entrant.name) for entrant in entrants],
             played,

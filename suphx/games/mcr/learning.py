@@ -115,7 +115,12 @@ class McrLearning(HandLearning):
         return new_tables(num_tables, rules or Rules())
 
     def positions(self, record: GameRecord) -> Records:
-        """Return the game before each move, and after the last one; ValueError for an illegal move."""
+        """Return the game before each move, and after the last one.
+
+        ValueError for an illegal move, and for a game that only one seat saw: the tiles of the others are made up.
+        """
+        if record.seen_by is not None:
+            raise ValueError(f"only seat {record.seen_by} saw this game, and nets learn from all four")
         return positions(record)
 
     def points(self, ended: Records) -> F32:

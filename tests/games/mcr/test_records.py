@@ -16,6 +16,7 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mcr.botzone import Referee, game_log, new_referee, parse_log
 from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.game import GAME
+from suphx.games.mcr.learning import LEARNING
 from suphx.games.mcr.record import GameRecord, judged_values, positions, record_of, winning_fans
 from suphx.games.mcr.record_text import parse_text, record_text
 from suphx.games.mcr.records import FILES, replay
@@ -334,6 +335,8 @@ def test_the_log_of_one_seat_has_what_the_seat_saw(seat: int, records: list[Game
         assert seen == whole[: len(seen)]
         assert len(whole) - len(seen) <= 1
         assert GameRecord.from_json(json.loads(json.dumps(found.to_json()))) == found
+    with pytest.raises(ValueError, match=f"only seat {seat} saw this game"):
+        LEARNING.positions(read[0])
 
 
 def test_a_log_of_one_seat_with_another_word_or_a_fifth_tile_is_refused() -> None:
