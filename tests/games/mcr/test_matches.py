@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,10 @@ from suphx.evaluation.tournament import (
 )
 from suphx.games.mcr.game import GAME
 from suphx.games.scoring import shared_ranks
+from suphx_pipelines.tournament.entrants import Entrant, Pool
+from suphx_pipelines.tournament.history import EarlierNights
+from suphx_pipelines.tournament.kind import Kind, Night
+from suphx_pipelines.tournament.leaderboard import table_of
 
 SETUP = MatchSetup("shanten", "random", seed=3, game="mcr")
 
@@ -70,6 +75,16 @@ def test_a_sequential_match_decides_by_points_in_any_seating() -> None:
     assert "points per game" in report.verdict()
 
 
+def night_table(players: list[Player], lineups: list[PlayedLineup]) -> dict[str, Any]:
+    """Return the leaderboard of a night with these lineups."""
+    entrants = tuple(Entrant(name=each.name, address=each.address, digest=each.digest) for each in players)
+    pool = Pool(entrants=entrants, champion=None, version=None, left_out={})
+    night = Night(pool=pool, earlier=EarlierNights([], []), anchor="a", name="tonight", run_id="run")
+    for lineup in lineups:
+        night.note(lineup)
+    return table_of(Kind("mcr"), night)
+
+
 def test_a_tournament_ranks_the_sums_over_all_orders_of_a_wall() -> None:
     players = [Player(digest, address, digest) for digest, address in
                {"a": "random", "b": "shanten", "c": "shanten", "d": "random"}.items()]  # fmt: skip
@@ -81,6 +96,11 @@ def test_a_tournament_ranks_the_sums_over_all_orders_of_a_wall() -> None:
     assert ranking["b"] == ranking["c"] == 3.5  # they are equal, and share the points of first and second place
     assert sum(ranking.values()) == 10
     assert sum(sum(own) for lineup in lineups for own in lineup.points.values()) == 0
+    rows = {row["name"]: row for row in night_table(players, lineups)["agents"]}
+    assert {name: row["ranking_points"] for name, row in rows.items()} == ranking
+    assert sum(row["points_per_game"] for row in rows.values()) == pytest.approx(0)
+    assert rows["b"]["style"]["win_rate"] > rows["a"]["style"]["win_rate"]
+    assert Kind("mcr").cells(rows["b"])["ranking points per deal"] == "3.500"
     ratings = rate_agents(games, anchor="a")
     assert ratings["b"].rating > 1000
     assert ratings["b"].games == 12
