@@ -14,10 +14,10 @@ A hand as text has the same values, one a line, and all its moves at the end::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +27,11 @@ from suphx.games.dazhong.table import (
     MOVES,
     NO_SEAT,
     NUM_KINDS,
-    NUM_SEATS,
-    NUM_TILES,
     SEAT_NAMES,
     TABLE,
     Rules,
-    move_text,
 )
-from suphx.games.mahjong.hand_tables import MAX_SEED
+from suphx.games.mahjong.hand_record import TableRecord, set_wall
 from suphx.games.mahjong.record_files import HandFiles
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, kind_name
@@ -43,60 +40,28 @@ from suphx.kernel.record import Records
 GAME = "dazhong"
 OUTCOMES = ("wins", "self_drawn", "deal_ins", "tings", "calls", "fan", "win_fan")
 """Of a seat in a hand: 1 or 0, or a number of fan; a call is a meld with a discard of another seat."""
-_KINDS = {kind_name(kind): kind for kind in range(NUM_KINDS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandRecord:
-    """A hand, perhaps one that was not finished."""
+class HandRecord(TableRecord):
+    """A hand; its wall is four times 13 tiles for the seats, then the draws."""
 
-    rules: Rules
-    seed: int
-    """Of the deal: the random moves of agents follow from it."""
+    game = GAME
+    title = "hand of Dazhong"
+    seat_names = SEAT_NAMES
+    new_rules = Rules
+    kinds = MappingProxyType({kind_name(kind): kind for kind in range(NUM_KINDS)})
+    moves_by_text = MappingProxyType(MOVES)
     dealer: int
-    wall: tuple[int, ...]
-    """The kinds of all 108 tiles: four times 13 for the seats, then the draws."""
-    moves: tuple[int, ...]
-    players: tuple[str, ...]
-    """Who played, by seat; empty if nobody knows."""
-    outcomes: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
-    """What each seat did, by OUTCOMES, in a hand that was just played; empty if the record was read."""
 
-    def __post_init__(self) -> None:
-        if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
-            raise ValueError("the wall does not have four tiles of each of the 27 kinds")
-        if not 0 <= self.seed < MAX_SEED:
-            raise ValueError(f"the seed is {self.seed}: use 0 to 2**62 - 1")
-        if len(self.players) not in (0, NUM_SEATS):
-            raise ValueError(f"there are {len(self.players)} players: name four or none")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON object of this hand."""
-        return {
-            "game": GAME,
-            "seed": self.seed,
-            "rules": asdict(self.rules),
-            "dealer": SEAT_NAMES[self.dealer],
-            "wall": "".join(map(kind_name, self.wall)),
-            "players": list(self.players),
-            "moves": list(map(move_text, self.moves)),
-        }
+    def own_values(self) -> dict[str, Any]:
+        """Return the dealer."""
+        return {"dealer": SEAT_NAMES[self.dealer]}
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Return the hand of a JSON object; ValueError for another one."""
-        try:
-            wall = re.findall("..", values["wall"])
-            return cls(
-                rules=Rules(**values["rules"]),
-                seed=int(values["seed"]),
-                dealer=SEAT_NAMES.index(values["dealer"]),
-                wall=tuple(_KINDS[name] for name in wall),
-                moves=tuple(MOVES[move] for move in values["moves"]),
-                players=tuple(map(str, values["players"])),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"this is no hand of Dazhong: {error!r} is missing or wrong") from error
+    def own_fields(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the dealer."""
+        return {"dealer": SEAT_NAMES.index(values["dealer"])}
 
 
 def new_tables(num_tables: int, rules: Rules) -> Records:
@@ -128,17 +93,10 @@ def record_of(table: np.void, rules: Rules, players: Sequence[str] = ()) -> Hand
 def positions(record: HandRecord) -> Records:
     """Return TABLE (moves + 1,): the hand before each move, and after the last one; ValueError for an illegal move."""
     tables = new_tables(len(record.moves) + 1, record.rules)
-    table, suits, wall = tables[0], load_suits(), np.array(record.wall)
-    table["seed"], table["dealer"] = record.seed, record.dealer
-    table["wall"][np.argsort(wall, kind="stable")] = np.arange(NUM_TILES)
-    start(table, suits)
-    for number, move in enumerate(record.moves):
-        if table["phase"] == ENDED or not table["legal"][move]:
-            seat = SEAT_NAMES[table["actor"]]
-            raise ValueError(f"move {number + 1}, {seat}: {move_text(move)} is not legal")
-        tables[number + 1] = table
-        table = tables[number + 1]
-        step(table, suits, move)
+    tables[0]["seed"], tables[0]["dealer"] = record.seed, record.dealer
+    set_wall(tables[0], record.wall)
+    start(tables[0], load_suits())
+    record.play(tables, step, ENDED)
     return tables
 
 

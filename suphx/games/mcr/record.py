@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from suphx.games.mahjong.hand_tables import MAX_SEED
+from suphx.games.mahjong.hand_record import TableRecord, set_wall
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import KAKAN_MELD
 from suphx.games.mcr.engine import fan_of, punish, start, step, win_circumstances
@@ -27,7 +27,6 @@ from suphx.games.mcr.table import (
     NO_SEAT,
     NUM_KINDS,
     NUM_SEATS,
-    NUM_TILES,
     OWN_TURN,
     PASS,
     ROB,
@@ -46,21 +45,19 @@ OUTCOMES = ("wins", "self_drawn", "deal_ins", "decided", "score", "win_fan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameRecord:
-    """A game, perhaps one that was not finished."""
+class GameRecord(TableRecord):
+    """A game; its wall is 34 tiles for each seat, which takes them from the end."""
 
-    rules: Rules
+    game = GAME
+    title = "game of MCR"
+    seat_names = SEAT_NAMES
+    new_rules = Rules
+    kinds = MappingProxyType(KIND_OF_NAME)
+    moves_by_text = MappingProxyType(MOVES)
     id: str = ""
-    seed: int = 0
-    """Of the deal: the random moves of agents follow from it. 0 if the game was not played here."""
     round_wind: int
-    wall: tuple[int, ...]
-    """The kinds of all 136 tiles, 34 for each seat, which takes them from the end."""
     is_wall_known: bool = True
     """False: the tiles that nobody drew are unknown, and have any order here."""
-    moves: tuple[int, ...]
-    players: tuple[str, ...] = ()
-    """Who played, by seat; empty if nobody knows."""
     offender: int | None = None
     """The seat whose illegal reply ended the game."""
     reply: str = ""
@@ -74,32 +71,19 @@ class GameRecord:
     None: it is not known."""
     seen_by: int | None = None
     """The seat whose requests and replies are all that was recorded; what the others held and drew is made up here."""
-    outcomes: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
-    """What each seat did, by OUTCOMES, in a game that was just played; empty if the record was read."""
 
     def __post_init__(self) -> None:
-        if np.bincount(self.wall, minlength=NUM_KINDS).tolist() != [4] * NUM_KINDS:
-            raise ValueError("the walls do not have four tiles of each of the 34 kinds")
+        TableRecord.__post_init__(self)
         if not {self.offender, self.seen_by} <= {None, *range(NUM_SEATS)} or not 0 <= self.round_wind < NUM_SEATS:
             seats = f"offender {self.offender}, seen by {self.seen_by}"
             raise ValueError(f"round wind {self.round_wind}, {seats}: seats and winds are 0 to 3")
-        if not 0 <= self.seed < MAX_SEED:
-            raise ValueError(f"the seed is {self.seed}: use 0 to 2**62 - 1")
-        if len(self.players) not in (0, NUM_SEATS):
-            raise ValueError(f"there are {len(self.players)} players: name four or none")
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON object of this game."""
+    def own_values(self) -> dict[str, Any]:
+        """Return what the JSON object has besides."""
         return {
-            "game": GAME,
             "id": self.id,
-            "seed": self.seed,
-            "rules": asdict(self.rules),
             "wind": SEAT_NAMES[self.round_wind],
-            "wall": "".join(KIND_NAMES[kind] for kind in self.wall),
             "is_wall_known": self.is_wall_known,
-            "players": list(self.players),
-            "moves": list(map(move_text, self.moves)),
             "offender": self.offender,
             "reply": self.reply,
             "fan": self.fan,
@@ -109,28 +93,20 @@ class GameRecord:
         }
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Return the game of a JSON object; ValueError for another one."""
-        try:
-            score, judged = values["score"], values.get("judged")
-            return cls(
-                rules=Rules(**values["rules"]),
-                id=str(values["id"]),
-                seed=int(values["seed"]),
-                round_wind=SEAT_NAMES.index(values["wind"]),
-                wall=tuple(KIND_OF_NAME[name] for name in re.findall("..", values["wall"])),
-                is_wall_known=bool(values["is_wall_known"]),
-                moves=tuple(MOVES[move] for move in values["moves"]),
-                players=tuple(map(str, values["players"])),
-                offender=values["offender"],
-                reply=str(values["reply"]),
-                fan=values["fan"],
-                score=None if score is None else tuple(score),
-                judged=None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
-                seen_by=values.get("seen_by"),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
+    def own_fields(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of ``own_values``."""
+        score, judged = values["score"], values.get("judged")
+        return {
+            "id": str(values["id"]),
+            "round_wind": SEAT_NAMES.index(values["wind"]),
+            "is_wall_known": bool(values["is_wall_known"]),
+            "offender": values["offender"],
+            "reply": str(values["reply"]),
+            "fan": values["fan"],
+            "score": None if score is None else tuple(score),
+            "judged": None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
+            "seen_by": values.get("seen_by"),
+        }
 
 
 def new_tables(num_tables: int, rules: Rules) -> Records:
@@ -146,7 +122,7 @@ def start_game(rules: Rules, round_wind: int, wall: Sequence[int], seed: int = 0
     """Return tables of which the first one has a game that begins; ``wall``: 136 kinds."""
     tables = new_tables(num_tables, rules)
     tables[0]["seed"], tables[0]["round_wind"] = seed, round_wind
-    tables[0]["wall"][np.argsort(np.array(wall), kind="stable")] = np.arange(NUM_TILES)
+    set_wall(tables[0], wall)
     start(tables[0], load_suits())
     return tables
 
@@ -182,14 +158,7 @@ def positions(record: GameRecord) -> Records:
     ValueError for an illegal move, and if the fan or the score differ from those that the record has.
     """
     tables = start_game(record.rules, record.round_wind, record.wall, record.seed, len(record.moves) + 1)
-    table, suits = tables[0], load_suits()
-    for number, move in enumerate(record.moves):
-        if table["phase"] == ENDED or not table["legal"][move]:
-            seat = SEAT_NAMES[table["actor"]]
-            raise ValueError(f"move {number + 1}, {seat}: {move_text(move)} is not legal")
-        tables[number + 1] = table
-        table = tables[number + 1]
-        step(table, suits, move)
+    table = record.play(tables, step, ENDED)
     if record.offender is not None:
         punish(table, record.offender)
     fan = None if table["winner"] == NO_SEAT else int(table["win_fan"])
