@@ -25,7 +25,7 @@ from suphx.games.mcr import fan_table as fan
 from suphx.games.mcr.fan_table import large_fan, lowest_bit, settle, small_fan
 from suphx.games.mcr.fans import fans_of_kinds
 from suphx.games.mcr.set_fans import fans_of_sets
-from suphx.games.mcr.table import CHOW, DISCARD, KONG, NUM_KINDS, OWN_TURN, PASS, Table
+from suphx.games.mcr.table import CHOW, CLAIM, DISCARD, KONG, NUM_KINDS, OWN_TURN, PASS, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records, field, record_dtype
 
@@ -149,6 +149,8 @@ def _choose(t: Table, suits: Suits, unseen: I8, searches: Records) -> int:
     seat = t.actor
     s.hand[:] = t.hand[seat]
     s.unseen[:] = unseen
+    if t.phase == CLAIM:
+        s.unseen[t.claimed] -= 1
     s.round_wind, s.seat, s.minimum_fan = t.round_wind, seat, t.minimum_fan
     for i in range(t.num_melds[seat]):
         _add_to_melds(s, t.meld_type[seat, i], t.meld_kind[seat, i])
