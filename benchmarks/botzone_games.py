@@ -1,4 +1,4 @@
-"""Games over Botzone's JSON between zips of ``suphx bot --game mcr`` and outside programs: errors, and slowest steps.
+"""Games over Botzone's JSON between zips of ``suphx bot --game mcr`` and outside programs: errors and slowest steps.
 
 ``python benchmarks/botzone_games.py bot.zip --games 1000``. A zip runs in a Python that can import nothing but its
 standard library and what is in ``--packages``, such as ``pip install --target DIR numpy``. A program is a command line
@@ -14,13 +14,12 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from suphx.games.mcr.bot import KEEP_RUNNING
 from suphx.games.mcr.botzone import new_referee
@@ -33,8 +32,8 @@ from suphx.json_text import parse_json
 class Player(Protocol):
     """Replies to requests in one game."""
 
-    def reply(self, request: str) -> str:
-        """Return the reply to the next request."""
+    def reply(self, request: str) -> tuple[str, float]:
+        """Return the reply to the next request, and the CPU time that it took."""
 
     def close(self) -> None:
         """End the game."""
@@ -50,18 +49,22 @@ class StartedEachTime:
     requests: list[str] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
 
-    def reply(self, request: str) -> str:
-        """Return the reply to the next request; what is no JSON is the reply itself."""
+    def reply(self, request: str) -> tuple[str, float]:
+        """Return the reply to the next request, and the CPU time of the program."""
         self.requests.append(request)
         text = json.dumps({"requests": self.requests, "responses": self.replies})
         if self.is_simple:
             known = [line for pair in zip(self.requests, self.replies, strict=False) for line in pair]
             text = "\n".join([str(len(self.requests)), *known, request])
-        done = subprocess.run(
-            self.command, input=text + "\n", capture_output=True, text=True, env=self.environment, check=False
-        )
-        self.replies.append(_response(done.stdout.strip()))
-        return self.replies[-1]
+        process = _start(self.command, self.environment)
+        source, sink = _pipes(process)
+        with sink:
+            print(text, file=sink)
+        with source:
+            self.replies.append(_response(source.read().strip()))
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return self.replies[-1], usage.ru_utime + usage.ru_stime
 
     def close(self) -> None:
         """Nothing is left."""
@@ -72,25 +75,39 @@ class KeptRunning:
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         """Start it."""
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-        )
-        self._is_first = True
+        self._process = _start(command, environment)
+        self._is_first, self._used = True, 0.0
 
-    def reply(self, request: str) -> str:
-        """Return the reply to the next request."""
-        source, sink = self._process.stdout, self._process.stdin
-        assert source is not None
-        assert sink is not None
-        sink.write((json.dumps({"requests": [request], "responses": []}) if self._is_first else request) + "\n")
-        sink.flush()
+    def reply(self, request: str) -> tuple[str, float]:
+        """Return the reply to the next request, and the CPU time since the last one."""
+        source, sink = _pipes(self._process)
+        print(
+            json.dumps({"requests": [request], "responses": []}) if self._is_first else request, file=sink, flush=True
+        )
         self._is_first = False
-        reply = _response(source.readline().strip())
-        return reply if source.readline().strip() == KEEP_RUNNING else f"{reply}, no marker"
+        reply, marker = _response(source.readline().strip()), source.readline().strip()
+        before, self._used = self._used, _cpu_seconds(self._process.pid)
+        return reply if marker == KEEP_RUNNING else f"{reply}, no marker", self._used - before
 
     def close(self) -> None:
         """End the process."""
         self._process.communicate()
+
+
+def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
+    """Return standard output and standard input."""
+    assert process.stdout is not None
+    assert process.stdin is not None
+    return process.stdout, process.stdin
+
+
+def _cpu_seconds(process: int) -> float:
+    times = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11:13]
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
 
 def _response(text: str) -> str:
@@ -110,7 +127,7 @@ class Result:
     error: str
     """The illegal reply, with the request."""
     slowest: float
-    """Seconds of a reply, with the start of the program."""
+    """CPU time of a reply, with the start of the program."""
 
 
 def play(seed: int, seats: Sequence[tuple[str, Player]]) -> list[Result]:
@@ -122,9 +139,9 @@ def play(seed: int, seats: Sequence[tuple[str, Player]]) -> list[Result]:
     while not referee.is_over:
         requests, replies = referee.requests(), []
         for seat, (_, player) in enumerate(seats):
-            began = time.perf_counter()
-            replies.append(player.reply(requests[seat]))
-            slowest[seat] = max(slowest[seat], time.perf_counter() - began)
+            reply, seconds = player.reply(requests[seat])
+            replies.append(reply)
+            slowest[seat] = max(slowest[seat], seconds)
         referee.answer(replies)
     table = referee.table
     for _, player in seats:
