@@ -221,6 +221,8 @@ class MatchReport:
     """What first to fourth place are worth in ``points_difference``; empty: it is that of the games' own points."""
     points_difference: PairedDifference
     """The same in points per game; positive is better."""
+    own_points: tuple[float, ...]
+    """The points of ``points_difference`` game by game, in the order of ``placements``; empty: those of places."""
     seating: Seating = "1v3"
     decides: MeasureName = "placement"
     """Which of both differences says who is better."""
@@ -229,10 +231,14 @@ class MatchReport:
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and OPPONENT: games that they could not play to the end, which count as last place."""
 
+    @property
+    def deciding_difference(self) -> PairedDifference:
+        """The difference that says who is better."""
+        return self.points_difference if self.decides == "points" else self.difference
+
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
-        has_points = self.decides == "points"
-        decides = self.points_difference if has_points else self.difference
+        has_points, decides = self.decides == "points", self.deciding_difference
         note = few_games_note(self.games, self.unit, self.games // self.deals)
         widened = widened_note(decides.interval.is_widened)
         mean, low, high = decides.mean, decides.interval.low, decides.interval.high
@@ -350,6 +356,7 @@ def play_match(
         points_difference=paired_difference(own_points, np.zeros_like(own_points), clusters)
         if has_points
         else _difference(rows, measure, seating, clusters),
+        own_points=tuple(own_points.tolist()) if has_points else (),
         seating=seating,
         decides=scoring.decides,
         unit=scoring.games,

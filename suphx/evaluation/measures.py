@@ -9,8 +9,9 @@ Points are those of places, or those of the games themselves where these decide 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
 
@@ -105,10 +106,28 @@ class Measure:
             return replace(gain, low=max(EQUAL_SHARE + gain.low, 0.0), high=min(EQUAL_SHARE + gain.high, 1.0))
         return gain if self.sign > 0 else replace(gain, low=-gain.high, high=-gain.low)
 
+    def is_better(self, low: float, high: float) -> bool:
+        """Tell whether the whole interval of a difference says that the candidate is better."""
+        return low > 0 if self.sign > 0 else high < 0
+
+    def is_worse(self, low: float, high: float) -> bool:
+        """Tell whether the whole interval of a difference says that the candidate is worse."""
+        return self.is_better(-high, -low)
+
+    @property
+    def better_sign(self) -> str:
+        """The sign of a difference that is better, in words."""
+        return "positive" if self.sign > 0 else "negative"
+
     @property
     def unit(self) -> str:
         """What differences are counted in."""
         return {"placement": "places", "points": "points per game", "share": "of the games won"}[self.name]
+
+    @property
+    def difference_name(self) -> str:
+        """What a difference is called."""
+        return f"difference in {'average placement' if self.name == 'placement' else self.unit}"
 
     def amount(self, difference: float) -> str:
         """Return in words how much better somebody is."""
@@ -121,8 +140,20 @@ class Measure:
 
 
 PLACEMENT = Measure("placement", (1, 2, 3, 4))
+POINTS = Measure("points", ())
+"""Of the games themselves."""
 SHARE = Measure("share", (1, 0))
 """Of games won on two sides."""
+
+
+def measure_of(result: Mapping[str, Any]) -> Measure:
+    """Return what decides a match with this JSON: ``decides``, by default the placement."""
+    return {each.name: each for each in (PLACEMENT, POINTS, SHARE)}[result.get("decides", "placement")]
+
+
+def deciding_measure(scoring: SeatScoring | SideScoring) -> Measure:
+    """Return what decides the matches of a game."""
+    return points_of(scoring, ()) if scoring.decides == "points" else measure_of({"decides": scoring.decides})
 
 
 def points_measure(points: tuple[int, ...]) -> Measure:

@@ -10,6 +10,7 @@ import pytest
 
 from suphx.models.checkpoint import load_header
 from suphx.models.net_config import NetConfig
+from suphx.training.trainer import METRICS_FILE
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages
 from tests.repository import RECIPES
@@ -26,7 +27,13 @@ def test_a_run_learns_on_either_grid(grid: str, runs: Path, capsys: pytest.Captu
     assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
         [*stages, "report"], "finished"
     )
+    assert "points per game" in result["verdict"]
+    page = (runs / result["run_id"] / "report" / "report.html").read_text(encoding="utf-8")
+    assert "placement" not in page.replace("average_placement", "")
     folder = runs / result["run_id"] / "reinforcement"
+    for match in json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))["matches"]:
+        assert (match["decides"], len(match["points"])) == ("points", match["hanchans"])
+        assert match["difference"] == pytest.approx(sum(match["points"]) / match["hanchans"])
     for decision in ("discard", "claim"):
         net = load_header(folder / f"{decision}.safetensors").net
         assert isinstance(net, NetConfig)

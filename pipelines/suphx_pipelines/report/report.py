@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.evaluation.measures import PLACEMENT, measure_of
 from suphx.games.registry import GAMES, find_decisions, load_game
 from suphx.json_text import parse_json
 from suphx.training.trainer import METRICS_FILE
@@ -26,7 +27,7 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, supervised_stages_of
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.report import report_matches, report_nets, report_page, report_self_play
-from suphx_pipelines.report.report_page import Run, Sections, decimal, difference, number, percent, sections
+from suphx_pipelines.report.report_page import Run, Sections, difference, number, percent, sections
 from suphx_pipelines.runs.run_commands import agent_commands
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -36,8 +37,7 @@ from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACL
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.table_text import count_text
 
-_OF_SELF_PLAY = {"start": "placements against their start",
-                 "start, both sampled": "placements against their start, both sampled"}  # fmt: skip
+_OF_SELF_PLAY = {"start": "their start", "start, both sampled": "their start, both sampled"}
 _FEWEST_LEARNED = 0.52
 """Of the balanced accuracy of a yes-or-no net; 0.5 is that of a net that always gives the same answer."""
 
@@ -187,19 +187,18 @@ def _warnings(results: Results, told: Sequence[str]) -> list[str]:
 
 def main_figures(results: Results) -> list[tuple[str, str]]:
     """Return the figures of the run as (figure, what it is): first how strong its agent is, then what it learned."""
-    figures = [
-        (
-            difference(match["difference"], 2),
-            f"{_OF_SELF_PLAY.get(name, f'placements against {name}')}; negative is better",
-        )
-        for name, (*_, match) in report_self_play.matches_by_opponent(results.self_play).items()
-    ]
+    figures = []
+    for name, (*_, match) in report_self_play.matches_by_opponent(results.self_play).items():
+        measure = measure_of(match)
+        what = "placements" if measure is PLACEMENT else measure.unit
+        told = f"{what} against {_OF_SELF_PLAY.get(name, name)}; {measure.better_sign} is better"
+        figures.append((difference(match["difference"], 2), told))
     if not results.supervised:
         return figures  # the other sections begin with their own figures
     figures += [(number(results.records.get("games")), "games learned from"),
                (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
-    for player in [] if results.has_later_nets else results.match.get("players", [])[:1]:
-        figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
+    if results.match and not results.has_later_nets:
+        figures.append(report_matches.main_figure(results.match))
     for head, net in results.supervised.items():
         share = net["test"].get("majority_accuracy")
         if percent(share) != percent(1.0):  # else one answer is right for all samples, which says nothing of the net

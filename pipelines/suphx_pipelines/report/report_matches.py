@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from suphx.evaluation.measures import PLACEMENT, measure_of
 from suphx_pipelines.charts.comparison_charts import PLACES, Row, interval_chart, placement_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, relation
-from suphx_pipelines.report.report_page import decimal, interval, number, percent, short_names
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names
 
 _PLACE_LEGEND = [(f"place{place}", name) for place, name in enumerate(PLACES)]
 
@@ -18,19 +19,30 @@ def places_figure(counts: Sequence[tuple[str, Sequence[int]]], label: str, note:
     return Figure(placement_chart(counts, label), "Placements", note, _PLACE_LEGEND)
 
 
+def main_figure(match: Mapping[str, Any]) -> tuple[str, str]:
+    """Return how our agent did in a match, and what that is."""
+    if measure_of(match) is PLACEMENT:
+        placement = match["players"][0].get("average_placement")
+        return decimal(placement, 2), "average placement in the match (2.50 is equal)"
+    return difference(match["points_difference"]["per_game"], 2), "points per game in the match; positive is better"
+
+
 def placements_figure(match: Mapping[str, Any]) -> Figure:
-    """Return how often the players of a match came first to fourth; without a picture if there was no match."""
+    """Return how often the players of a match came first to fourth; without a picture if no placement decided one."""
+    if measure_of(match) is not PLACEMENT:
+        return Figure("", "Placements")
     names = short_names([player["name"] for player in match.get("players", ())])
     counts = [(name, player["placements"]) for name, player in zip(names, match.get("players", ()), strict=True)]
     note = "Equal players come first to fourth in 25 % of the games each (dashed lines)."
     return places_figure(counts, f"How often {', '.join(names)} came first to fourth", note)
 
 
-def player_rows(players: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the figures of the players of a match, a row each, as far as a player has them."""
+def player_rows(match: Mapping[str, Any]) -> list[list[str]]:
+    """Return the figures of the players of a match, a row each, as far as a player has them and they matter."""
     written: dict[str, tuple[str, Callable[[float | None], str]]] = {
         "games": ("games", number),
         "average placement": ("average_placement", lambda value: decimal(value, 3)),
+        "points per game": ("average_score", lambda value: difference(value, 2)),
         "deals won": ("win_rate", percent),
         "deals dealt in": ("deal_in_rate", percent),
         "deals with riichi": ("riichi_rate", percent),
@@ -40,7 +52,9 @@ def player_rows(players: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         "points of a deal-in": ("average_deal_in", number),
         "fan per hand": ("average_fan", lambda value: decimal(value, 3)),
     }
-    rows = [[name, *(text(player.get(key)) for player in players)] for name, (key, text) in written.items()]
+    if measure_of(match) is not PLACEMENT:
+        del written["average placement"]
+    rows = [[name, *(text(player.get(key)) for player in match["players"])] for name, (key, text) in written.items()]
     return [row for row in rows if any(value != "–" for value in row[1:])]
 
 

@@ -22,6 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, few_games_note, widened_note
+from suphx.evaluation.measures import Measure, measure_of
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.charts.svg import chart_style
@@ -176,7 +177,7 @@ def _templates() -> Environment:
     )
     written = (percent, number, decimal, difference, interval, duration, short_names, found_interval)
     loaded.filters |= {function.__name__: function for function in written}
-    told = (is_wide, widened_about, widened_note, few_games_note, count_text)
+    told = (is_wide, widened_about, widened_note, few_games_note, count_text, measure_of)
     loaded.globals |= {function.__name__: function for function in told}
     return loaded
 
@@ -252,18 +253,24 @@ class Run:
 
 def verdict_figure(verdict: Verdict) -> Figure:
     """Return the difference behind the verdict with its interval; without a picture if there was no match."""
-    title = "Difference in average placement"
+    name = verdict.measure.difference_name
+    title = name.capitalize()
     if verdict.difference is None or verdict.low is None or verdict.high is None:
         return Figure("", title)
     row = Row(value=verdict.difference, low=verdict.low, high=verdict.high, colour=_OUTCOME_COLOURS[verdict.outcome])
     picture = interval_chart(
         [row],
         f"{title} {difference(verdict.difference)}, 95 % interval {interval((verdict.low, verdict.high), 3)}",
-        axis_title="difference in average placement, with 95 % interval",
+        axis_title=f"{name}, with 95 % interval",
         zero=0.0,
-        sides=("better", "worse"),
+        sides=sides(verdict.measure, "better", "worse"),
     )
     return Figure(picture, title)
+
+
+def sides(measure: Measure, better: str, worse: str) -> tuple[str, str]:
+    """Return what is left and right of no difference in a chart."""
+    return (worse, better) if measure.sign > 0 else (better, worse)
 
 
 def _short(commit: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
+from suphx.evaluation.measures import PLACEMENT, Measure, measure_of
 from suphx.games.registry import GAMES, agent_names
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of
@@ -46,6 +47,18 @@ def matches_by_opponent(result: Result) -> dict[str, Matches]:
     return {name: [match for match in matches if _opponent(match) == name] for name in names}
 
 
+def measure(result: Result) -> Measure:
+    """Return what decides the matches."""
+    return measure_of(next(iter(result.get("matches", ())), {}))
+
+
+def measured(result: Result) -> str:
+    """Return what the differences of the matches are."""
+    if measure(result) is PLACEMENT:
+        return "Average placement of the nets minus 2.5, that of equal agents"
+    return f"{measure(result).unit.capitalize()} of the nets, of which equal agents have 0"
+
+
 def _opponent(match: Mapping[str, Any]) -> str:
     return f"{match['opponent']}{_SAMPLED if match.get('policy') == 'sampled' else ''}"
 
@@ -59,23 +72,33 @@ def strength(result: Result) -> str:
     last = against[START][-1]
     scripted = {name for game in GAMES for name in agent_names(game)}
     others = [each[-1] for name, each in against.items() if name in {START + _SAMPLED, *scripted}]
-    told = ""
+    told, decides = "", measure(result)
+    unit = "" if decides is PLACEMENT else f" {decides.unit}"
     for match in others:
         how = f" Against {match['opponent']},"
         if match["policy"] == "sampled":
             how = " With sampled actions on both sides, as in self-play,"
         bounds = interval(match["interval"]) + widened_note(match.get("is_widened", False))
-        told += f"{how} the difference is {difference(match['difference'], 2)} ({bounds})."
+        told += f"{how} the difference is {difference(match['difference'], 2)}{unit} ({bounds})."
     low, high = last["interval"]
     few = few_games_note(last["hanchans"]) + widened_note(last.get("is_widened", False))
-    how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
+    how = _compared(decides, low, high, "stronger than", "weaker than", "not clearly different from")
     how = "not yet comparable with" if few_games_note(last["hanchans"]) else how
+    found = f"against three copies of it they have {difference(last['difference'], 2)}{unit}"
+    if decides is PLACEMENT:
+        found = (
+            f"the average placement against three copies of it is {decimal(last['average_placement'])} (2.50 is "
+            f"equal), a difference of {difference(last['difference'], 2)}"
+        )
     return (
-        f"After {count_text(last['updates'], 'update')} the nets are {how} their start: the average placement "
-        f"against three copies of it is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
-        f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
-        f"{number(last['hanchans'])} hanchans{few}.{told}"
+        f"After {count_text(last['updates'], 'update')} the nets are {how} their start: {found} (95 % interval "
+        f"{interval(last['interval'])}) over {number(last['hanchans'])} hanchans{few}.{told}"
     )
+
+
+def _compared(measure: Measure, low: float, high: float, better: str, worse: str, equal: str) -> str:
+    """Return what the interval of a difference says."""
+    return better if measure.is_better(low, high) else worse if measure.is_worse(low, high) else equal
 
 
 def strength_figure(result: Result) -> Figure:
@@ -87,8 +110,9 @@ def strength_figure(result: Result) -> Figure:
     names = short_names([f"against {name}" for name in matches])
     named = list(zip(names, matches.values(), strict=True))
     curves = [_strength_curve(name, of, place % _COLOURS) for place, (name, of) in enumerate(named)]
+    decides = measure(result)
     note = (
-        "Average placement of the nets minus 2.5, that of equal agents, with 95 % intervals. Below zero: the nets are "
+        f"{measured(result)}, with 95 % intervals. {'Above' if decides.sign > 0 else 'Below'} zero: the nets are "
         "stronger. All checkpoints play on the same walls."
     )
     figure = curve_figure(title, curves, note, has_legend=True, x_title="updates", levels=(0.0,))
@@ -99,7 +123,7 @@ def strength_figure(result: Result) -> Figure:
             note=f"{difference(of[-1]['difference'], 2)} ({interval(of[-1]['interval'])})")
         for name, of in named
     ]  # fmt: skip
-    axis, sides = "difference in average placement", ("stronger", "weaker")
+    axis, sides = decides.difference_name, report_page.sides(decides, "stronger", "weaker")
     return Figure(interval_chart(rows, title, axis_title=axis, zero=0.0, sides=sides), title, note)
 
 
@@ -148,7 +172,7 @@ def _change(match: Mapping[str, Any], matches: Matches) -> tuple[str, str]:
     before = next(each for each in matches if each["updates"] == change["since"] and _opponent(each) == opponent)
     low, high = change["interval"]
     shared = min(match["hanchans"], before["hanchans"])
-    shown = "stronger" if high < 0 else "weaker" if low > 0 else "no clear change"
+    shown = _compared(measure_of(match), low, high, "stronger", "weaker", "no clear change")
     shown = "too few hanchans to tell" if few_games_note(shared) else shown
     return f"{difference(change['difference'], 2)} ({found_interval(change)}), {shown}", number(shared)
 

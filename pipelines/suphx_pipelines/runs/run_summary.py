@@ -318,8 +318,9 @@ class RunRecord:
         """Note what came out of the run, with the difference behind it, whatever was measured."""
         self.summary.verdict, self.summary.outcome = verdict.sentence, verdict.outcome
         self._tracker.set_tags({"suphx.outcome": verdict.outcome})
+        name = "difference" if verdict.measure.sign < 0 else verdict.measure.name
         figures = {"": verdict.difference, "_low": verdict.low, "_high": verdict.high}
-        known = {f"verdict/difference{end}": value for end, value in figures.items() if value is not None}
+        known = {f"verdict/{name}{end}": value for end, value in figures.items() if value is not None}
         if len(known) == len(figures):
             self._tracker.log_metrics({**known, "verdict/hanchans": verdict.hanchans})
 

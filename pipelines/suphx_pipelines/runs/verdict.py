@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
+from suphx.evaluation.measures import PLACEMENT, Measure, deciding_measure
 from suphx.games.registry import agent_names, load_game
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_name
@@ -37,17 +38,20 @@ def digits_that_tell(bounds: Sequence[float | None], least: int = 2, equal: floa
     return digits
 
 
-def difference_text(difference: float, low: float, high: float, hanchans: int, games: str = "hanchans") -> str:
-    """Return the difference in average placement of a match with its 95 % interval (``low``, ``high``).
+def difference_text(
+    difference: float, low: float, high: float, hanchans: int, games: str = "hanchans", measure: Measure = PLACEMENT
+) -> str:
+    """Return the difference of a match in what decides it with its 95 % interval (``low``, ``high``).
 
     ``games``: what people call the games.
 
     >>> difference_text(-0.183, -0.23, -0.14, 2000)
     'placement difference -0.18 (95 % interval -0.23 to -0.14; negative is better), 2,000 hanchans'
+    >>> difference_text(1.183, 0.83, 1.54, 2000, "games", measure_of({"decides": "points"}))
+    '+1.18 points per game (95 % interval +0.83 to +1.54; positive is better), 2,000 games'
     """
-    bounds = bounds_text(low, high)
-    signed = f"placement difference {difference:+.2f} (95 % interval {bounds}; negative is better)"
-    return f"{signed}, {hanchans:,} {games}"
+    mean = f"placement difference {difference:+.2f}" if measure is PLACEMENT else f"{difference:+.2f} {measure.unit}"
+    return f"{mean} (95 % interval {bounds_text(low, high)}; {measure.better_sign} is better), {hanchans:,} {games}"
 
 
 def bounds_text(low: float, high: float) -> str:
@@ -75,7 +79,8 @@ _PLAY = {
 }
 AGENT_COMPARISON_STAGE = "agent_comparison/match"  # agent_comparison.MATCH_STAGE, whose module imports torch
 _ABOUT_EQUAL = 0.15
-"""An undecided interval within this many placements of 0 is called about as strong."""
+"""An undecided interval within this many placements of 0, or as large a share of the spread of other results, is called
+about as strong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +91,9 @@ class Verdict:
     """Of the agent that the run made; ``none``: no match was played."""
     sentence: str
     difference: float | None = None
-    """Average placement of the agent minus 2.5, that of equal agents; negative is better."""
+    """Average placement of the agent minus 2.5, that of equal agents, or what else ``measure`` counts."""
+    measure: Measure = PLACEMENT
+    """What decided the match."""
     low: float | None = None
     """Lower end of the 95 % interval of the difference."""
     high: float | None = None
@@ -125,7 +132,7 @@ def _of_stage(recipe: Recipe, metrics: Metrics, stage: str) -> Verdict:
     before = []
     if is_both and stage == "reinforcement":
         title = f"After the playouts alone, {figures.get('before_hanchans', 0):,.0f} hanchans"
-        before = _other_match(title, "before", figures)
+        before = _other_match(recipe, title, "before", figures)
     return _against_start(recipe, name, figures, [*before, *_supervised(recipe, metrics)])
 
 
@@ -139,21 +146,31 @@ def _compared(
 ) -> Verdict:
     """Return the verdict on a match; ``better``, ``equal``, ``worse``: what each outcome means, without a full stop."""
     difference, low, high = _difference(figures, name)
-    signed = difference_text(difference, low, high, hanchans, load_game(recipe.game_name).scoring.games)
+    scoring = load_game(recipe.game_name).scoring
+    measure = deciding_measure(scoring)
+    signed = difference_text(difference, low, high, hanchans, scoring.games, measure)
     outcome: Outcome = "undecided"
     if hanchans < (least := SEATS * MIN_CLUSTERS):
         sentence = f"Too few games to decide who is stronger: {signed}; play at least {least}."
-    elif high < 0:
+    elif measure.is_better(low, high):
         outcome = "better"
         sentence = f"{better}: {signed}."
-    elif low > 0:
+    elif measure.is_worse(low, high):
         outcome = "worse"
         sentence = f"{worse}: {signed}."
-    elif max(-low, high) <= _ABOUT_EQUAL:
+    elif max(-low, high) <= _ABOUT_EQUAL * measure.scale.spread / PLACEMENT.scale.spread:
         sentence = f"{equal}: {signed}."
     else:
         sentence = f"The match does not show who is stronger: {signed}; more games narrow the interval."
-    return Verdict(outcome=outcome, sentence=sentence, difference=difference, low=low, high=high, hanchans=hanchans)
+    return Verdict(
+        outcome=outcome,
+        sentence=sentence,
+        difference=difference,
+        measure=measure,
+        low=low,
+        high=high,
+        hanchans=hanchans,
+    )
 
 
 def _difference(figures: Mapping[str, float], name: str) -> tuple[float, float, float]:
@@ -180,7 +197,7 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
 def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
     """Return a sentence on the match of the nets at the start; none if they played none."""
     title = f"The {initial_name(recipe)} against {recipe.evaluation.opponent}"
-    return _other_match(title, "paired", metrics.get("evaluation", {}))
+    return _other_match(recipe, title, "paired", metrics.get("evaluation", {}))
 
 
 def _against_start(recipe: Recipe, name: str, figures: Mapping[str, float], earlier: Sequence[str]) -> Verdict:
@@ -198,16 +215,18 @@ def _against_start(recipe: Recipe, name: str, figures: Mapping[str, float], earl
     )
     titles = {name: f"Against the scripted agent {name}" for name in agent_names(recipe.game_name)}
     titles["start_sampled"] = "With sampled actions on both sides"
-    others = [sentence for name, title in titles.items() for sentence in _other_match(title, name, figures)]
+    others = [sentence for name, title in titles.items() for sentence in _other_match(recipe, title, name, figures)]
     return replace(verdict, sentence=" ".join([verdict.sentence, *others, *earlier]))
 
 
-def _other_match(title: str, name: str, figures: Mapping[str, float]) -> list[str]:
+def _other_match(recipe: Recipe, title: str, name: str, figures: Mapping[str, float]) -> list[str]:
     """Return a sentence on a match; none if it was not played."""
     if f"{name}_difference_low" not in figures:
         return []
     difference, low, high = _difference(figures, name)
-    return [f"{title}: {difference:+.2f} ({bounds_text(low, high)})."]
+    measure = deciding_measure(load_game(recipe.game_name).scoring)
+    unit = "" if measure is PLACEMENT else f" {measure.unit}"
+    return [f"{title}: {difference:+.2f}{unit} ({bounds_text(low, high)})."]
 
 
 def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:

@@ -14,6 +14,7 @@ from suphx.evaluation.game_runner import GameRunner, Workers
 from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
+from suphx.evaluation.measures import PLACEMENT, deciding_measure
 from suphx.evaluation.statistics import PairedDifference
 from suphx.games.registry import agent_names, find_learning, load_game
 from suphx.games.riichi.match_tables import index_records
@@ -79,12 +80,16 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     with match_workers(config.workers, on_ray=config.on_ray, say=context.console.say) as workers:
         match = play_hanchans(context, setup, config.hanchans, workers, name)
     write_json(context.folder / "match.json", match_json(match, time.monotonic() - start))
+    of_places, points = {}, {}
+    if match.decides == PLACEMENT.name:
+        of_places = {"average_placement": match.statistics.average_placement}
+        points = difference_figures("points_difference", match.points_difference)
     figures = {
-        "average_placement": match.statistics.average_placement,
+        **of_places,
         "win_rate": match.statistics.win_rate,
         "deal_in_rate": match.statistics.deal_in_rate,
-        **difference_figures("paired_difference", match.difference),
-        **difference_figures("points_difference", match.points_difference),
+        **difference_figures("paired_difference", match.deciding_difference),
+        **points,
         "hanchans": match.games,
     }
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
@@ -117,8 +122,9 @@ def play_hanchans(
         match = play_match(setup, hanchans, runner=runner, tell=partial(progress.advance, 0))
     if has_archive:
         index_records(context.folder / RECORDS_FOLDER)
-    difference, interval = match.difference, match.difference.interval
-    shown = difference_text(difference.mean, interval.low, interval.high, match.games, match.unit)
+    difference, interval = match.deciding_difference, match.deciding_difference.interval
+    measure = deciding_measure(game.scoring)
+    shown = difference_text(difference.mean, interval.low, interval.high, match.games, match.unit, measure)
     note = few_games_note(match.games, match.unit) + widened_note(interval.is_widened)
     context.console.say(f"{name}: {shown}{note}")
     return match
@@ -136,5 +142,5 @@ def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:
     for name, statistics in ((AGENT_NAME, match.statistics), (match.opponent, match.opponent_statistics)):
         players.append({**statistics.to_json(), "name": name})
     values: dict[str, Any] = match.to_json()
-    shown = ("candidate", "opponent", "seed", "games", "paired_difference", "points_difference")
-    return {**{name: values[name] for name in shown}, "seconds": seconds, "players": players}
+    shown = ("candidate", "opponent", "seed", "games", "decides", "paired_difference", "points_difference")
+    return {**{name: values[name] for name in shown if name in values}, "seconds": seconds, "players": players}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
+from suphx.evaluation.measures import measure_of
 from suphx.games.registry import find_learning, game_modules, load_game
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
@@ -263,7 +264,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
                 f"after {count_text(match['updates'], 'update')} against {opponent}: "
-                + difference_text(match["difference"], low, high, match["hanchans"], games)
+                + difference_text(match["difference"], low, high, match["hanchans"], games, measure_of(match))
                 + few_games_note(match["hanchans"], games)
                 + widened_note(match["is_widened"])
             )

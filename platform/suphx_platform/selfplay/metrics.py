@@ -48,8 +48,8 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_buffer_bytes": ("Decisions that wait in all shards of the replay buffer", ()),
     "suphx_memory_bytes": ("Private memory of the largest process of a kind", ("part",)),
     "suphx_done_share": ("How much of the updates is done, 0 to 1; without matches", ()),
-    "suphx_match_difference": ("Paired difference of the average placement against an opponent; below 0 is better",
-                               ("opponent",)),
+    "suphx_match_difference": ("Paired difference of the average placement against an opponent, below 0 is better, or "
+                               "of points per game where they decide, above 0 is better", ("opponent",)),
     "suphx_uploads_waiting": ("Saves that are not in the storage yet", ()),
     "suphx_storage_outage_seconds": ("Seconds since the storage has taken nothing; 0 while it does", ()),
     "suphx_tracking_waiting": ("Messages that MLflow has not got yet", ()),

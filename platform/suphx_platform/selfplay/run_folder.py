@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from suphx.evaluation.measures import measure_of
 from suphx.games.registry import decision_names
 from suphx.models.net_config import Calibration
 from suphx.models.tensor_file import write_tensors
@@ -63,7 +64,7 @@ class MeasuredNets:
             path.unlink()
         copy_linked(measured, newest)
         shutil.rmtree(measured)
-        self._keep(int(entry["updates"]), newest, -float(entry["difference"]))
+        self._keep(int(entry["updates"]), newest, measure_of(entry).sign * float(entry["difference"]))
 
     def keep_only(self, updates: Collection[int]) -> None:
         """Remove the copies of all but ``updates``: the matches that would have measured them were lost."""

@@ -22,6 +22,7 @@ from suphx.evaluation.game_runner import GameRunner, Workers
 from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.measures import PLACEMENT, measure_of
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.games.registry import agent_names, find_learning, load_game
 from suphx.games.riichi.match_tables import index_records
@@ -262,9 +263,11 @@ def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, 
         "policy": order.policy,
         "hanchans": match.games,
         "average_placement": match.statistics.average_placement,
-        **_figures(match.difference),
+        **_figures(match.deciding_difference),
         "placements": "".join(map(str, match.placements)),
     }
+    if match.decides != PLACEMENT.name:
+        entry |= {"decides": match.decides, "points": list(match.own_points)}
     if outcome.records is not None:
         entry["records"] = outcome.records
     if deals is not None:
@@ -283,7 +286,8 @@ def _change(entry: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> d
         return {}
     before = same[-1]
     games = min(entry["hanchans"], before["hanchans"])
-    now, then = (np.array(list(each["placements"][:games]), np.int64) for each in (entry, before))
+    outcomes = "placements" if measure_of(entry) is PLACEMENT else "points"
+    now, then = (np.array(list(each[outcomes][:games]), np.float64) for each in (entry, before))
     difference = paired_difference(now, then, np.repeat(np.arange(games // SEATS), SEATS))
     return {"change": {"since": before["updates"], **_figures(difference)}}
 

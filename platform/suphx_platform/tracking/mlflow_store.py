@@ -66,7 +66,8 @@ Where to look:
 
 - **Which run made the strongest agent?** The link of `suphx ui` sorts the table by `verdict/difference`: the average
   placement of the agent minus 2.5, that of an agent as strong as its opponent; negative is better.
-  `verdict/difference_low` and `_high` are its 95 % interval.
+  `verdict/difference_low` and `_high` are its 95 % interval. Games that decide by points have `verdict/points`, the
+  points per game, instead; positive is better.
 - **What came out of a run?** Open it: its description begins with the verdict. Under *Artifacts*, `report.html` is the
   report; the SVG files are its pictures.
 - **How did it learn?** Open the stages below the run. *Model metrics* of `supervised/…` has loss and accuracy, that of

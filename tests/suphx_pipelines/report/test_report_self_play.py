@@ -14,6 +14,7 @@ from suphx_pipelines.report.report_self_play import (
     learned_heads,
     matches_table,
     strength,
+    strength_figure,
 )
 
 RESULT: dict[str, Any] = {
@@ -86,6 +87,21 @@ def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_hal
     assert largest_distance(RESULT, "discard", 1.5) == pytest.approx(0.1)
     assert largest_distance(RESULT, "chow", 0.2) is None
     assert largest_distance(RESULT, "discard", 0.0) is None
+
+
+def test_matches_that_decide_by_points_are_told_in_points() -> None:
+    matches = [match(20, -3.0, decides="points"), match(40, 2.5, decides="points", change=change(5.5, 4.0, 7.0))]
+    result = with_matches(*matches)
+    text = strength(result)
+    assert text.startswith("After 40 updates the nets are stronger than their start:")
+    assert "+2.50 points per game" in text
+    _, rows = matches_table(result)
+    assert rows[0][4].endswith("stronger")
+    drawn = strength_figure(with_matches(matches[1]))
+    assert "Above zero" in drawn.note
+    assert "difference in points per game" in drawn.picture
+    assert drawn.picture.index("← weaker") < drawn.picture.index("stronger →")
+    assert "placement" not in f"{text} {drawn.note} {drawn.picture}"
 
 
 def test_the_verdict_is_that_of_the_most_probable_answers_and_of_enough_games() -> None:

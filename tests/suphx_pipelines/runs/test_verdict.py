@@ -10,9 +10,12 @@ import pytest
 from suphx.evaluation.match_config import MatchConfig
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import AgentComparisonConfig, Recipe
+from suphx_pipelines.report.report_page import verdict_figure
 from suphx_pipelines.runs.stage_folder import DONE
-from suphx_pipelines.runs.verdict import AGENT_COMPARISON_STAGE, Metrics, find_verdict, stage_metrics
+from suphx_pipelines.runs.verdict import AGENT_COMPARISON_STAGE, Metrics, bounds_text, find_verdict, stage_metrics
 from suphx_pipelines.stages.agent_comparison import MATCH_STAGE
+from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 RECIPE = Recipe(name="laptop", evaluation=MatchConfig(hanchans=1000))
 
@@ -48,6 +51,30 @@ def test_the_match_of_the_supervised_nets_decides(figures: dict[str, float], out
     assert (verdict.outcome, verdict.difference) == (outcome, figures["paired_difference"])
     assert verdict.sentence.startswith(beginning)
     assert f"(95 % interval {figures['paired_difference_low']:+.2f} to " in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("figures", "outcome", "beginning"),
+    [
+        (evaluation(2.4, 1.1, 3.7), "better", "The nets play better than "),
+        (evaluation(-2.4, -3.7, -1.1), "worse", "The nets play worse than "),
+        (evaluation(0.3, -1.1, 1.7), "undecided", "The nets play about as well as "),
+        (evaluation(0.3, -6.1, 6.7), "undecided", "The match does not show who is stronger: "),
+    ],
+)
+def test_more_points_are_better_in_games_that_decide_by_points(
+    figures: dict[str, float], outcome: str, beginning: str
+) -> None:
+    recipe = load_recipe(RECIPES / "mcr_laptop.toml")
+    verdict = find_verdict(recipe, {"evaluation": figures})
+    assert (verdict.outcome, verdict.difference) == (outcome, figures["paired_difference"])
+    assert verdict.sentence.startswith(beginning)
+    assert f"{figures['paired_difference']:+.2f} points per game (95 % interval " in verdict.sentence
+    figure = verdict_figure(verdict)
+    assert figure.picture.index("← worse") < figure.picture.index("better →")
+    shown = bounds_text(figures["paired_difference_low"], figures["paired_difference_high"])
+    later = find_verdict(recipe, {"evaluation": figures, "reinforcement": SELF_PLAY}).sentence
+    assert later.endswith(f"{figures['paired_difference']:+.2f} points per game ({shown}).")
 
 
 @pytest.mark.parametrize(

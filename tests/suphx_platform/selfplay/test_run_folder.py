@@ -114,6 +114,18 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
     assert {path.read_text() for path in (tmp_path / "best").iterdir()} == {"nets 20"}
 
 
+@pytest.mark.parametrize(("decides", "strength"), [({}, -0.5), ({"decides": "points"}, 0.5)])
+def test_nets_that_win_more_points_are_stronger_and_those_with_larger_places_weaker(
+    decides: dict[str, str], strength: float, tmp_path: Path
+) -> None:
+    write_nets(tmp_path, "nets")
+    found: list[float] = []
+    measured = MeasuredNets(tmp_path, lambda number, nets, score: found.append(score), "riichi")
+    measured.note(5)
+    measured.add(entry(5, 0.5) | decides)
+    assert found == [strength]
+
+
 def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     write_nets(tmp_path, "nets")
     calls: list[int] = []
