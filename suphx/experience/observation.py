@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.segments import taken_segments
-from suphx.kernel.record import I16, I32, I64, U8
+from suphx.kernel.record import I8, I16, I32, I64, U8
 from suphx.number_range import Weight, check_ranges
 
 F32 = NDArray[np.float32]
@@ -182,3 +182,15 @@ class PolicyOutputs:
     def copied(self) -> PolicyOutputs:
         """Return copies, in memory that may be written to."""
         return PolicyOutputs(*map(np.array, (self.actions, self.scores, self.log_probs, self.versions)))
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples of one head, from recorded games."""
+
+    planes: U8
+    """uint8 (n, observation_bytes): bit-packed planes."""
+    masks: U8
+    """uint8 (n, 34): kinds that may be discarded; (n, 0) for the other heads."""
+    labels: I8
+    """int8 (n,): the kind that was discarded; 1 = yes, 0 = no for the other heads."""

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Ty
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import F32, Observations, OpponentConfig, PolicyOutputs
+from suphx.experience.observation import F32, Observations, OpponentConfig, PolicyOutputs, Samples
 from suphx.kernel.record import I16, I64, U8
 
 if TYPE_CHECKING:
     from suphx.experience.decisions import Decisions  # with kernels, which recipes do not need
-    from suphx.games.mahjong.planes import Samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.training.config import StreamConfig
 from suphx.worker_interrupt import end_with_parent, starting_workers, worker_deaths
 

@@ -15,7 +15,7 @@ from queue import Full, Queue
 import torch
 from torch import Tensor
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.training.dataset import SampleStream, StreamPosition, num_samples
 
 

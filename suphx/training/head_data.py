@@ -20,8 +20,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.observation import Samples
 from suphx.games.learning import DecisionKind, GameStore, RecordedSamples, RowLayout
-from suphx.games.mahjong.planes import SUIT_ORDERS, Samples
+from suphx.games.mahjong.planes import SUIT_ORDERS
 from suphx.games.mahjong.suit_exchange import exchange_suits
 from suphx.games.registry import find_decisions, find_game, find_learning
 from suphx.training.config import SplitConfig

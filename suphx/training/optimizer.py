@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.models.sampling import masked_logits
 from suphx.training.dataset import num_samples, take
 from suphx.training.trainer import DivergedError

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.mahjong.planes import Samples, layout
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import layout
 from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.games.riichi.rules import Rules, tenhou

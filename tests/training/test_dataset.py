@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked, first_samples
 from suphx.training.head_data import KyokuSplit, first_games, split_by_game

@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.training.config import StreamConfig
 from suphx.training.dataset import SampleStream, StreamPosition
 from suphx.training.feed import BatchFeed

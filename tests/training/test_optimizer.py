@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.mahjong.planes import Samples, observation_bytes
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from torch import Tensor
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, RIICHI_HEAD
 from suphx.models.checkpoint import load_checkpoint, load_header
 from suphx.models.net_config import NetConfig

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.games.mahjong.planes import PlaneLayout, Samples
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.features.encoder import find_encoder

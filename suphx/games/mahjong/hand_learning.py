@@ -19,10 +19,10 @@ import numpy as np
 
 from suphx.atomic_file import write_atomically
 from suphx.experience.learning_tables import Ended, draw_seating, restore_stores, saved_tables
-from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
+from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs, Samples
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import MANIFEST_FILE, DecisionKind, Forward, LearningConfig, LearningOption
-from suphx.games.mahjong.planes import PlaneLayout, Samples
+from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.json_text import parse_json
 from suphx.kernel.record import I8, I64, U8, Records

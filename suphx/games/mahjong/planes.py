@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from suphx.experience.observation import Samples
 from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8
@@ -236,18 +237,6 @@ def add_open_meld(masks: CountMasks, meld_type: int, kind: int, claimed: int) ->
     for _ in range(2 if meld_type == PON_MELD else 4):
         masks = add_tile(masks, kind)
     return masks
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """Samples of one head."""
-
-    planes: U8
-    """uint8 (n, observation_bytes): bit-packed planes."""
-    masks: U8
-    """uint8 (n, 34): kinds that may be discarded; (n, 0) for the other heads."""
-    labels: I8
-    """int8 (n,): the kind that was discarded; 1 = yes, 0 = no for the other heads."""
 
 
 SUIT_ORDERS = np.array(list(permutations(range(3))), np.int64)

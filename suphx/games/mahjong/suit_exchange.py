@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import SUIT_ORDERS, permute_suits
 from suphx.kernel.record import I64
 
 KINDS = (9, 7)

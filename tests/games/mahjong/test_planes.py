@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suphx.experience.observation import Samples
 from suphx.games.mahjong.planes import (
     SUIT_ORDERS,
     PlaneRange,
-    Samples,
     add_tile,
     count_bits,
     count_masks,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import SUIT_ORDERS, permute_suits
 from suphx.games.mahjong.suit_exchange import KINDS, exchange_suits, exchanged_choices
 from suphx.games.registry import find_decisions
 from suphx.training.head_data import recorded_samples

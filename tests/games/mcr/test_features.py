@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, unpack_planes
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import SUIT_ORDERS, unpack_planes
 from suphx.games.mahjong.suit_exchange import KINDS, exchange_suits, exchanged_choices
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
 from suphx.games.mcr.fans import FANS

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.experience.observation import F32, Observations, PolicyOutputs
+from suphx.experience.observation import F32, Observations, PolicyOutputs, Samples
 from suphx.games.game import Agent
 from suphx.games.learning import KindOutputs, LearningConfig
 from suphx.games.mahjong.hand_learning import HandLearningTables
-from suphx.games.mahjong.planes import Samples
 from suphx.games.mahjong.suit_exchange import exchange_suits
 from suphx.games.mcr.features import ENCODER, LAYOUT
 from suphx.games.mcr.learning import LEARNING

@@ -25,7 +25,7 @@ from ray.exceptions import RayActorError
 from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
 from suphx.training import supervised
 from suphx.training.supervised import HeadTrainer, HeadTraining

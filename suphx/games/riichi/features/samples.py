@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.mahjong.planes import Samples, count_bits, count_masks
+from suphx.experience.observation import Samples
+from suphx.games.mahjong.planes import count_bits, count_masks
 from suphx.games.riichi import names
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.archive.store import KyokuStore, is_playable

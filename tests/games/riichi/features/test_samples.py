@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.planes import Samples
+from suphx.experience.observation import Samples
 from suphx.games.riichi.archive.store import KYOKU, KyokuStore, write_store
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
