@@ -16,7 +16,9 @@ _CLAIM = (
     *(f"kong {kind}" for kind in _KINDS),
 )
 DECISIONS = (
-    DecisionKind(game="mcr", number=0, name="discard", role="player", outputs=_KINDS, num_choices=34),
+    DecisionKind(
+        game="mcr", number=0, name="discard", role="player", outputs=_KINDS, num_choices=34, training_share=3.0
+    ),
     DecisionKind(game="mcr", number=1, name="claim", role="player", outputs=_CLAIM, num_choices=90),
 )
 """A claim: what is done with a discard, by the middle tile of a chow, and at one's own turn with a kong, where ``pass``
