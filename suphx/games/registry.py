@@ -21,6 +21,7 @@ from typing import cast
 
 from suphx.games.game import CandidateGame, Game
 from suphx.games.learning import DecisionKind, Learning
+from suphx.games.scoring import MeasureName
 from suphx.suggestion import did_you_mean
 
 
@@ -37,6 +38,8 @@ class GameEntry:
     """Where ``AGENTS`` and ``DECISIONS`` are, a module without kernels; None: ``GAME`` has them only."""
     has_sides: bool = False
     """Two sides play against each other (``SideScoring``); else each of four seats plays for itself."""
+    decides: MeasureName = "placement"
+    """That of its scoring."""
     has_mjai: bool = False
     """Programs that speak mjai play it, and nets that adapt to each deal (``adapt:``)."""
     has_kernel_groups: bool = False
@@ -65,6 +68,7 @@ GAMES = {
             module="suphx.games.doudizhu.game",
             names="suphx.games.doudizhu.names",
             has_sides=True,
+            decides="share",
             record_mark=r""""game"\s*:\s*"doudizhu"|^\s*landlord_down\s*:""",
         ),
         GameEntry(
@@ -80,6 +84,7 @@ GAMES = {
             title="Chinese Official mahjong",
             module="suphx.games.mcr.game",
             names="suphx.games.mcr.names",
+            decides="points",
             has_kernel_groups=True,
             record_mark=r""""game"\s*:\s*"mcr"|^Match \S*\s+Wind [0-3]$|"quan"\s*:|"Match \S*\\nWind [0-3]\\n"""
             r"""|"requests"\s*:\s*\[\s*"0 [0-3] [0-3]\"""",

@@ -92,6 +92,11 @@ def test_a_game_is_known_by_the_files_of_its_nets() -> None:
     assert game_of_files(["discard.safetensors", "riichi.safetensors"]) is None
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_what_decides_a_game_is_known_before_it_is_loaded(game: str) -> None:
+    assert load_game(game).scoring.decides == find_game(game).decides
+
+
 def test_decisions_are_numbered_and_named() -> None:
     for name in GAMES:
         kinds = find_decisions(name)

@@ -281,11 +281,11 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Se
     if args.sequential <= 0:
         raise ValueError(f"--sequential is {args.sequential:g}: use a difference above 0")
     if not has_sides:
-        scoring = load_game(name).scoring
-        per_wall = scoring.num_games(chosen_seatings(args.seating)[0])
+        chosen = {"decides": find_game(name).decides, **given}
+        test = SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **chosen)
+        per_wall = load_game(name).scoring.num_games(chosen_seatings(args.seating)[0])
         check_deals(args.hanchans // per_wall, _FRESH_HANCHANS // per_wall, "wall")
-        chosen = {"decides": scoring.decides, **given}
-        return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **chosen)
+        return test
     if args.keep_games is not None:
         raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
     check_deals(number, _FRESH_DECKS, "deck")
