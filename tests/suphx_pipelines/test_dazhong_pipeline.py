@@ -16,15 +16,8 @@ from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.tournament.kind import load_entrant
 from suphx_platform.tracking.pyfunc_form import columns_of
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_hands import SMALL
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
-
-SMALL = (
-    *("records.played_games=40", "net.channels=8", "supervised.total_minutes=0", "supervised.max_steps=4"),
-    *("supervised.batch_size=64", "evaluation.hanchans=8", "evaluation.workers=1", "reinforcement.max_minutes=0"),
-    *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.evaluation_hanchans=8"),
-    *("reinforcement.final_hanchans=8", "reinforcement.evaluation_workers=1", "reinforcement.simulator.num_tables=32"),
-    *("reinforcement.buffer.batch_size=256", "reinforcement.learner.critic_warmup.decisions=500"),
-)
 
 
 def run(capsys: pytest.CaptureFixture[str], runs: Path) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages
 from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_hands import SMALL
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
-from tests.suphx_pipelines.test_dazhong_pipeline import SMALL
 
 
 @pytest.mark.parametrize("grid", ["4x9", pytest.param("34x1", marks=pytest.mark.slow)])
