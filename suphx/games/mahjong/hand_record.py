@@ -82,7 +82,7 @@ class TableRecord:
                 players=tuple(map(str, values["players"])),
                 **cls.own_fields(values),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"this is no {cls.title}: {error!r} is missing or wrong") from error
 
     def play(self, tables: Records, step: Callable[[Any, Suits, int], None], ended_phase: int) -> Any:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from suphx.games.game import BotFiles
-from suphx.games.mahjong.claims import lay_meld
+from suphx.games.mahjong.claims import add_to_pung, lay_meld
 from suphx.games.mahjong.plain_net import PlainNet, load_nets, pack_nets
 from suphx.games.mahjong.shanten import SUITS, Suits, load_suits
-from suphx.games.mahjong.tile import ANKAN_MELD, KAKAN_MELD, PON_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD
 from suphx.games.mcr.agents import choose_scripted
 from suphx.games.mcr.botzone import claim_reply, turn_reply
 from suphx.games.mcr.engine import claim, draw, lay_claimed, list_claims, wait_for
@@ -162,6 +162,10 @@ class Player:
 
     def _lay_claimed(self, seat: int, move: int) -> None:
         lay_claimed(self.table, seat, move)
+        self._hide_hand(seat)
+
+    def _hide_hand(self, seat: int) -> None:
+        """Take back the tiles of another seat, which were not in its hand here."""
         if seat != self._own:
             fill_part(0, self.table.hand[seat], slice(None))
 
@@ -182,12 +186,8 @@ class Player:
 
     def _add_to_pung(self, seat: int, kind: int) -> None:
         t = self.table
-        for i in range(t.num_melds[seat]):
-            if t.meld_kind[seat][i] == kind and t.meld_type[seat][i] == PON_MELD:
-                t.meld_type[seat][i] = KAKAN_MELD
-        if seat == self._own:
-            t.hand[seat][kind] -= 1
-        t.shown[kind] += 1
+        add_to_pung(t, seat, kind)
+        self._hide_hand(seat)
         t.turn, t.drawn, t.claimed = seat, kind, kind  # what others have drawn is hidden: any kind tells of a kong
         self._kong_seat = seat
         self._ask(ROB)

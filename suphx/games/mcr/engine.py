@@ -16,13 +16,7 @@ import numpy as np
 
 from suphx.games.mahjong.claims import add_to_pung, best_claimer, lay_claimed_meld, lay_meld, list_chows
 from suphx.games.mahjong.shanten import Suits
-from suphx.games.mahjong.tile import (
-    ANKAN_MELD,
-    EAST,
-    MINKAN_MELD,
-    PON_MELD,
-    shuffle_tiles,
-)
+from suphx.games.mahjong.tile import ANKAN_MELD, EAST, MINKAN_MELD, PON_MELD, shuffle_tiles
 from suphx.games.mcr.fans import KONG as KONG_TILE
 from suphx.games.mcr.fans import LAST_OF_KIND, LAST_TILE, NUM_FANS, SELF_DRAWN, count_fans, is_complete
 from suphx.games.mcr.table import (

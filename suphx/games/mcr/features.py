@@ -57,9 +57,7 @@ LAYOUT = layout(
 )
 _AT = LAYOUT.first_planes()
 LAYOUTS = (LAYOUT, PlaneLayout("gb184", 1, LAYOUT.ranges[:7]))
-"""The second one has no advice of the search."""
-KEEP_PLANES = (*range(_AT.advice + 1, _AT.base, 3), _AT.base)
-"""After each of them comes its plane of kinds to drop. A net subtracts these, so that 237 planes remain."""
+"""A net may subtract the 27 planes of kinds to drop from those to keep: 237 remain. The second one has no advice."""
 
 
 @jit

@@ -96,16 +96,16 @@ class GameRecord(TableRecord):
     def own_fields(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of ``own_values``."""
         score, judged = values["score"], values.get("judged")
+        seats = {name: values.get(name) for name in ("offender", "seen_by")}
         return {
             "id": str(values["id"]),
             "round_wind": SEAT_NAMES.index(values["wind"]),
             "is_wall_known": bool(values["is_wall_known"]),
-            "offender": values["offender"],
             "reply": str(values["reply"]),
             "fan": values["fan"],
             "score": None if score is None else tuple(score),
             "judged": None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
-            "seen_by": values.get("seen_by"),
+            **{name: None if seat is None else int(seat) for name, seat in seats.items()},
         }
 
 

@@ -44,7 +44,7 @@ def _with_text(values: Mapping[str, Any]) -> GameRecord:
             reply=str(error["reply"]) if error else "",
             judged=None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
 
 

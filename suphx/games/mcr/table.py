@@ -47,7 +47,7 @@ class Table:
     """One game between two decisions; no other state exists."""
 
     seed: int = field("i8")
-    options: int = field("i1")  # of the fan calculator, by ``Rules.options``
+    options: int = field("i1")  # of the fan calculator, bits of fans.py
     minimum_fan: int = field("i2")
     round_wind: int = field("i1")  # 0 to 3, east to north
     phase: int = field("i1")

@@ -1,4 +1,4 @@
-"""Encodes positions without the compiler and prints a digest of the rows. A script: its argument is a file of tables.
+"""Runs scripts without the compiler on positions of tables; as a script, prints a digest of what nets see there.
 
 As in the player for Botzone, a table is then an object of Python numbers and of arrays of them.
 """
@@ -6,7 +6,10 @@ As in the player for Botzone, a table is then an object of Python numbers and of
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +19,28 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mcr.features import LAYOUT, encode, fill_mask, forced_move, kind_of
 from suphx.games.mcr.names import DECISIONS
 from suphx.games.mcr.table import TABLE
+from suphx.kernel.record import Records
+from tests.repository import REPOSITORY
+
+
+def run_plain(module: str, tables: Records, folder: Path) -> str:
+    """Return what a module prints as a script that gets ``tables`` by ``given_tables``, without a word on the way."""
+    np.save(folder / "tables.npy", tables.view(np.uint8))
+    finished = subprocess.run(
+        [sys.executable, "-W", "error", "-m", module, str(folder / "tables.npy")],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        check=False,
+    )
+    assert not finished.stderr
+    return finished.stdout
+
+
+def given_tables() -> list[Any]:
+    """Return the tables of ``run_plain``."""
+    return [plain(table) for table in np.load(sys.argv[1]).view(TABLE)]
 
 
 def plain(table: np.void) -> Any:
@@ -43,4 +68,4 @@ def encoded(tables: Any) -> str:
 
 
 if __name__ == "__main__":
-    print(encoded([plain(table) for table in np.load(sys.argv[1]).view(TABLE)]))
+    print(encoded(given_tables()))

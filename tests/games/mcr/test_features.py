@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,6 @@ from suphx.games.mahjong.suit_exchange import KINDS, exchange_suits, exchanged_c
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
 from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.features import (
-    KEEP_PLANES,
     LAYOUT,
     choice_of_move,
     encode,
@@ -30,7 +26,7 @@ from suphx.games.mcr.features import (
 from suphx.games.mcr.names import CLAIM_KIND, DECISIONS, DISCARD_KIND
 from suphx.games.mcr.record import positions as game_positions
 from suphx.games.mcr.record import winning_fans
-from suphx.games.mcr.search import CHOWS, FIRST_SLOTS, NUM_ADVICES, OWN, PUNGS, SLOTS, UNSEEN, search
+from suphx.games.mcr.search import CHOWS, FIRST_SLOTS, NUM_ADVICES, NUM_SLOTS, OWN, PUNGS, SLOTS, UNSEEN, search
 from suphx.games.mcr.table import (
     CHOW,
     CLAIM,
@@ -49,8 +45,7 @@ from suphx.games.mcr.tables import McrTables, ScriptedAgent
 from suphx.kernel.record import I8, U8, Records
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.mcr.course import SUITS, Course
-from tests.games.mcr.plain_run import encoded
-from tests.repository import REPOSITORY
+from tests.games.mcr.plain_run import encoded, run_plain
 
 CHOICES = {DISCARD_KIND: exchanged_choices(KINDS), CLAIM_KIND: exchanged_choices((0, 1), (7, 0), KINDS, KINDS)}
 
@@ -117,9 +112,9 @@ def as_counts(planes: U8) -> list[int]:
 
 
 def test_there_are_237_planes_if_drops_are_subtracted() -> None:
-    assert LAYOUT.num_planes - len(KEEP_PLANES) == 237
+    assert LAYOUT.num_planes - (NUM_SLOTS + 1) == 237
     assert LAYOUT.observation_bytes == 1122
-    assert (KEEP_PLANES[0], KEEP_PLANES[25], KEEP_PLANES[26]) == (185, 260, 262)
+    assert (LAYOUT["advice"].first, LAYOUT["base"].first) == (184, 262)
 
 
 def test_winds_are_one_full_plane_each(positions: Records) -> None:
@@ -319,13 +314,4 @@ def test_wins_and_only_moves_are_forced() -> None:
 
 def test_plain_python_encodes_alike(positions: Records, tmp_path: Path) -> None:
     some = positions[::15].copy()
-    np.save(tmp_path / "tables.npy", some.view(np.uint8))
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.games.mcr.plain_run", str(tmp_path / "tables.npy")],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        cwd=REPOSITORY,
-        check=False,
-    )
-    assert (finished.stderr, finished.stdout.strip()) == ("", encoded(some))
+    assert run_plain("tests.games.mcr.plain_run", some, tmp_path) == f"{encoded(some)}\n"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,13 +12,11 @@ import pytest
 from suphx.games.mcr import fan_table as fan
 from suphx.games.mcr.agents import FAN_PLAN, choose_scripted
 from suphx.games.mcr.record import winning_fans
-from suphx.games.mcr.table import KIND_OF_NAME, NO_SEAT, TABLE, Rules, move_text
+from suphx.games.mcr.table import KIND_OF_NAME, NO_SEAT, Rules, move_text
 from suphx.games.mcr.tables import McrTables, ScriptedAgent, play_scripted
 from suphx.kernel.record import Records
 from tests.games.mcr.course import SUITS, Course
-from tests.games.mcr.plain_run import plain
-
-REPOSITORY = Path(__file__).parents[3]
+from tests.games.mcr.plain_run import given_tables, run_plain
 
 
 def choice(table: Any) -> str:
@@ -116,18 +111,9 @@ def test_it_beats_the_agent_that_does_not_look_at_fans() -> None:
 
 def test_plain_python_chooses_alike(played: tuple[Records, Records], tmp_path: Path) -> None:
     some = played[1][::60].copy()
-    np.save(tmp_path / "tables.npy", some.view(np.uint8))
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-m", __name__, str(tmp_path / "tables.npy")],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        cwd=REPOSITORY,
-        check=False,
-    )
-    assert (finished.stderr, finished.stdout.split("\n")[:-1]) == ("", [choice(table) for table in some])
+    assert run_plain(__name__, some, tmp_path).split("\n")[:-1] == [choice(table) for table in some]
 
 
 if __name__ == "__main__":
-    for position in np.load(sys.argv[1]).view(TABLE):
-        print(choice(plain(position)))
+    for position in given_tables():
+        print(choice(position))

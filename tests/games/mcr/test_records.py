@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -187,7 +188,13 @@ def test_what_cannot_be_read_is_named(name: str, content: str, fault: str, tmp_p
 
 @pytest.mark.parametrize(
     ("key", "value", "fault"),
-    [("offender", 7, "offender 7"), ("seed", 2**63, "the seed is"), ("wind", "Up", "not in"), ("moves", ["W0"], "W0")],
+    [
+        ("offender", 7, "offender 7"),
+        ("seed", 2**63, "the seed is"),
+        ("seed", math.inf, "inf"),
+        ("wind", "Up", "not in"),
+        ("moves", ["W0"], "W0"),
+    ],
 )
 def test_values_that_no_game_has_are_refused(records: list[GameRecord], key: str, value: Any, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
