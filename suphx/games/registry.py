@@ -172,9 +172,10 @@ def game_of_files(names: Iterable[str]) -> str | None:
 
 
 def game_of_agents(name: str | None, agents: Iterable[str]) -> str:
-    """Return the game ``name``; None: that of the nets of ``agents``, addresses, or the default if they tell none.
+    """Return the game ``name``; None: that of ``agents``, addresses, or the default if they tell none.
 
-    The nets are in a folder, or those of the registered model with the name of the game.
+    Nets are in a folder or those below it, or are those of the registered model with the name of the game. The name of
+    a scripted agent tells its game if one game has it, and not the default.
     """
     if name is not None:
         return name
@@ -183,7 +184,9 @@ def game_of_agents(name: str | None, agents: Iterable[str]) -> str:
         if (model := re.match(r"models:/([^/@]+)[/@]", address)) is not None:
             game = model[1] if model[1] in GAMES else None
         elif Path(address).is_dir():
-            game = game_of_files(path.name for path in Path(address).iterdir())
+            game = game_of_files(path.name for path in (*Path(address).iterdir(), *Path(address).glob("*/*")))
+        elif len(found := [each for each in GAMES if address in agent_names(each)]) == 1:
+            game = found[0] if found[0] != DEFAULT_GAME else None
         if game is not None:
             return game
     return DEFAULT_GAME

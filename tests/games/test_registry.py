@@ -214,9 +214,20 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
         (["models:/doudizhu@champion", "rule"], "doudizhu"),
         (["rule", "models:/doudizhu/3"], "doudizhu"),
         (["models:/suphx@champion", "ukeire"], "riichi"),
-        (["models:/doudizhu-old/3", "rule"], "riichi"),
+        (["models:/doudizhu-old/3", "ukeire"], "riichi"),
+        (["random", "fan_plan"], "mcr"),
+        (["ukeire", "tsumogiri"], "riichi"),
     ],
 )
-def test_the_registered_model_with_the_name_of_a_game_tells_the_game(agents: list[str], game: str) -> None:
+def test_the_name_of_a_model_or_of_an_agent_tells_the_game(agents: list[str], game: str) -> None:
     assert game_of_agents(None, agents) == game
     assert game_of_agents("riichi", agents) == "riichi"
+
+
+@pytest.mark.parametrize("place", ["", "discard"])
+def test_nets_in_a_folder_or_below_it_tell_the_game(place: str, tmp_path: Path) -> None:
+    for name in decision_names("mcr"):
+        folder = tmp_path / (place and name)
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.safetensors").touch()
+    assert game_of_agents(None, ["random", str(tmp_path)]) == "mcr"
