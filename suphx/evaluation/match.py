@@ -501,7 +501,7 @@ def play_side_match(
     points = np.concatenate([block.points for block in blocks])
     columns: dict[str, NDArray[np.float64]] = {}
     for number, side in enumerate(scoring.sides):  # in the game of this number the candidate is on this side
-        own = points[number :: scoring.games_per_deal, number]
+        own = points[number :: scoring.num_games(), number]
         columns |= {f"wp_{side}": (own > 0).astype(np.float64), f"adp_{side}": own}
     for name, measure in (("share", "wp"), ("points", "adp")):
         columns[name] = np.mean([columns[f"{measure}_{side}"] for side in scoring.sides], axis=0)

@@ -86,7 +86,7 @@ class SequentialOutcome:
         else:
             places = self.intervals["placement"]
             known = f"placement {places.low:+.3f} to {places.high:+.3f}"
-        left = f"{scoring.num_games(seating or scoring.seatings[0]) * self.expected_deals:,.0f} {scoring.games}"
+        left = f"{scoring.num_games(seating) * self.expected_deals:,.0f} {scoring.games}"
         more = "" if math.isinf(self.expected_deals) else f", about {left} left"
         return f"{known}, ratio {self.log_likelihood_ratio:+.1f} of ±{self.bound:.1f}{more}"
 
@@ -165,7 +165,7 @@ class SequentialReport:
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
         outcome, decides, scoring = self.outcome, self.config.gains(self.scoring)[0], self.scoring
-        per_deal = scoring.num_games(self.config.deciding_seating or scoring.seatings[0])
+        per_deal = scoring.num_games(self.config.deciding_seating)
         number, left = (per_deal * deals for deals in (outcome.deals, outcome.expected_deals))
         claim = {
             "better": f"{self.candidate} is better than {self.opponent}",
@@ -184,7 +184,7 @@ class SequentialReport:
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
         outcome, config, scoring = self.outcome, self.config, self.scoring
-        per_deal = scoring.num_games(config.deciding_seating or scoring.seatings[0])
+        per_deal = scoring.num_games(config.deciding_seating)
         intervals = {name: interval.ends for name, interval in outcome.intervals.items()}
         values: dict[str, Any] = {
             "verdict": outcome.decision,
@@ -237,7 +237,7 @@ def play_sequential_match(
     seating = config.deciding_seating or ""
     watch = MatchWatch(config, last_look_within(max_deals), scoring)  # deals behind the last look could decide nothing
     size = scoring.deals_per_look
-    tables = max(_LEAST_TABLES, size * scoring.games_per_deal)  # games in progress at the decision are lost
+    tables = max(_LEAST_TABLES, size * scoring.num_games())  # games in progress at the decision are lost
     deciding = replace(runner, max_tables=min(runner.max_tables, tables))
     found: dict[int, tuple[Forfeit, ...]] = {}
     blocks = play_deals(setup, watch.max_deals, seating=seating, deals_per_task=size, runner=deciding)

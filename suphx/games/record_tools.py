@@ -27,6 +27,11 @@ _REMEDIES = {
 _MAX_SHOWN = 10
 
 
+def json_line(record: Any) -> str:
+    """Return the JSON of a record with its line end."""
+    return f"{json.dumps(record.to_json())}\n"
+
+
 @dataclass(frozen=True, slots=True)
 class UnusedRecord:
     """A record that was set aside."""
@@ -162,8 +167,11 @@ class PlainRecordTools(Generic[R]):
         )
 
     def count(self, record: R, player: str) -> list[int] | None:
-        """Return what ``player`` did in a game; None if he was not there, or the game has no end."""
-        game = self._replay(record).game if player in self.players(record) else None
+        """Return what ``player`` did in a game; None without him, or without an end. ValueError as for ``replay``."""
+        try:
+            game = self._replay(record).game if player in self.players(record) else None
+        except ValueError as error:
+            raise ValueError(f"a game of {player}: {error}; {_REMEDIES[ILLEGAL]}") from error
         if game is None:
             return None
         places, _ = self._scoring.settle(np.array([game.points]), [[]])

@@ -87,8 +87,6 @@ class Scoring:
 class SeatScoring(Scoring):
     """Each of four seats plays for itself. A deal is played four times, with rotated agents, or in all orders."""
 
-    games_per_deal: int = 4
-    """In the usual seating."""
     has_all_orders: bool = False
     """A deal is played in all orders of its agents: 24 of four, 6 of two against two."""
     party_seats: tuple[int, ...] = (0, 1, 2, 3)
@@ -110,9 +108,9 @@ class SeatScoring(Scoring):
             seats[2 * number + 1] = ~seats[2 * number]
         return seats
 
-    def num_games(self, seating: str) -> int:
-        """Return the games of a deal in a seating."""
-        return len(self.candidate_seats(seating, 0))
+    def num_games(self, seating: str | None = None) -> int:
+        """Return the games of a deal in a seating, by default the usual one."""
+        return len(self.candidate_seats(seating or self.seatings[0], 0))
 
     def lineup_seats(self, deal_seed: int) -> I64:
         """Return who of a lineup sits where in the games of a deal, int64 [games, seats].
@@ -159,7 +157,6 @@ class SideScoring(Scoring):
     max_seed: int
     first_forfeit_decides: bool = True
     decides: MeasureName = "share"
-    games_per_deal: int = 2
     seatings: tuple[str, ...] = ("swapped",)
 
     @property
@@ -171,9 +168,9 @@ class SideScoring(Scoring):
         """Return where the candidate sits in both games of a deal: on the first side, then on the second."""
         return np.array([[own == side for own in self.side_of_seat] for side in range(2)])
 
-    def num_games(self, seating: str) -> int:
-        """Return the games of a deal in a seating."""
-        return len(self.candidate_seats(seating, 0))
+    def num_games(self, seating: str | None = None) -> int:
+        """Return the games of a deal in a seating, by default the usual one."""
+        return len(self.candidate_seats(seating or self.seatings[0], 0))
 
     def lineup_seats(self, deal_seed: int) -> I64:
         """Return who of a pair has each seat in both games of a deal, int64 [games, seats]."""
@@ -195,7 +192,7 @@ class SideScoring(Scoring):
     def side_points(self, points: NDArray[np.number]) -> dict[str, NDArray[np.float64]]:
         """Return the candidate's points on each side, float64 [deals], from those of all games [games, seats]."""
         own = np.asarray(points, np.float64)[:, self.party_seats]
-        return {side: own[number :: self.games_per_deal, number] for number, side in enumerate(self.sides)}
+        return {side: own[number :: self.num_games(), number] for number, side in enumerate(self.sides)}
 
     def first_deal(self, seed: int, *, is_fresh: bool = False) -> int:
         """Return the seed of the first deal of a match; ``is_fresh``: of the new ones after a pass."""

@@ -178,7 +178,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         raise UsageError(f"--points has no meaning for {name}, which pays points: leave it out")
     if args.deals is not None and not game.scoring.has_deals:
         raise UsageError(f"--deals has no meaning for {name}, where a game is one deal: use --hanchans")
-    games_per_unit = game.scoring.games_per_deal if has_sides else 1
+    games_per_unit = game.scoring.num_games() if has_sides else 1
     saved: list[KeptResults] = []
     with ExitStack() as stack:
         stack.enter_context(resumable(console, lambda error: saved_text(saved)))

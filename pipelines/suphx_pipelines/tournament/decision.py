@@ -68,7 +68,7 @@ class _LiveMatch:
         """Take what the test says of the games so far."""
         kind, (candidate, opponent) = self._kind, self._names.values()
         test = self._context.recipe.decision.test
-        per_deal = kind.scoring.num_games(test.deciding_seating or kind.scoring.seatings[0])
+        per_deal = kind.scoring.num_games(test.deciding_seating)
         played = f"{per_deal * outcome.deals:,} {kind.games}"
         self._context.console.detail(f"decision after {played}: {outcome.note(kind.scoring, test.deciding_seating)}")
         report = SequentialReport(

@@ -342,7 +342,7 @@ class Kind:
                 options=self._options(recipe),
                 deals_per_task=1 if any(map(follows_whole_games, (candidate, opponent))) else 0,
             )
-        per_deal = self.scoring.num_games(config.test.deciding_seating or self.scoring.seatings[0])
+        per_deal = self.scoring.num_games(config.test.deciding_seating)
         most, fresh = (games // per_deal for games in (config.games, config.fresh_games))
         report = play_sequential_match(
             setup, config.test, max_deals=most, fresh_deals=fresh, runner=runner, tell=tell

@@ -26,7 +26,7 @@ from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.viewer_game import viewer_game
 from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, next_decision, recorded_decisions
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
-from suphx.games.record_tools import PlainRecordTools, Replay
+from suphx.games.record_tools import PlainRecordTools, Replay, json_line
 from suphx.games.scoring import SideScoring
 
 
@@ -60,9 +60,7 @@ class DouDizhu:
     )
     kernel_groups = ()
     record_suffix = ".jsonl.part"
-    record_tools = PlainRecordTools(
-        find_records, _replay, {"json": (".jsonl", lambda record: f"{json.dumps(record.to_json())}\n")}, scoring
-    )
+    record_tools = PlainRecordTools(find_records, _replay, {"json": (".jsonl", json_line)}, scoring)
     text = DouDizhuText()
     bot = None
     rules_values = staticmethod(Rules.values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.file_tree import files_below
+from suphx.games.record_tools import json_line
 from suphx.json_text import parse_json
 
 R = TypeVar("R")
@@ -97,11 +97,6 @@ class HandFiles(Generic[R]):
     def join(self, folder: Path) -> None:
         """Join the files of the parts of a match, in the order of its walls, into one, such as ``hands.jsonl``."""
         join_parts(folder, f"{self._word}s{SUFFIX}")
-
-
-def json_line(record: Any) -> str:
-    """Return the JSON of a record with its line end."""
-    return f"{json.dumps(record.to_json())}\n"
 
 
 def join_parts(folder: Path, name: str) -> None:

@@ -105,7 +105,7 @@ def play_deals(
     """Play all games of the deals ``seeds`` side by side, and return them deal by deal (suphx/games/scoring.py)."""
     scoring = game.scoring
     seats = [np.where(scoring.candidate_seats(scoring.seatings[0], i), 0, 1) for i in range(len(seeds))]
-    games = list_games(np.concatenate(seats), np.repeat(seeds, scoring.games_per_deal).tolist())
+    games = list_games(np.concatenate(seats), np.repeat(seeds, scoring.num_games()).tolist())
     return list(play_stream(game, (candidate, opponent), iter(games), rules, num_tables=len(games), names=names))
 
 

@@ -44,7 +44,7 @@ def test_records_are_verified_converted_and_counted(
     game = load_game(name)
     assert game.record_tools is not None
     values, _ = run(capsys, "verify", str(file))
-    num_games = 2 * game.scoring.games_per_deal
+    num_games = 2 * game.scoring.num_games()
     assert (values["games"], values["differences"], values["quarantined"]) == (num_games, 0, 0)
     assert values["decisions"] > 10 * num_games
     for form in game.record_tools.forms:
@@ -80,6 +80,8 @@ def test_what_is_damaged_or_illegal_is_named(
     values, _ = run(capsys, "verify", str(broken), code=1 if load_game(played[0]).scoring.counters else 0)
     assert (values["games"] + values["quarantined"], values["differences"] + values["quarantined"]) == (3, 2)
     assert all("is not legal" in each["what"] for each in values["first_differences"])
+    if values["differences"]:
+        assert "records verify" in run(capsys, "statistics", str(broken), "--player", "candidate", code=1)[1]
     values, _ = run(capsys, "convert", str(broken), str(tmp_path / "out.jsonl"), "--list", str(listed))
     assert values["quarantined"] == len(listed.read_text(encoding="utf-8").splitlines()) >= 1
 

@@ -13,7 +13,6 @@ they are known.
 
 from __future__ import annotations
 
-import json
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -39,6 +38,7 @@ from suphx.games.doudizhu.table import (
     TABLE,
     Rules,
 )
+from suphx.games.record_tools import json_line
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 
@@ -234,7 +234,7 @@ def positions(record: GameRecord) -> Records:
 
 def write_records(path: str | Path, records: Iterable[GameRecord]) -> None:
     """Write games as JSON lines, one game a line, atomically."""
-    write_atomically(Path(path), ((json.dumps(record.to_json()) + "\n").encode() for record in records))
+    write_atomically(Path(path), (json_line(record).encode() for record in records))
 
 
 def read_records(path: str | Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
