@@ -146,7 +146,7 @@ def player_statistics(records: Iterable[Any], player: str, *, game: Game | None 
             if unfinished
             else f"no game has a player called {player!r}: there are {len(names)} names, such as {shown}"
             if names
-            else f"there are no games to look for {player!r} in"
+            else f"no game names its players, so {player!r} cannot be found: give records with names"
         )
     found = summarise_rows(
         np.array(rows, np.int64), player, counters=scoring.counters, ratios=scoring.ratios, unfinished=unfinished

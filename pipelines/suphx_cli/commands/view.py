@@ -56,7 +56,7 @@ runs/RUN/learning, or an address s3://… or models:/….
 
 RECORD         a record file, an archive or a folder of records
 --game ID      id of the game in RECORD, or its number from 1 on (default: the first game; of doudizhu, the first 20)
---agent AGENT  agent whose choices are compared with those of the players; not mjai: or adapt:
+--agent AGENT  agent whose choices are compared with those of the players; not mjai: or adapt:; of riichi and doudizhu
 --player NAME  player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer; of doudizhu,
                the landlord)
 --out FILE     the page to write (default: the game's id and .html)

@@ -86,7 +86,8 @@ def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
     if config.max_steps and last["step"] >= config.max_steps:
         return f"stopped by max_steps ({config.max_steps:,})"
     if metrics["max_epochs"] and metrics["epochs"] >= metrics["max_epochs"]:
-        return f"stopped by max_epochs: {metrics['max_epochs']:g} passes over the training games"
+        more = f" instead of {config.max_epochs:g}, for min_steps" if metrics["max_epochs"] > config.max_epochs else ""
+        return f"stopped by max_epochs: {metrics['max_epochs']:g} passes over the training games{more}"
     if config.max_minutes and seconds >= 60 * config.max_minutes:
         return f"stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
     if share and seconds >= share and last["step"] >= config.min_steps:

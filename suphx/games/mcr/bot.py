@@ -291,7 +291,11 @@ def main() -> None:
     session = Session(suits, new_choose(suits))
     for line in iter(sys.stdin.readline, ""):
         if line.strip():
-            print(session.answer(line.strip(), sys.stdin.readline))
+            try:
+                reply = session.answer(line.strip(), sys.stdin.readline)
+            except (IndexError, KeyError, TypeError, ValueError) as error:
+                sys.exit("this is no request of Botzone (" + repr(error) + "): " + line.strip()[:200])
+            print(reply)
             if _is_kept_running():
                 print(KEEP_RUNNING)
             sys.stdout.flush()
