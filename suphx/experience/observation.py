@@ -191,6 +191,6 @@ class Samples:
     planes: U8
     """uint8 (n, observation_bytes): bit-packed planes."""
     masks: U8
-    """uint8 (n, 34): kinds that may be discarded; (n, 0) for the other heads."""
+    """uint8 (n, choices): the legal ones; (n, 0) for yes and no."""
     labels: I8
-    """int8 (n,): the kind that was discarded; 1 = yes, 0 = no for the other heads."""
+    """int8 (n,): the choice that was taken; 1 = yes, 0 = no."""

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from suphx.experience.observation import Samples
 from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8
@@ -243,17 +242,15 @@ SUIT_ORDERS = np.array(list(permutations(range(3))), np.int64)
 """int64 (6, 3): where each suit goes; line 0 leaves them where they are."""
 
 
-def permute_suits(samples: Samples, choices: I64) -> None:
-    """Exchange the suits of each sample in place, in the orders ``choices`` (int64 (n,), 0-5: rows of SUIT_ORDERS).
+def permute_suits(rows: U8, orders: I64) -> None:
+    """Exchange the suits of packed rows in place, in the ``orders`` (int64 (n,), 0-5: rows of SUIT_ORDERS).
 
-    Raises ValueError for another number of choices, or one that is out of range.
+    Raises ValueError for another number of orders, or one that is out of range.
     """
-    num_rows = len(samples.labels)
-    if choices.shape != (num_rows,) or (num_rows and not 0 <= choices.min() <= choices.max() < len(SUIT_ORDERS)):
-        raise ValueError(f"{choices.size} choices for {num_rows} samples: give one of 0 to 5 for each")
+    if orders.shape != (len(rows),) or (len(rows) and not 0 <= orders.min() <= orders.max() < len(SUIT_ORDERS)):
+        raise ValueError(f"{orders.size} orders for {len(rows)} rows: give one of 0 to 5 for each")
     # Whole planes only: what is left of the last byte is always 0.
-    num_planes = samples.planes.shape[1] * 8 // NUM_COLUMNS
-    _permute(samples.planes, samples.masks, samples.labels, choices, SUIT_ORDERS, num_planes)
+    _permute(rows, orders, SUIT_ORDERS, rows.shape[1] * 8 // NUM_COLUMNS)
 
 
 @jit
@@ -266,20 +263,12 @@ def permuted_kinds(kinds: int, order: I64) -> int:
 
 
 @jit
-def _permute(rows: U8, masks: U8, labels: I8, choices: I64, orders: I64, num_planes: int) -> None:
+def _permute(rows: U8, numbers: I64, orders: I64, num_planes: int) -> None:
     old = np.zeros(rows.shape[1], np.uint8)
-    mask = np.zeros(27, np.uint8)
-    for i in range(len(choices)):
-        order = orders[choices[i]]
-        if choices[i] == 0:
+    for i in range(len(numbers)):
+        if numbers[i] == 0:
             continue
         old[:] = rows[i]
         rows[i, :] = 0
         for plane in range(num_planes):
-            set_kinds(rows[i], plane, permuted_kinds(get_kinds(old, plane), order))
-        if masks.shape[1] > 0:
-            mask[:] = masks[i, :27]
-            for kind in range(27):
-                masks[i, 9 * order[kind // 9] + kind % 9] = mask[kind]
-            if labels[i] < 27:
-                labels[i] = 9 * order[labels[i] // 9] + labels[i] % 9
+            set_kinds(rows[i], plane, permuted_kinds(get_kinds(old, plane), orders[numbers[i]]))

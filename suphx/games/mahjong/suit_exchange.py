@@ -31,9 +31,10 @@ def exchanged_choices(*groups: tuple[int, int]) -> I64:
 def exchange_suits(samples: Samples, orders: I64, choices: I64) -> None:
     """Exchange the suits of each sample in place, in the ``orders`` int64 (n,), rows of SUIT_ORDERS.
 
-    ``choices``: where choices go (``exchanged_choices``), those of the masks; of yes and no [6, 0].
+    ``choices``: where choices go (``exchanged_choices``), those of the masks; of yes and no [6, 0]. ValueError for
+    another number of orders, or one that is out of range.
     """
-    permute_suits(Samples(samples.planes, samples.masks[:, :0], samples.labels), orders)
+    permute_suits(samples.planes, orders)
     if samples.masks.shape[1]:
         places = choices[orders]
         np.put_along_axis(samples.masks, places, samples.masks.copy(), axis=1)

@@ -26,9 +26,11 @@ from suphx.games.mahjong.planes import (
     set_plane,
     unpack_planes,
 )
+from suphx.games.mahjong.suit_exchange import exchange_suits
 from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.game import RiichiSamples
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
 from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog
 from suphx.games.riichi.table import ANKAN, CHI, KAKAN, PASS, TSUMO, TSUMOGIRI
@@ -166,7 +168,7 @@ def test_a_game_with_other_suits_encodes_to_the_permuted_samples(
         samples, expected = encode(stores[0], head, encoder), encode(stores[choice], head, encoder)
         num_rows = len(samples.labels)
         assert num_rows > 0
-        permute_suits(samples, np.full(num_rows, choice))
+        exchange_suits(samples, np.full(num_rows, choice), RiichiSamples.suit_choices[head])
         if head == KONG_HEAD:  # several kans are asked for in the order of their kinds, which is another one
             assert sorted(map(bytes, samples.planes)) == sorted(map(bytes, expected.planes))
         else:
@@ -178,7 +180,7 @@ def test_a_game_with_other_suits_encodes_to_the_permuted_samples(
 def test_each_sample_has_an_order_of_its_own(stores: list[KyokuStore]) -> None:
     samples, plain = encode(stores[0], DISCARD_HEAD, "mini"), encode(stores[0], DISCARD_HEAD, "mini")
     choices = np.arange(len(plain.labels)) % len(SUIT_ORDERS)
-    permute_suits(samples, choices)
+    exchange_suits(samples, choices, RiichiSamples.suit_choices[DISCARD_HEAD])
     for i in range(12):
         columns = [moved_kind(kind, int(choices[i])) for kind in range(34)]
         assert np.array_equal(unpack_planes(samples.planes[i], 288)[:, columns], unpack_planes(plain.planes[i], 288))
@@ -186,11 +188,10 @@ def test_each_sample_has_an_order_of_its_own(stores: list[KyokuStore]) -> None:
         assert samples.masks[i, samples.labels[i]] == 1
 
 
-@pytest.mark.parametrize("choices", [[0], [0, 6], [-1, 0], [0, 0, 0]])
-def test_choices_that_do_not_fit_are_refused(choices: list[int]) -> None:
-    samples = Samples(np.zeros((2, 17), np.uint8), np.zeros((2, 0), np.uint8), np.zeros(2, np.int8))
-    with pytest.raises(ValueError, match="2 samples: give one of 0 to 5 for each"):
-        permute_suits(samples, np.array(choices))
+@pytest.mark.parametrize("orders", [[0], [0, 6], [-1, 0], [0, 0, 0]])
+def test_orders_that_do_not_fit_are_refused(orders: list[int]) -> None:
+    with pytest.raises(ValueError, match="2 rows: give one of 0 to 5 for each"):
+        permute_suits(np.zeros((2, 17), np.uint8), np.array(orders))
 
 
 def test_actions_of_the_test_are_moved_as_meant() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suphx.experience.observation import Samples
-from suphx.games.mahjong.planes import SUIT_ORDERS, permute_suits
+from suphx.games.mahjong.planes import SUIT_ORDERS
 from suphx.games.mahjong.suit_exchange import KINDS, exchange_suits, exchanged_choices
 from suphx.games.registry import find_decisions
 from suphx.training.head_data import recorded_samples
@@ -40,16 +40,6 @@ def new_samples(num_choices: int) -> Samples:
 
 def copy_of(samples: Samples) -> Samples:
     return Samples(samples.planes.copy(), samples.masks.copy(), samples.labels.copy())
-
-
-def test_choices_that_are_kinds_go_where_the_planes_go() -> None:
-    samples, orders = new_samples(34), np.arange(50) % 6
-    expected = copy_of(samples)
-    permute_suits(expected, orders)
-    exchange_suits(samples, orders, exchanged_choices(KINDS))
-    assert (samples.planes == expected.planes).all()
-    assert (samples.masks == expected.masks).all()
-    assert (samples.labels == expected.labels).all()
 
 
 def test_masks_and_labels_go_together_and_come_back() -> None:
