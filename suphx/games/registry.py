@@ -185,8 +185,9 @@ def game_of_agents(name: str | None, agents: Iterable[str]) -> str:
             game = model[1] if model[1] in GAMES else None
         elif Path(address).is_dir():
             game = game_of_files(path.name for path in (*Path(address).iterdir(), *Path(address).glob("*/*")))
-        elif len(found := [each for each in GAMES if address in agent_names(each)]) == 1:
-            game = found[0] if found[0] != DEFAULT_GAME else None
+        elif address not in agent_names(DEFAULT_GAME):
+            found = [each for each in GAMES if address in agent_names(each)]
+            game = found[0] if len(found) == 1 else None
         if game is not None:
             return game
     return DEFAULT_GAME
