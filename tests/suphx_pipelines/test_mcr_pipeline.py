@@ -20,7 +20,8 @@ from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
 @pytest.mark.parametrize("grid", ["4x9", pytest.param("34x1", marks=pytest.mark.slow)])
 def test_a_run_learns_on_either_grid(grid: str, runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [word for setting in (*SMALL, f"net.grid={grid}") for word in ("--set", setting)]
+    settings = (*SMALL, f"net.grid={grid}", "net.choice_head=connected")
+    words = [word for setting in settings for word in ("--set", setting)]
     assert cli.main(["run", "mcr_laptop", "--runs", str(runs), *words, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     stages = ["records", "supervised/claim", "supervised/discard", "evaluation", "reinforcement", "sample_game"]
