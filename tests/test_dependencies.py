@@ -30,8 +30,8 @@ COMPANIONS = {
     "urllib3": "kubernetes",
 }
 """Package -> the dependency that is built on it and chooses its version."""
-ELSEWHERE = {"jax", "mahjax"}
-"""Imported by mahjax_process.py only, which the Python of another environment runs."""
+ELSEWHERE = {"jax": "/mahjax_process.py:", "mahjax": "/mahjax_process.py:", "MahjongGB": "/bench/mcr.py:"}
+"""Peers that a user installs, each imported by one file; that of mahjax is run by the Python of another environment."""
 IMPORTERS = {"_import", "import_module", "__import__"}
 """Functions that import the module which their first argument names."""
 
@@ -99,7 +99,7 @@ def outside() -> tuple[tuple[Import, frozenset[str]], ...]:
     return tuple(
         (one, frozenset(normal(name) for name in distributions.get(one.package, [one.package])))
         for one in every
-        if one.package not in known and not (one.package in ELSEWHERE and "/mahjax_process.py:" in one.place)
+        if one.package not in known and ELSEWHERE.get(one.package, "nowhere") not in one.place
     )
 
 
