@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
-from suphx.games.scoring import MeasureName as MeasureName
 from suphx.models.net_config import ActionSelection
 from suphx.number_range import Processes, Range, check_ranges
 

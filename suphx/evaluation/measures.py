@@ -19,13 +19,12 @@ from suphx.evaluation.match_config import (
     MIN_CLUSTERS,
     PHOENIX_POINTS,
     SEATS,
-    MeasureName,
     Seating,
     SeatingChoice,
     chosen_seatings,
 )
 from suphx.evaluation.sequential_test import FIRST_LOOK, SequentialTest, WallScale
-from suphx.games.scoring import SeatScoring, SideScoring
+from suphx.games.scoring import MeasureName, SeatScoring, SideScoring
 from suphx.kernel.record import I64
 from suphx.number_range import Range, check_ranges
 

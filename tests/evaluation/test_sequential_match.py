@@ -10,9 +10,10 @@ import pytest
 from suphx.evaluation.game_runner import FORFEITS, ONE_PROCESS, GamePlan, GameRunner, GameTask, Summary
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchReport, MatchSetup
-from suphx.evaluation.match_config import MeasureName, Seating, SeatingChoice
+from suphx.evaluation.match_config import Seating, SeatingChoice
 from suphx.evaluation.measures import SequentialConfig
 from suphx.evaluation.sequential import MatchWatch, SequentialReport, play_sequential_match
+from suphx.games.scoring import MeasureName
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

@@ -24,12 +24,13 @@ have no room in the zip are written beside it. {AGENT_HELP}
 
 --agent AGENT             the agent that plays; not mjai:
 OUT                       the zip to write
---game                    the game that it plays (default: that of the nets, else riichi)
+--game                    the game that it plays (default: that of the nets, or of a scripted agent that one game has,
+                          else riichi)
 --runs
 
 examples:
   suphx bot --agent runs/RUN/supervised bot.zip
-  suphx bot --game mcr --agent shanten bot.zip
+  suphx bot --agent fan_plan bot.zip
 """
 
 

@@ -68,16 +68,16 @@ _PAGE = f"""
 evaluate: play a match between two agents and report who is stronger
 
 Play a match of one candidate against three copies of another agent, the opponent. Every wall is played four times, with
-the candidate at each seat once, so that the luck of the draw counts less. The average placement decides, in games that
-pay points, such as mcr, the points per game. In a game of two sides, such as doudizhu,
-every deck is played twice, with the sides swapped. The same command continues a match that was stopped. {AGENT_HELP}
+the candidate at each seat once, so that the luck of the draw counts less. The average placement decides; in games that
+pay points, such as mcr, the points per game decide. In a game of two sides, such as doudizhu, every deck is played
+twice, with the sides swapped. The same command continues a match that was stopped. {AGENT_HELP}
 `suphx agents` also lists the scripted agents of other games. For doudizhu: random, rule, a folder of nets such as
 runs/RUN/learning, an address s3://… or models:/…, or an external program as program:COMMAND LINE (docs/doudizhu.md).
 
 --candidate AGENT       the agent to measure; it plays at one seat
 --opponent AGENT        the agent to compare with; it plays at the three other seats
---game                  the game (default: that of the nets in a folder or in a model with the name of a game, else
-                        riichi)
+--game                  the game (default: that of the nets in a folder or in a model with the name of a game, or of a
+                        scripted agent that one game has, else riichi)
 | --hanchans N          number of games, a multiple of 4 and at least 8 (default: 1000); with --sequential the most
                         games. Of mcr with --seating 2v2, those that fill walls of six games are played
 | --deals N             compare about N single deals (at least 20) instead of whole games: each is played with the

@@ -49,7 +49,7 @@ dazhong, are played in the terminal, deal after deal, against a scripted agent o
 runs/RUN/learning, or an address s3://… or models:/….
 
 --agent AGENT  agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)
---game         the game (default: that of the nets in the agent's folder or of the model with its name, else riichi)
+--game         the game (default: that of the agent's nets, or of a scripted agent that one game has, else riichi)
 --length       riichi: hanchan, East and South (default), or tonpuu, East only
 --seat         your seat; 1 is the first dealer, or the landlord; with --bidding 1 bids first (default: 1)
 --bidding      doudizhu: bid before each deal; the highest bidder is the landlord, and the bid is the stake

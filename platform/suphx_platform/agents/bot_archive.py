@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
 
 import suphx
 import suphx_platform
 from suphx.atomic_file import write_atomically
-from suphx.games.game import BotFiles
 from suphx.games.registry import GAMES, agent_names, find_game, load_game
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, find_nets, split_address
 from suphx_platform.agents import bot_script
@@ -24,6 +24,8 @@ from suphx_platform.agents.agent_forms import split_wrapper
 MAX_BYTES = 1000 * 1000 * 1000
 """Of a submission to mjai.app."""
 REQUIREMENTS = ("lazy-loader", "numba", "numpy", "safetensors", "torch")
+Contents: TypeAlias = Mapping[str, bytes | Path]
+"""By name in the archive: bytes, or the file that has them."""
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that equal contents give equal archives
 
 
@@ -44,14 +46,14 @@ def write_bot(address: str, path: Path, game: str) -> WrittenBot:
     archive is written beside it. ValueError if a checkpoint is missing, for options that a bot does not have, if no
     arena plays the game, and if the archive is larger than arenas take; then nothing is left.
     """
-    files, max_bytes = _bot_files(address, game)
+    program, more, max_bytes = _bot_files(address, game)
     data: Mapping[str, bytes] = {}
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        _write_zip(part, {**files.program, **files.data})
-        if files.data and part.stat().st_size > max_bytes:
-            data = files.data
-            _write_zip(part, files.program)
+        _write_zip(part, {**program, **more})
+        if more and part.stat().st_size > max_bytes:
+            data = more
+            _write_zip(part, program)
         if (size := part.stat().st_size) > max_bytes:
             raise ValueError(f"{path} would have {size:,} bytes, but arenas take {max_bytes:,}: use smaller nets")
         beside = {path.with_name(name): content for name, content in data.items()}
@@ -60,14 +62,15 @@ def write_bot(address: str, path: Path, game: str) -> WrittenBot:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    names = files.program if data else {**files.program, **files.data}
+    names = program if data else {**program, **more}
     return WrittenBot(tuple(sorted(names)), tuple(beside))
 
 
-def _bot_files(address: str, game: str) -> tuple[BotFiles, int]:
+def _bot_files(address: str, game: str) -> tuple[Contents, Mapping[str, bytes], int]:
+    """Return what the archive has, what may be beside it, and how large it may be."""
     entry = find_game(game)
     if entry.has_mjai:
-        return _mjai_files(address, game), MAX_BYTES
+        return _mjai_files(address, game), {}, MAX_BYTES
     bot = load_game(game).bot
     if bot is None:
         titles = [each.title for name, each in GAMES.items() if each.has_mjai or load_game(name).bot is not None]
@@ -75,10 +78,11 @@ def _bot_files(address: str, game: str) -> tuple[BotFiles, int]:
     place, words = split_address(address)
     if words - {WEAK}:
         raise ValueError(f"{address!r}: a bot of {entry.title} plays what is most probable: leave the options out")
-    return bot.files(place, find_nets(address, game)), bot.max_bytes
+    files = bot.files(place, find_nets(address, game))
+    return files.program, files.data, bot.max_bytes
 
 
-def _mjai_files(address: str, game: str) -> BotFiles:
+def _mjai_files(address: str, game: str) -> Contents:
     wrapper, nets = split_wrapper(address)
     place, words = split_address(nets)
     is_scripted = place in agent_names(game)
@@ -95,14 +99,13 @@ def _mjai_files(address: str, game: str) -> BotFiles:
     if not is_scripted:
         found = find_checkpoints(Path(place), game=game, is_weak=WEAK in words)
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
-    contents = {name: text.encode() for name, text in texts.items()}
-    return BotFiles(contents | {name: file.read_bytes() for name, file in files.items()}, {})
+    return {**{name: text.encode() for name, text in texts.items()}, **files}
 
 
-def _write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+def _write_zip(path: Path, files: Contents) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, _DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
+            archive.writestr(entry, content.read_bytes() if isinstance(content, Path) else content)

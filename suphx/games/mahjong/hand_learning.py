@@ -79,6 +79,7 @@ class HandSamples:
     def write(self, games: Iterable[Any], folder: Path) -> HandStore:
         """Store hands; ValueError for one with a move that is not legal, and without any."""
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / MANIFEST_FILE).unlink(missing_ok=True)  # a folder without it is not finished
         number, digest = 0, hashlib.sha256()
         with (folder / _STORE_FILE).open("wb") as file:
             for number, record in enumerate(games, 1):

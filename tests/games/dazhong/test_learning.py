@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,14 @@ def test_samples_are_the_decisions_of_recorded_hands(tmp_path: Path) -> None:
         assert part.masks[np.arange(len(part.labels)), part.labels].all()
     with pytest.raises(ValueError, match="no hands"):
         recorded_samples("dazhong").write([], tmp_path / "none")
+
+
+def test_a_store_whose_writing_failed_is_none_also_where_one_was(tmp_path: Path) -> None:
+    LEARNING.samples.write([record(1)], tmp_path)
+    with pytest.raises(ValueError, match="hand 2 of the records"):
+        LEARNING.samples.write([record(1), replace(record(2), moves=(WIN,))], tmp_path)
+    with pytest.raises(ValueError, match="no stored hands"):
+        LEARNING.samples.open(tmp_path)
 
 
 @pytest.mark.slow
