@@ -153,7 +153,7 @@ class OracleDistillationConfig:
         check_ranges(self)
 
 
-EncoderName = Literal["mini", "suphx", "suphx-plain", "dazhong", "gb237", "gb184"]
+EncoderName = Literal["mini", "suphx", "suphx-plain", "dazhong", "gb237", "gb184", "gb265"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +245,8 @@ class Recipe(AnyRecipe):
     of the agent ``records.player``."""
     encoder: EncoderName = "mini"
     """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead); in
-    Dazhong dazhong, in Chinese Official mahjong gb237, or gb184 (without advice)."""
+    Dazhong dazhong, in Chinese Official mahjong gb237, gb184 (without advice), or
+    gb265 (with what the moves are worth by the plans of fan_plan)."""
     initial_agent: str = ""
     """Agent whose nets the run begins with instead of supervised learning: a folder of checkpoints
     (runs/RUN/reinforcement), models:/NAME@ALIAS, models:/NAME/VERSION or s3://BUCKET/PREFIX/RUN/STAGE, perhaps with

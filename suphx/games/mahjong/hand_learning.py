@@ -100,7 +100,7 @@ class HandSamples:
         """Return all decisions of a kind in the hands ``deals``, in their order."""
         learning, tables = self._learning, np.array(store.tables[deals])
         count = int(tables["num_decisions"].sum())
-        rows = np.zeros((count, learning.layouts[0].observation_bytes), np.uint8)
+        rows = learning.new_rows(count, encoder)
         masks = np.zeros((count, learning.decisions[kind].num_choices), np.uint8)
         labels = np.zeros(count, np.int8)
         end = learning.kernels.encode_hands(tables, load_suits(), kind, rows, masks, labels)
@@ -113,8 +113,8 @@ class HandLearning(ABC):
     title: ClassVar[str]
     decisions: ClassVar[tuple[DecisionKind, ...]]
     layouts: ClassVar[tuple[PlaneLayout, ...]]
-    """By encoder, which has the name of its layout, for all kinds. The first one has all planes, the others its first
-    ones, in whole bytes."""
+    """By encoder, which has the name of its layout, for all kinds. Others have the first planes of the first one, in
+    whole bytes, or all of them and more."""
     rules_version: str
     table: ClassVar[np.dtype[np.void]]
     """The record of a table."""
@@ -176,15 +176,20 @@ class HandLearning(ABC):
         for kind in self.decisions:
             own = indices[kinds == kind.number]
             if own.size:
-                rows = np.zeros((len(own), self.layouts[0].observation_bytes), np.uint8)
+                rows = self.new_rows(len(own), encoder)
                 masks, uniforms = np.zeros((len(own), kind.num_choices), np.uint8), np.zeros(len(own), np.float32)
                 self.kernels.encode(tables, load_suits(), own, kind.number, rows, masks, uniforms)
                 rows, policies = self.seen_by(rows, encoder), np.full(len(own), LATEST, np.int32)
                 parts.append((own, Observations(kind.number, rows, masks, policies, uniforms)))
         return parts
 
+    def new_rows(self, count: int, encoder: str) -> U8:
+        """Return rows of zeros to be filled for an encoder, of at least the first layout."""
+        width = max(each.observation_bytes for each in (self.layouts[0], self.layout(encoder, 0)))
+        return np.zeros((count, width), np.uint8)
+
     def seen_by(self, rows: U8, encoder: str) -> U8:
-        """Return the planes of an encoder of rows that have all planes."""
+        """Return the planes of an encoder of filled ``new_rows``."""
         return np.ascontiguousarray(rows[:, : self.layout(encoder, 0).observation_bytes])
 
     def new_learning_tables(

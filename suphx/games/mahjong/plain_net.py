@@ -82,28 +82,32 @@ def load_nets(data: bytes) -> list[PlainNet]:
     return [PlainNet(found[number]) for number in sorted(found)]
 
 
-def pack_nets(paths: Sequence[Path], layouts: Sequence[PlaneLayout]) -> bytes:
-    """Return the nets of checkpoints as a file; ``layouts``: what each of them must see. ValueError for other nets."""
-    packed = {}
-    for number, (path, layout) in enumerate(zip(paths, layouts, strict=True)):
-        for name, array in folded_arrays(path, layout).items():
+def pack_nets(paths: Sequence[Path], layouts: Sequence[PlaneLayout]) -> tuple[bytes, PlaneLayout]:
+    """Return the nets of checkpoints as a file, and what all see, one of ``layouts``; else ValueError."""
+    packed, seen = {}, layouts
+    for number, path in enumerate(paths):
+        arrays, layout = folded_arrays(path, seen)
+        seen = (layout,)
+        for name, array in arrays.items():
             packed[f"{number}.{name}"] = array.astype(np.float16)
     data = io.BytesIO()
     np.savez(data, **packed)  # type: ignore[arg-type]
-    return data.getvalue()
+    return data.getvalue(), layout
 
 
-def folded_arrays(path: Path, layout: PlaneLayout) -> dict[str, F32]:
+def folded_arrays(path: Path, layouts: Sequence[PlaneLayout]) -> tuple[dict[str, F32], PlaneLayout]:
     """Return the weights of a checkpoint: convolutions [out, high, wide, in] with biases, and fully connected layers.
 
-    ValueError if its net does not see ``layout``.
+    Also which of ``layouts`` its net sees; ValueError for none.
     """
     with safe_open(path, "numpy") as file:
         header = parse_json(file.metadata()["suphx"])
         arrays = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
-    seen, own = (header["layout"]["name"], header["layout"]["version"]), (layout.name, layout.version)
-    if seen != own:
-        raise ValueError(f"{path} sees {seen[0]} version {seen[1]}: a bot shows it {own[0]} version {own[1]}")
+    name, version = header["layout"]["name"], header["layout"]["version"]
+    layout = next((each for each in layouts if (each.name, each.version) == (name, version)), None)
+    if layout is None:
+        shown = " or ".join(f"{each.name} version {each.version}" for each in layouts)
+        raise ValueError(f"{path} sees {name} version {version}: a bot shows it {shown}")
     found = {name: array for name, array in arrays.items() if "conv." not in name and "norm." not in name}
     for name, weight in arrays.items():
         if name == "output.conv.weight":  # one logit a column
@@ -118,4 +122,4 @@ def folded_arrays(path: Path, layout: PlaneLayout) -> dict[str, F32]:
             folded = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
             turned = folded[:, :, None] if folded.ndim == 3 else folded
             found |= {f"{part}.weight": turned.transpose(0, 2, 3, 1), f"{part}.bias": bias}
-    return found
+    return found, layout

@@ -26,7 +26,7 @@ from suphx.games.mahjong.tile import ANKAN_MELD
 from suphx.games.mcr.agents import choose_scripted
 from suphx.games.mcr.botzone import claim_reply, turn_reply
 from suphx.games.mcr.engine import claim, draw, lay_claimed, list_claims, wait_for
-from suphx.games.mcr.features import LAYOUT, encode, fill_mask, forced_move, kind_of, move_of_choice
+from suphx.games.mcr.features import LAYOUT, PLAN_LAYOUT, encode, fill_mask, forced_move, kind_of, move_of_choice
 from suphx.games.mcr.names import AGENTS, DECISIONS
 from suphx.games.mcr.record import new_tables
 from suphx.games.mcr.table import (
@@ -66,7 +66,7 @@ _AGENT, _NETS_FILE = 0, ""  # a program has its own: the place of its agent in A
 _RULES = new_tables(1, Rules())[0]
 _OPTIONS, _MINIMUM_FAN = int(_RULES["options"]), int(_RULES["minimum_fan"])
 _TABLE_FIELDS, _SUITS_FIELDS = field_shapes(TABLE), field_types(SUITS)
-_ROW_BYTES = LAYOUT.observation_bytes
+_ROW_BYTES = LAYOUT.observation_bytes  # a program with nets has that of its nets
 _NUM_CHOICES = tuple(kind.num_choices for kind in DECISIONS)
 
 Choose: TypeAlias = Callable[[Any], int]
@@ -312,9 +312,10 @@ class BotzoneBot:
         if not checkpoints:
             program = carry(main, {"_AGENT": AGENTS.index(agent)}).encode()
             return BotFiles({"__main__.py": program, _SUITS_FILE: suits}, {})
-        nets = pack_nets(checkpoints, [LAYOUT] * len(checkpoints))
+        nets, layout = pack_nets(checkpoints, (LAYOUT, PLAN_LAYOUT))
         name = f"nets-{hashlib.sha256(nets).hexdigest()[:8]}.npz"  # the user storage is that of several bots
-        program = carry(main, {"new_choose": with_nets, "_NETS_FILE": name}).encode()
+        constants = {"new_choose": with_nets, "_NETS_FILE": name, "_ROW_BYTES": layout.observation_bytes}
+        program = carry(main, constants).encode()
         return BotFiles({"__main__.py": program, _SUITS_FILE: suits}, {name: nets})
 
 

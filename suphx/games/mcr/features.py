@@ -1,7 +1,8 @@
 """What a seat sees when it decides, as planes, and the tables of choices of the nets (names.py).
 
 Who can win wins, and where one move is legal it is made: nets are not asked (``forced_move``). Nothing that is hidden
-from the seat has any influence, nor has any fan that tells the suits apart.
+from the seat has any influence, nor has any fan that tells the suits apart. (The plans try suits in their order, which
+can change what a move is worth by a little.)
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
 from suphx.games.mcr.engine import count_unseen
 from suphx.games.mcr.names import CLAIM_KIND, DISCARD_KIND
+from suphx.games.mcr.plan import SEARCH, weigh_moves
 from suphx.games.mcr.search import CHOWS, NUM_ADVICES, NUM_SLOTS, OWN, PUNGS, UNSEEN, search
 from suphx.games.mcr.table import (
     CHOW,
@@ -35,6 +37,10 @@ ENCODER = "gb237"
 PASS_CHOICE, FIRST_CHOW, FIRST_PUNG, FIRST_KONG = 0, 1, 22, 56
 """Choices of a claim; those of a discard are the kinds."""
 SHOWN_DISCARDS = 37
+# Steps of the planes of ``PLAN_LAYOUT``. The worth is a chance times a payment of about 40 points.
+_WORTHS = (0.03, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
+_LOSSES = (0.002, 0.01, 0.03, 0.1, 0.3)
+_GAINS = (0.9, 1.0, 1.1, 1.3, 2.0)
 
 LAYOUT = layout(
     ENCODER,
@@ -55,9 +61,20 @@ LAYOUT = layout(
         ("base", 2, "without any advice: kinds to keep, kinds to drop"),
     ),
 )
-_AT = LAYOUT.first_planes()
-LAYOUTS = (LAYOUT, PlaneLayout("gb184", 1, LAYOUT.ranges[:7]))
-"""A net may subtract the 27 planes of kinds to drop from those to keep: 237 remain. The second one has no advice."""
+PLAN_LAYOUT = layout(
+    "gb265",
+    1,
+    (
+        *((part.name, part.shape or part.count, part.meaning) for part in LAYOUT.ranges),
+        ("worth", len(_WORTHS), "full: the hand is worth so much by plan.py, before a claim or after the best discard"),
+        ("losses", len(_LOSSES), "kinds whose discard loses at most such a share of this worth"),
+        ("gains", (3, len(_GAINS)), "lowest kinds of chows, pungs, kongs after which the hand is worth so many times"),
+    ),
+)
+LAYOUTS = (LAYOUT, PlaneLayout("gb184", 1, LAYOUT.ranges[:7]), PLAN_LAYOUT)
+"""A net may subtract the 27 planes of kinds to drop from those to keep: 237, 184 (no advice) and 265 remain."""
+_AT = PLAN_LAYOUT.first_planes()
+_ROW_BYTES = LAYOUT.observation_bytes
 
 
 @jit
@@ -126,7 +143,7 @@ def fill_mask(t: Table, kind: int, mask: U8) -> None:
 
 @jit
 def encode(t: Table, suits: Suits, row: U8) -> None:
-    """Fill the zeros of ``row``, uint8 [LAYOUT.observation_bytes], with what ``t.actor`` sees."""
+    """Fill the zeros of ``row``, uint8 [observation_bytes] of LAYOUT or PLAN_LAYOUT, with what ``t.actor`` sees."""
     seat = int(t.actor)
     counts = np.zeros((4, NUM_KINDS), np.int8)
     own, tiles = counts[OWN], np.zeros(NUM_KINDS, np.int8)
@@ -154,6 +171,33 @@ def encode(t: Table, suits: Suits, row: U8) -> None:
                 set_kinds(row, _AT.advice + 3 * slot + i, int(advice[slot, i]))
     for i in range(1, 3):
         set_kinds(row, _AT.base + i - 1, int(advice[NUM_SLOTS, i]))
+    if len(row) > _ROW_BYTES:
+        _fill_worths(t, suits, row)
+
+
+@jit
+def _fill_worths(t: Table, suits: Suits, row: U8) -> None:
+    """Fill what the moves are worth by the plans of the agent fan_plan."""
+    unseen, searches = np.zeros(NUM_KINDS, np.int8), np.zeros(1, SEARCH)
+    count_unseen(t, t.actor, unseen)
+    weigh_moves(t, suits, unseen, searches)
+    worths = searches[0].worths
+    worth = worths[PASS]
+    for kind in range(NUM_KINDS):
+        worth = max(worth, worths[DISCARD + kind])
+    for i in range(len(_WORTHS)):
+        if worth >= _WORTHS[i]:
+            set_plane(row, _AT.worth + i)
+    for move in range(NUM_ACTIONS):
+        if t.legal[move] and move < KONG and worth > 0.0:
+            for i in range(len(_LOSSES)):
+                if worth - worths[move] <= _LOSSES[i] * worth:
+                    set_bit(row, _AT.losses + i, move - DISCARD)
+        elif t.legal[move] and KONG <= move < PASS and worths[move] > 0.0:
+            meld, kind = (1, int(t.claimed)) if move == PUNG else (2, move - KONG) if move < CHOW else (0, move - CHOW)
+            for i in range(len(_GAINS)):
+                if worths[move] >= _GAINS[i] * worth:
+                    set_bit(row, _AT.gains + len(_GAINS) * meld + i, kind)
 
 
 @jit

@@ -7,7 +7,8 @@ seven pairs; any sets if the hand is nearly complete. The rules say what a targe
 out, so a plan that can no longer be reached has no targets.
 
 A hand is worth the sum of chance times payment over its targets. The agent discards the tile that the least worth
-needs, claims a discard if the hand is worth more with the meld, and declares a kong that costs little.
+needs, claims a discard if the hand is worth more with the meld, and declares a kong that costs little. Nets can see
+what the moves are worth (features.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from suphx.games.mcr import fan_table as fan
 from suphx.games.mcr.fan_table import large_fan, lowest_bit, settle, small_fan
 from suphx.games.mcr.fans import fans_of_kinds
 from suphx.games.mcr.set_fans import fans_of_sets
-from suphx.games.mcr.table import CHOW, CLAIM, DISCARD, KONG, NUM_KINDS, OWN_TURN, PASS, Table
+from suphx.games.mcr.table import CHOW, CLAIM, DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records, field, record_dtype
 
@@ -124,6 +125,7 @@ class Search:
     best: float = field("f8")  # the chance of the likeliest target
     fewest: int = field("i8")  # tiles that a target lacks
     worth: float = field("f8")
+    worths: NDArray[np.float64] = field("f8", NUM_ACTIONS)  # of the hand after each legal move; a claim discards
     needed: NDArray[np.float64] = field("f8", 34)  # worth that is lost without a tile of the kind
     triples: NDArray[np.float64] = field("f8", len(_TRIPLES))  # their chances
     weights: NDArray[np.float64] = field("f8", 16)
@@ -139,12 +141,12 @@ def choose_plan(t: Table, suits: Suits, unseen: I8) -> int:
 
     ``unseen``, int8 (34,): how many tiles of each kind it does not see.
     """
-    return _choose(t, suits, unseen, np.zeros(1, SEARCH))
+    return weigh_moves(t, suits, unseen, np.zeros(1, SEARCH))
 
 
 @jit
-def _choose(t: Table, suits: Suits, unseen: I8, searches: Records) -> int:
-    """Choose with a search, (1,), that outlives its record."""
+def weigh_moves(t: Table, suits: Suits, unseen: I8, searches: Records) -> int:
+    """Return what ``choose_plan`` does, and fill ``worths`` of a search of zeros, (1,), which outlives its record."""
     s = searches[0]
     seat = t.actor
     s.hand[:] = t.hand[seat]
@@ -176,20 +178,24 @@ def _add_to_melds(s: Search, meld_type: int, lowest: int) -> None:
 @jit
 def _choose_turn(s: Search, t: Table, suits: Suits) -> int:
     _weigh(s, suits)
-    choice = _best_discard(s)
-    kept = s.worth - s.needed[choice]
-    num_melds, is_open = s.num_melds, s.is_open
+    discard = _best_discard(s)
+    kept, choice = s.worth - s.needed[discard], DISCARD + discard
     for kind in range(NUM_KINDS):
+        if s.hand[kind] > 0:
+            s.worths[DISCARD + kind] = s.worth - s.needed[kind]
+    num_melds, is_open = s.num_melds, s.is_open
+    for kind in range(NUM_KINDS - 1, -1, -1):
         if t.legal[KONG + kind]:
             number = s.hand[kind]
             s.hand[kind] = 0
             if number == 4:
                 _add_to_melds(s, ANKAN_MELD, kind)
             _weigh(s, suits)
+            s.worths[KONG + kind] = s.worth
             if s.worth >= _KONG_KEEPS * kept:
-                return KONG + kind
+                choice = KONG + kind
             s.hand[kind], s.num_melds, s.is_open = number, num_melds, is_open
-    return DISCARD + choice
+    return choice
 
 
 @jit
@@ -217,7 +223,7 @@ def _choose_claim(s: Search, t: Table, suits: Suits) -> int:
         if t.legal[move]:
             if most < 0.0:
                 _weigh(s, suits)
-                most = s.worth
+                most = s.worths[PASS] = s.worth
             meld_type, lowest = claimed_meld(claimed, move, CHOW)
             s.hand[claimed] += 1
             add_meld(s.hand, meld_type, lowest, -1)
@@ -226,6 +232,7 @@ def _choose_claim(s: Search, t: Table, suits: Suits) -> int:
             worth = s.worth
             if move != KONG + claimed:
                 worth -= s.needed[_best_discard(s)]
+            s.worths[move] = worth
             if worth > most:
                 choice, most = move, worth
             add_meld(s.hand, meld_type, lowest, 1)

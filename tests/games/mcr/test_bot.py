@@ -119,11 +119,11 @@ def test_a_player_knows_what_its_seat_knows_and_plays_what_the_agent_plays(agent
     assert np.mean([each for _, same in games for each in same]) > ROUNDING_SHARE
 
 
-def random_nets(folder: Path, **values: Any) -> list[PolicyNet]:
+def random_nets(folder: Path, encoder: str = LAYOUT.name, **values: Any) -> list[PolicyNet]:
     """Write nets of random weights; return them."""
     nets = []
     for kind in DECISIONS:
-        layout = LEARNING.layout(LAYOUT.name, kind.number)
+        layout = LEARNING.layout(encoder, kind.number)
         config = NetConfig(size="tiny", channels=32, num_blocks=2, **values)
         with torch.random.fork_rng():
             torch.manual_seed(kind.number)
@@ -159,8 +159,9 @@ def test_nets_without_torch_give_the_logits_of_the_checkpoints(values: dict[str,
         np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())  # 16-bit weights
 
 
-def test_a_player_with_nets_plays_what_the_agent_plays(tmp_path: Path) -> None:
-    random_nets(tmp_path, grid="4x9", choice_head="connected")
+@pytest.mark.parametrize("encoder", ["gb237", "gb265"])
+def test_a_player_with_nets_plays_what_the_agent_plays(encoder: str, tmp_path: Path) -> None:
+    random_nets(tmp_path, encoder, grid="4x9", choice_head="connected")
     paths = [tmp_path / f"{kind.name}.safetensors" for kind in DECISIONS]
     ((_, same),) = compared_games(Program(str(tmp_path), paths), load_agent(str(tmp_path), game="mcr"), range(1))
     assert np.mean(same) > ROUNDING_SHARE
@@ -171,7 +172,7 @@ def test_nets_that_see_something_else_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "discard.safetensors"
     data = path.read_bytes()
     path.write_bytes(data.replace(b'"gb237', b'"gb238').replace(b'\\"gb237', b'\\"gb238'))
-    with pytest.raises(ValueError, match="sees gb238 version 1: a bot shows it gb237 version 1"):
+    with pytest.raises(ValueError, match="sees gb238 version 1: a bot shows it gb237 version 1 or gb265 version 1"):
         BOT.files("nets", [path, tmp_path / "claim.safetensors"])
 
 

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from suphx.experience.observation import Samples
-from suphx.games.mahjong.planes import SUIT_ORDERS, unpack_planes
+from suphx.games.mahjong.planes import SUIT_ORDERS, PlaneLayout, unpack_planes
 from suphx.games.mahjong.suit_exchange import KINDS, exchange_suits, exchanged_choices
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, add_meld
+from suphx.games.mcr.agents import FAN_PLAN, choose_scripted
 from suphx.games.mcr.fans import FANS
 from suphx.games.mcr.features import (
     LAYOUT,
+    PLAN_LAYOUT,
     choice_of_move,
     encode,
     fill_mask,
@@ -66,15 +68,16 @@ def positions() -> Records:
     return np.concatenate([played(agent, 12) for agent in ("random", "shanten")])
 
 
-def row_of(table: Any) -> U8:
-    row = np.zeros(LAYOUT.observation_bytes, np.uint8)
+def row_of(table: Any, layout: PlaneLayout = LAYOUT) -> U8:
+    row = np.zeros(layout.observation_bytes, np.uint8)
     encode(table, SUITS, row)
     return row
 
 
 def planes_of(table: Any, *names: str) -> list[U8]:
     """Return planes by the names of their ranges, all of them uint8 (planes, 34)."""
-    planes, parts = unpack_planes(row_of(table), LAYOUT.num_planes), [LAYOUT[name] for name in names]
+    layout = LAYOUT if set(names) <= {part.name for part in LAYOUT.ranges} else PLAN_LAYOUT
+    planes, parts = unpack_planes(row_of(table, layout), layout.num_planes), [layout[name] for name in names]
     return [planes[part.first : part.first + part.count] for part in parts]
 
 
@@ -225,12 +228,35 @@ def scrambled(table: Any, rng: np.random.Generator) -> Records:
     return changed  # type: ignore[no-any-return]
 
 
+def test_what_moves_are_worth_is_what_fan_plan_chooses_by() -> None:
+    tables, levels = played("fan_plan", 8), Counter[int]()
+    for table in tables:
+        move = choose_scripted(table, SUITS, FAN_PLAN)
+        worth, losses, gains = planes_of(table, "worth", "losses", "gains")
+        gains = gains.reshape(3, -1, 34)
+        levels[int(worth[:, 0].sum())] += 1
+        assert (worth == worth[:, :1]).all()
+        assert (np.diff(worth[:, 0].astype(int)) <= 0).all()
+        assert (losses[:-1] <= losses[1:]).all()
+        assert (gains[:, 1:] <= gains[:, :-1]).all()
+        if move < KONG and losses.any():
+            assert losses[0, move]
+            assert not (losses[:, table["legal"][:34] == 0]).any()
+        elif KONG <= move < CHOW:
+            assert gains[2, 0, move - KONG]
+        elif move == PUNG or CHOW <= move < PUNG:
+            assert gains[int(move == PUNG), 1, table["claimed"] if move == PUNG else move - CHOW]
+        elif move == PASS:
+            assert not gains[:, 2].any()
+    assert len(levels) > 6
+
+
 def test_nothing_that_is_hidden_has_any_influence(positions: Records) -> None:
     rng = np.random.default_rng(3)
     for table in positions[::3]:
         changed = scrambled(table, rng)
         assert (changed["hand"] != table["hand"]).any()
-        assert (row_of(changed) == row_of(table)).all()
+        assert (row_of(changed, PLAN_LAYOUT) == row_of(table, PLAN_LAYOUT)).all()
         assert (mask_of(changed) == mask_of(table)).all()
 
 

@@ -100,12 +100,14 @@ def test_equal_seeds_give_equal_numbers_and_a_state_is_gone_on_from() -> None:
     assert found[0] == found[1]
 
 
-def test_gb184_has_the_planes_of_gb237_that_come_before_the_advice() -> None:
-    layout = LEARNING.layout("gb184", CLAIM_KIND)
-    assert layout.num_planes == LAYOUT["advice"].first == 184
-    for whole, short in zip(new_tables(50).observe(), new_tables(50, encoder="gb184").observe(), strict=True):
-        assert (whole.planes[:, : layout.observation_bytes] == short.planes).all()
-        assert short.planes.shape == (len(whole), layout.observation_bytes)
+def test_encoders_have_the_first_planes_of_one_row() -> None:
+    gb184, gb237, plan = (LEARNING.layout(name, CLAIM_KIND) for name in ("gb184", "gb237", "gb265"))
+    assert (gb184.num_planes, gb237.num_planes) == (LAYOUT["advice"].first, 264) == (184, 264)
+    parts = zip(*(new_tables(50, encoder=layout.name).observe() for layout in (gb184, gb237, plan)), strict=True)
+    for of_each in parts:
+        for layout, part in zip((gb184, gb237, plan), of_each, strict=True):
+            assert part.planes.shape == (len(part), layout.observation_bytes)
+            assert (part.planes == of_each[-1].planes[:, : layout.observation_bytes]).all()
 
 
 class FirstChoices:
