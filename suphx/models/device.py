@@ -51,7 +51,7 @@ def uses_bf16(precision: Precision, device: torch.device) -> bool:
 
 
 def resolve_compilation(compilation: Compilation, device: torch.device) -> Literal["none", "default", "max-autotune"]:
-    """Return what auto stands for: torch.compile on a GPU; on a CPU it makes nothing faster (docs/experiments.md).
+    """Return what auto stands for: torch.compile on a GPU; on a CPU it makes nothing faster (docs/log).
 
     Without what torch.compile needs on a GPU, auto is none, with a warning.
     """

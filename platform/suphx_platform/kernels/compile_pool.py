@@ -6,7 +6,7 @@ closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it 
 Workers are forked, so what they import is imported once. There are more of them than cores because a worker that needs
 a kernel which another one compiles waits for it. The groups of the first games come first: as long as one of them is
 compiled, others begin on cores that are free only. No worker has a low priority, because another command may wait for
-what it compiles. The whole takes as long with more workers as with one for each core (docs/experiments.md).
+what it compiles. The whole takes as long with more workers as with one for each core (docs/log).
 """
 
 from __future__ import annotations
