@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import adapt, environments, match_memory, match_speed, sequential, storage
+from benchmarks import environments, match_speed, sequential, storage
 from suphx.json_text import parse_json
 from tests.evaluation.simulated_walls import NORMAL_WALLS
 from tests.selfplay.small_policy_set import save_random
@@ -78,21 +78,9 @@ def test_matches_are_simulated_from_the_walls_of_a_real_one() -> None:
     assert values["rows"][0]["mean_hanchans"] < values["rows"][3]["mean_hanchans"], "a smaller difference takes longer"
 
 
-def test_the_memory_of_a_match_is_measured_after_each_tenth(measured: Any) -> None:
-    values = measured(match_memory, "--hanchans", "160", "--workers", "1")
-    assert len(values["bytes"]) == 9
-    assert values["ratio"] == values["bytes"][-1] / values["bytes"][0]
-
-
 @pytest.mark.slow
 def test_a_match_is_measured_beside_self_play_of_the_same_nets(tmp_path: Path, measured: Any) -> None:
     nets = save_random(tmp_path / "nets")
     values = measured(match_speed, "--agent", str(nets), "--hanchans", "80", "--seconds", "1", "--workers", "1")
     assert values["selfplay_decisions_per_second"] > 0
     assert 200 < values["decisions_per_hanchan"] < 3_000
-
-
-@pytest.mark.slow
-def test_adaptation_is_measured_beside_its_parts(measured: Any) -> None:
-    values = measured(adapt, "--encoder", "mini", "--hands", "1", "--seconds", "0", "--rollouts", "8")
-    assert min(values.values()) > 0

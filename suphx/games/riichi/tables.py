@@ -36,17 +36,10 @@ class RiichiTables(GameRecorder):
 
     num_moves = NUM_ACTIONS
 
-    def __init__(
-        self,
-        num_tables: int,
-        rules: Rules,
-        *,
-        has_draw_lanes: bool = False,
-        simulator_type: type[Simulator] = Simulator,
-    ) -> None:
+    def __init__(self, num_tables: int, rules: Rules, *, has_draw_lanes: bool = False) -> None:
         """With ``has_draw_lanes`` every seat draws from its own positions of the wall, so that games of one seed have
-        more in common (docs/evaluation.md); ``simulator_type``: another class for measurements."""
-        super().__init__(simulator_type(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes))
+        more in common (docs/evaluation.md)."""
+        super().__init__(Simulator(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes))
         self.state: Records = self._simulator.tables
         self.shares: NDArray[np.float64] = np.zeros(num_tables)
         self._num_kyokus = np.zeros(num_tables, np.int64)
