@@ -68,8 +68,8 @@ class DealReport:
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few deals to say who is stronger" if self.hanchans < MIN_CLUSTERS else claim
         return (
-            f"{claim}: {mean:+.1f} points per kyoku ({low:+.1f} to {high:+.1f}, higher is better for the candidate) "
-            f"over {self.deals:,} deals at four seats; it decided differently in {self.changed_share:.0%} of them"
+            f"{claim}: {mean:+.1f} points per kyoku (95 % interval {low:+.1f} to {high:+.1f}; positive is better) over "
+            f"{self.deals:,} deals at four seats; it decided differently in {self.changed_share:.0%} of them"
             f"{widened_note(self.difference.interval.is_widened, 'hanchans')}"
         )
 

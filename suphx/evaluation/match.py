@@ -246,9 +246,9 @@ class MatchReport:
         stronger, weaker = (self.candidate, self.opponent) if is_stronger else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if decides.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
-        figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
+        figures = f"placement difference {mean:+.3f} (95 % interval {low:+.3f} to {high:+.3f}; negative is better)"
         if has_points:
-            figures = f"{mean:+.2f} points per game ({low:+.2f} to {high:+.2f}, positive is better for the candidate)"
+            figures = f"{mean:+.2f} points per game (95 % interval {low:+.2f} to {high:+.2f}; positive is better)"
         return f"{claim}: {figures} over {self.games:,} {self.unit}{note}{widened}"
 
     def figures_text(self) -> str:
@@ -256,13 +256,15 @@ class MatchReport:
         places, points, game = self.difference, self.points_difference, self.unit.removesuffix("s")
         if self.decides == "points":
             return (
-                f"{points.mean:+.2f} points per {game} ({points.interval.low:+.2f} to {points.interval.high:+.2f}) "
-                f"over {self.games:,} {self.unit}{widened_note(points.interval.is_widened)}"
+                f"{points.mean:+.2f} points per {game} (95 % interval {points.interval.low:+.2f} to "
+                f"{points.interval.high:+.2f}) over {self.games:,} {self.unit}"
+                f"{widened_note(points.interval.is_widened)}"
             )
         return (
-            f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
-            f"{points.mean:+.1f} points per {game} ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
-            f"over {self.games:,} {self.unit}{widened_note(places.interval.is_widened)}"
+            f"placement difference {places.mean:+.3f} (95 % interval {places.interval.low:+.3f} to "
+            f"{places.interval.high:+.3f}), {points.mean:+.1f} points per {game} (95 % interval "
+            f"{points.interval.low:+.1f} to {points.interval.high:+.1f}) over {self.games:,} {self.unit}"
+            f"{widened_note(places.interval.is_widened)}"
         )
 
     def to_json(self) -> dict[str, object]:

@@ -371,7 +371,7 @@ def _shown(report: Report) -> dict[str, Any]:
 def _widened(**intervals: Interval) -> dict[str, object]:
     """Return the line that says which intervals were extended to "no difference", if there are any."""
     names = [name for name, interval in intervals.items() if interval.is_widened]
-    return {"widened_to_include_0": names} if names else {}
+    return {"widened_to_include_0": [label(name) for name in names]} if names else {}
 
 
 def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, object]:

@@ -55,7 +55,7 @@ games. Records of doudizhu are recognized by their content; AGENT is then random
 runs/RUN/learning, or an address s3://… or models:/….
 
 RECORD         a record file, an archive or a folder of records
---game ID      id of the game in RECORD, or its number from 1 on (default: the first game; of doudizhu, the first 20)
+--id ID        id of the game in RECORD, or its number from 1 on (default: the first game; of single hands, the first 20)
 --agent AGENT  agent whose choices are compared with those of the players; not mjai: or adapt:; of riichi and doudizhu
 --player NAME  player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer; of doudizhu,
                the landlord)
@@ -66,15 +66,15 @@ RECORD         a record file, an archive or a folder of records
 
 examples:
   suphx view game.mjlog
-  suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised
+  suphx view records/games.tsv.xz --id 12 --agent runs/RUN/supervised
   suphx view game.mjai --player Anna --out anna.html --no-browser
-  suphx view games/games.jsonl --game 3 --agent runs/RUN/learning
+  suphx view games/games.jsonl --id 3 --agent runs/RUN/learning
 """
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``view``."""
-    add_command(commands, options, _PAGE, execute, game="", cost={"type": positive})
+    add_command(commands, options, _PAGE, execute, id="", cost={"type": positive})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -119,7 +119,7 @@ def _game_with_id(args: argparse.Namespace, console: Console) -> tuple[str, dict
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     with console.activity("finding the game"):
-        game = find_record(args.record, args.game)
+        game = find_record(args.record, args.id)
     seat = _seat(args.player, game.names, ())
     agent = None if args.agent is None else loaded_agent(args.agent, args.runs, console)
     compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
@@ -141,7 +141,7 @@ def _numbered_games(args: argparse.Namespace, console: Console, game_name: str) 
         raise UsageError(f"{option} has no meaning for {title}: leave it out")
     with console.activity("finding the games"):
         game: Game = load_game(game_name)
-        first, records = _found(game, args.record, args.game, console)
+        first, records = _found(game, args.record, args.id, console)
     shown = records[0]
     players = shown.get("players") if isinstance(shown, dict) else getattr(shown, "players", None)
     seat = _seat(args.player, tuple(players or ()), game.seat_names)
@@ -163,7 +163,7 @@ def _found(game: Game, path: Path, wanted: str, console: Console) -> tuple[int, 
     if not wanted:
         found = list(islice(records, MAX_GAMES + 1))
         if len(found) > MAX_GAMES:
-            console.say(f"{path} has more than {MAX_GAMES} games: the page has the first ones; --game N shows another")
+            console.say(f"{path} has more than {MAX_GAMES} games: the page has the first ones; --id N shows another")
         if found:
             return 1, found[:MAX_GAMES]
     count = 0

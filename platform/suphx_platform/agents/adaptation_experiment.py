@@ -102,8 +102,8 @@ class AdaptationReport:
         digits = 2 if self.experiment.reward_predictor else 0
         return (
             f"adapted is {claim}: ahead with {self.win_rate:.1%} of {len(self.results.base_points)} hands "
-            f"({low:.1%} to {high:.1%}), {self.points:+.{digits}f} {self.unit} "
-            f"({self.points_interval.low:+.{digits}f} to {self.points_interval.high:+.{digits}f})"
+            f"(95 % interval {low:.1%} to {high:.1%}), {self.points:+.{digits}f} {self.unit} "
+            f"(95 % interval {self.points_interval.low:+.{digits}f} to {self.points_interval.high:+.{digits}f})"
             f"{widened_note(self.win_interval.is_widened, 'hands')}"
         )
 

@@ -89,13 +89,15 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: i
 def label(key: str) -> str:
     """Return a key in words: ``"cold_start_seconds"`` is "cold start", as its value has the unit; a name stays.
 
-    >>> label("hanchans_per_second"), label("seconds"), label("lookahead_microseconds")
-    ('hanchans per second', 'time', 'lookahead')
+    >>> label("hanchans_per_second"), label("lookahead_microseconds"), label("points_interval")
+    ('hanchans per second', 'lookahead', 'points 95 % interval')
     """
     if not key.isidentifier():  # such as the id of a run
         return key
     if key == "seconds":
         return "time"
+    if key.endswith("interval"):
+        return f"{key.removesuffix('interval')}95 % interval".replace("_", " ")
     for ending in ("_seconds", *_UNITS):
         key = key.removesuffix(ending)
     return key.replace("_", " ")

@@ -90,6 +90,9 @@ class KernelWarmup:
         wanted = set(groups) & set(self._missing) if groups else set(self._missing)
         if not wanted - set(self.groups):
             return
+        self._console.say(
+            "Compiling the rules engine for this machine: minutes, but only once after an installation or an update"
+        )
         bar = self._console.progress("groups", len(wanted), name="compiling kernels", note="importing")
         with bar as progress, self._changed:
             while wanted - set(self.groups):

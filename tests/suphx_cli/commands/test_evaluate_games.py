@@ -43,7 +43,7 @@ def test_kept_games_are_records_that_can_be_viewed(tmp_path: Path, capsys: pytes
         assert "is not an empty folder: name a new one" in capsys.readouterr().err
     assert scores[0] != scores[1]
     page = tmp_path / "page.html"
-    viewed = ["view", str(games), "--game", "5", "--player", "candidate", "--out", str(page), "--json"]
+    viewed = ["view", str(games), "--id", "5", "--player", "candidate", "--out", str(page), "--json"]
     assert cli.main(viewed) == 0
     assert page.is_file()
 

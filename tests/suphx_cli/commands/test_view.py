@@ -74,7 +74,7 @@ def test_a_game_inside_an_archive_is_named_by_id_or_number(
     with zipfile.ZipFile("games.zip", "w") as archive:
         for seed, name in enumerate(("first", "second")):
             archive.writestr(f"{name}.mjlog", write_mjlog(dataclasses.replace(game(seed), id=name)))
-    result = view(capsys, "games.zip", "--game", wanted)
+    result = view(capsys, "games.zip", "--id", wanted)
     assert (result["game"], result["page"]) == ("second", "second.html")
     assert (tmp_path / "second.html").is_file()
 
@@ -170,7 +170,7 @@ def test_the_first_games_of_a_file_are_one_page(
     assert "tiles" not in data["words"]["en"]
     assert cli.main(["view", str(decks / "games.jsonl")]) == 0
     out, err = capsys.readouterr()
-    assert "has more than 20 games: the page has the first ones; --game N shows another" in err
+    assert "has more than 20 games: the page has the first ones; --id N shows another" in err
     assert "agreement" not in out
 
 
@@ -180,7 +180,7 @@ def test_one_game_is_chosen_by_its_number(
 ) -> None:
     page = tmp_path / "page.html"
     player = "Cleo" if record == "games.jsonl" else "landlord_up"
-    result = view(capsys, decks / record, "--game", wanted, "--player", player, "--out", page)
+    result = view(capsys, decks / record, "--id", wanted, "--player", player, "--out", page)
     assert (result["game"], result["deals"]) == (f"{Path(record).stem}, {number}", 1)
     data = data_of(page)
     assert data["seat"] == 2
@@ -196,7 +196,7 @@ def test_an_agent_is_compared_with_the_players_of_decks(
 ) -> None:
     page = tmp_path / "page.html"
     address = decks / agent if has_values else agent
-    result = view(capsys, decks / "games.jsonl", "--game", "3", "--agent", address, "--out", page)
+    result = view(capsys, decks / "games.jsonl", "--id", "3", "--agent", address, "--out", page)
     assert result["decisions"] > 5
     assert (result["agreement"] < 1) == has_values
     shown = data_of(page)["game"]
