@@ -1,5 +1,6 @@
 # `make help` describes every target. You do not need to activate .venv: all tools are called from it.
-PYTHON ?= python3.11
+# The newest of these that is installed.
+PYTHON ?= $(or $(firstword $(foreach python,python3.14 python3.13 python3.12 python3.11,$(shell command -v $(python)))),python3)
 PYTEST_FLAGS ?= -n auto --dist worksteal
 RECORDS ?=
 FUZZ ?= 10000
@@ -17,7 +18,7 @@ help:  ## list the targets
 setup: .venv/installed  ## create .venv with the pinned packages and this project; repeat it after an update
 
 .venv/bin/python:
-	@infra/setup/check_python.sh $(PYTHON) "run make setup PYTHON=/path/to/python3.11"
+	@infra/setup/check_python.sh $(PYTHON) "run make setup PYTHON=/path/to/python3"
 	@echo "creating .venv with $(PYTHON)" >&2
 	@$(PYTHON) -m venv .venv
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Install the packages of LOCK with the pip of VENV, only files with the hashes in it, and show the progress:
 #   install.sh VENV LOCK [TORCH_CPU TORCH_CUDA]
-# TORCH_CPU and TORCH_CUDA are locks of torch: the first is used if pip is set up with a source of wheels without CUDA.
+# TORCH_CPU and TORCH_CUDA are locks of torch: the first is used if it has a wheel for this Python and pip is set up with
+# a source of wheels without CUDA.
 set -euo pipefail
 venv=$1 lock=$2 torch_cpu=${3:-} torch_cuda=${4:-}
 log=$venv/install.log
-"$(dirname "$0")/check_python.sh" "$venv/bin/python" "remove $venv and run make setup PYTHON=/path/to/python3.11"
+"$(dirname "$0")/check_python.sh" "$venv/bin/python" "remove $venv and run make setup PYTHON=/path/to/python3"
 # A package without a wheel is built with the setuptools of the lock: pip would fetch the newest one, without its hash.
 pip=("$venv/bin/pip" install --disable-pip-version-check --require-hashes --no-deps --use-pep517 --no-build-isolation)
 
@@ -32,9 +33,10 @@ install_setuptools() {
 
 # pip alone would choose the wheel whose hash the package index shows, even if a wheel without CUDA lies in a local folder.
 torch_lock() {
-    if "${pip[@]}" --dry-run --requirement "$torch_cpu" > "$log" 2>&1; then
+    if "${pip[@]}" --dry-run --ignore-installed --requirement "$torch_cpu" > "$log" 2>&1 \
+        && grep -q "^Would install" "$log"; then
         echo "$torch_cpu"
-    elif grep -q "No matching distribution found" "$log"; then
+    elif grep -qE "No matching distribution found|markers .* don't match" "$log"; then
         echo "$torch_cuda"
     else
         fail "pip refuses the wheel of torch without CUDA (see $log)"

@@ -1,6 +1,7 @@
 """Write the locks: every package that pyproject.toml asks for, with its version and the hashes of its files.
 
-uv resolves the ranges for Linux and Python 3.11 and keeps the versions of the present locks. There are four:
+uv resolves the ranges for Python 3.11 to 3.14 on Linux and macOS and keeps the versions of the present locks. There are
+four:
 
 - requirements.lock: what `make setup` installs, except torch.
 - infra/setup/image.lock: the part of it that the images need.
@@ -24,7 +25,7 @@ ALL_LOCK = REPOSITORY / "requirements.lock"
 IMAGE_LOCK = REPOSITORY / "infra" / "setup" / "image.lock"
 CUDA_LOCK = REPOSITORY / "infra" / "setup" / "torch-cuda.lock"
 CPU_LOCK = REPOSITORY / "infra" / "setup" / "torch-cpu.lock"
-# The first Python 3.11 that all locked packages accept.
+# The oldest Python that all locked packages accept.
 PYTHON = "3.11.5"
 # Packages that nothing but the CUDA build of torch needs.
 CUDA_NAMES = re.compile(r"torch|triton|(nvidia|cuda)-.*")
@@ -52,7 +53,7 @@ def resolve(pins: Path, options: list[str]) -> dict[str, str]:
     """
     build_requires = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["build-system"]["requires"]
     uv = [str(Path(sys.executable).with_name("uv")), "pip", "compile", "--quiet", "--generate-hashes", "--no-header"]
-    uv += ["--no-annotate", "--python-version", PYTHON, "--python-platform", "linux", "--output-file", str(pins)]
+    uv += ["--no-annotate", "--universal", "--python-version", PYTHON, "--output-file", str(pins)]
     subprocess.run(
         [*uv, *options, str(PROJECT), "-"],
         input="\n".join(build_requires),
@@ -61,7 +62,8 @@ def resolve(pins: Path, options: list[str]) -> dict[str, str]:
         stdout=subprocess.DEVNULL,
         cwd=pins.parent,
     )
-    return read_entries(pins.read_text(encoding="utf-8"))
+    entries = read_entries(pins.read_text(encoding="utf-8"))
+    return {name: entry for name, entry in entries.items() if "sys_platform == 'win32'" not in entry.split("\n")[0]}
 
 
 def write_lock(path: Path, entries: dict[str, str]) -> None:
@@ -76,7 +78,8 @@ def check_cpu_lock(cuda: dict[str, str]) -> None:
     if f"torch=={version}+cpu" not in CPU_LOCK.read_text(encoding="utf-8"):
         sys.exit(
             f"torch is now {version}: write torch=={version}+cpu into {CPU_LOCK.relative_to(REPOSITORY)}, with the"
-            " sha256 of its wheels for Python 3.11 on Linux (x86_64 and aarch64); the page of PyTorch shows them"
+            " sha256 of its wheels on Linux (x86_64 and aarch64), for all versions of Python or with a marker for those"
+            " that it has; the page of PyTorch shows them"
         )
 
 

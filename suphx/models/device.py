@@ -68,7 +68,7 @@ def _has_compiler() -> bool:
         return True
     _logger.warning(
         "nets are not compiled, which makes them slower on this GPU: torch.compile needs a C compiler and the headers "
-        "of Python (apt-get install gcc libc6-dev python3.11-dev)"
+        "of Python (apt-get install gcc libc6-dev python3-dev)"
     )
     return False
 
