@@ -1,40 +1,31 @@
-"""Steps per second of the vector environment on one core, and of other environments in the same run.
+"""Steps per second of the vector environment on one core, and of RiichiEnv in the same run.
 
-``python benchmarks/environments.py --peer riichienv mahjax --mahjax-python mahjax/bin/python``. A step is one decision
-of the player at one table: its observation, its mask, a random legal action, and the opponents' decisions until its
-next one; at every seat: the player decides at all four seats. docs/measuring.md explains the figures.
+``python benchmarks/environments.py --peer riichienv``. A step is one decision of the player at one table: its
+observation, its mask, a random legal action, and the opponents' decisions until its next one; at every seat: the player
+decides at all four seats. docs/measuring.md explains the figures.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
 from benchmarks.engines import RiichiEnvPeer
 from suphx.environments.riichi_env import RiichiVectorEnv
 from suphx.games.registry import agent_names
-from suphx.json_text import parse_json
 from suphx_platform.bench.riichi import compare_rates
 
-RIICHIENV_STEPS = 200
+PEER_STEPS = 200
 """Of one measured call."""
-MAHJAX_TABLES, MAHJAX_STEPS = 256, 4
-"""Of one measured call: larger calls are not faster."""
-Calls = dict[str, Callable[[], int]]
 
 
 def main() -> None:
     """Measure and print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peer", nargs="+", default=[], choices=("riichienv", "mahjax"))
-    parser.add_argument("--mahjax-python", default=sys.executable, metavar="FILE", help="of an environment with mahjax")
+    parser.add_argument("--peer", choices=("riichienv",))
     parser.add_argument("--tables", type=int, default=512, help="tables per call")
     parser.add_argument("--steps", type=int, default=20, help="steps of all tables per measured call")
     parser.add_argument("--encoder", default="mini")
@@ -43,25 +34,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="of each environment in each of 3 rounds")
     args = parser.parse_args()
     shape = {"num_tables": args.tables, "num_steps": args.steps, "encoder": args.encoder, "seed": args.seed}
-    calls = {
+    own = {
         "steps": stepper(**shape, opponents=args.opponents, is_packed=True),
         "unpacked_steps": stepper(**shape, opponents=args.opponents, is_packed=False),
         "every_seat_steps": stepper(**shape, opponents=None, is_packed=True),
     }
-    with ExitStack() as stack:
-        if "riichienv" in args.peer:
-            peer = RiichiEnvPeer()
-            calls["riichienv steps"] = peer.prepare_steps(RIICHIENV_STEPS, args.seed)
-            calls["riichienv every_seat_steps"] = peer.prepare_steps(RIICHIENV_STEPS, args.seed, every_seat=True)
-        if "mahjax" in args.peer:
-            play = stack.enter_context(mahjax(args.mahjax_python, args.seed))
-            calls["mahjax every_seat_steps"] = lambda: play("observed")
-            calls["mahjax unobserved_steps"] = lambda: play("unobserved")
-        for call in calls.values():
-            call()  # compiles
-        rates = compare_rates(calls, seconds=args.seconds)
-    own = {f"{name}_per_second": rate for name, rate in rates.items() if " " not in name}
-    print(json.dumps({**own, "peers": {name: _compared(name, rates) for name in args.peer}}, indent=2))
+    theirs: dict[str, Callable[[], int]] = {}
+    if args.peer:
+        peer = RiichiEnvPeer()
+        theirs["steps"] = peer.prepare_steps(PEER_STEPS, args.seed)
+        theirs["every_seat_steps"] = peer.prepare_steps(PEER_STEPS, args.seed, every_seat=True)
+    calls = {**own, **{f"{args.peer} {name}": call for name, call in theirs.items()}}
+    for call in calls.values():
+        call()  # compiles
+    rates = compare_rates(calls, seconds=args.seconds)
+    values: dict[str, object] = {f"{name}_per_second": rates[name] for name in own}
+    if args.peer:
+        found = {name: rates[f"{args.peer} {name}"] for name in theirs}
+        per_second = {f"{name}_per_second": rate for name, rate in found.items()}
+        values["peers"] = {args.peer: per_second | {f"ratio_of_{name}": rates[name] / found[name] for name in found}}
+    print(json.dumps(values, indent=2))
 
 
 def stepper(
@@ -80,43 +72,6 @@ def stepper(
         return num_tables * num_steps
 
     return step
-
-
-@contextmanager
-def mahjax(python: str, seed: int) -> Iterator[Callable[[str], int]]:
-    """Yield what plays ``observed`` or ``unobserved`` decisions in a process of ``python``, which ends with the block.
-
-    It waits until the process has compiled, which takes minutes. ValueError if the process ends.
-    """
-    program = Path(__file__).with_name("mahjax_process.py")
-    command = [python, str(program), str(MAHJAX_TABLES), str(MAHJAX_STEPS), str(seed)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        writer, reader = process.stdin, process.stdout
-
-        def answer() -> str:
-            if line := reader.readline():
-                return line
-            raise ValueError(f"mahjax ended with status {process.wait()}: its last messages are above")
-
-        def play(kind: str) -> int:
-            writer.write(f"{kind}\n")
-            writer.flush()
-            return int(answer())
-
-        try:
-            print("mahjax:", parse_json(answer()), file=sys.stderr)
-            yield play
-        finally:
-            process.kill()
-
-
-def _compared(peer: str, rates: dict[str, float]) -> dict[str, float]:
-    """Return the rates of a peer, and ours over those of what both have done."""
-    theirs = {name.removeprefix(f"{peer} "): rate for name, rate in rates.items() if name.startswith(peer)}
-    ratios = {f"ratio_of_{name}": rates[name] / rate for name, rate in theirs.items() if name in rates}
-    return {f"{name}_per_second": rate for name, rate in theirs.items()} | ratios
 
 
 if __name__ == "__main__":

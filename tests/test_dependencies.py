@@ -30,8 +30,8 @@ COMPANIONS = {
     "urllib3": "kubernetes",
 }
 """Package -> the dependency that is built on it and chooses its version."""
-ELSEWHERE = {"jax": "/mahjax_process.py:", "mahjax": "/mahjax_process.py:", "MahjongGB": "/bench/mcr.py:"}
-"""Peers that a user installs, each imported by one file; that of mahjax is run by the Python of another environment."""
+ELSEWHERE = {"MahjongGB": "/engines.py:"}
+"""Peers that a user installs, each imported by one file."""
 IMPORTERS = {"_import", "import_module", "__import__"}
 """Functions that import the module which their first argument names."""
 

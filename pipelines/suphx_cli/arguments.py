@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from suphx.file_tree import has_files_below
@@ -71,22 +71,14 @@ seed = whole(0, 2**62 - 1)
 
 
 def seconds(text: str) -> float:
-    """Return a time of 0 seconds or more, at most some months."""
+    """Return a time of 0 seconds (or hours) or more, at most some months."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value <= _MAX_SECONDS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: use seconds from 0 on, such as 0.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: use a number from 0 on, such as 0.5")
     return value
-
-
-def hours(text: str) -> float:
-    """Return a time of 0 hours or more."""
-    try:
-        return seconds(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: use hours from 0 on, such as 0.5") from error
 
 
 def any_port(text: str) -> int:
@@ -108,7 +100,7 @@ def assignment(text: str) -> tuple[str, str]:
 
 _TYPES: dict[str | None, Callable[[str], Any]] = {
     **dict.fromkeys(("DIR", "FILE", "FOLDER", "IN", "OUT", "PATH", "RECIPE", "RECORD"), Path),
-    **{"N": positive, "S": seed, "SECONDS": seconds, "T": seconds, "H": hours, "KEY=VALUE": assignment},
+    **{"N": positive, "S": seed, "SECONDS": seconds, "T": seconds, "H": seconds, "KEY=VALUE": assignment},
 }
 """Types of values by their metavar, which is also the kind that a shell completes; others are texts."""
 _SHARED = """\
@@ -237,6 +229,19 @@ def check_source_of_runs(folder: Path) -> None:
     """Raise ValueError if a folder of runs, in which agents are looked up, is named and is not there."""
     if not folder.is_dir() and (folder.exists() or folder != DEFAULT_RUNS):
         raise ValueError(f"--runs is {folder}, which is no folder: name your folder of runs")
+
+
+@contextmanager
+def local_agent(address: str, runs: Path, game: str) -> Iterator[str]:
+    """Yield the address of an agent on this machine: nets that are elsewhere are copied here for the block.
+
+    ValueError if there is nothing of that name.
+    """
+    from suphx_platform.agents.agent_source import AgentSource
+    from suphx_platform.tracking.mlflow_store import MlflowStore
+
+    with TemporaryDirectory(prefix="suphx-agent-") as space:
+        yield AgentSource(MlflowStore(runs)).fetch(address, Path(space) / "agent", game)
 
 
 def check_records(path: Path, option: str = "--records") -> None:

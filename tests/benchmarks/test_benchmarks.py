@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import venv
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,8 +14,6 @@ from benchmarks import environments, match_speed, sequential, storage
 from suphx.json_text import parse_json
 from tests.evaluation.simulated_walls import NORMAL_WALLS
 from tests.selfplay.small_policy_set import save_random
-
-MAHJAX = "mahjax==0.1.6"
 
 
 @pytest.fixture
@@ -40,25 +35,6 @@ def test_steps_stand_beside_those_of_a_peer(measured: Any) -> None:
     for name in ("steps", "every_seat_steps"):
         assert peer[f"ratio_of_{name}"] == pytest.approx(values[f"{name}_per_second"] / peer[f"{name}_per_second"])
     assert values["unpacked_steps_per_second"] > 0
-
-
-def test_a_python_without_mahjax_ends_the_measurement(measured: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="mahjax ended with status 3"):
-        measured(environments, "--peer", "mahjax", "--mahjax-python", sys.executable)
-    assert "No module named 'jax'" in capfd.readouterr().err
-
-
-@pytest.mark.slow
-def test_mahjax_is_measured_beside_ours(tmp_path: Path, measured: Any) -> None:
-    venv.create(tmp_path, with_pip=True)
-    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [str(tmp_path / "bin/pip"), "install", "-q", "--no-compile", "--disable-pip-version-check", MAHJAX]
-    subprocess.run(command, check=True, env=clean)
-    python = str(tmp_path / "bin/python")
-    words = ("--tables", "16", "--steps", "2", "--seconds", "0")
-    values = measured(environments, *words, "--peer", "mahjax", "--mahjax-python", python)
-    peer = values["peers"]["mahjax"]
-    assert 0 < peer["every_seat_steps_per_second"] < peer["unobserved_steps_per_second"] * 2
 
 
 def test_a_training_state_is_saved_loaded_and_removed(tmp_path: Path, measured: Any) -> None:

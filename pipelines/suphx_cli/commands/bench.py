@@ -13,17 +13,7 @@ from suphx.games.registry import DEFAULT_GAME, decision_names, load_game
 from suphx.models.net_config import Compilation, DeviceName, Normalization, Precision
 from suphx.selfplay.config import Nets
 from suphx.usable_cores import usable_cores
-from suphx_cli.arguments import (
-    ENCODERS,
-    SIZES,
-    UsageError,
-    add_command,
-    add_group,
-    check_records,
-    parallel,
-    seconds,
-    whole,
-)
+from suphx_cli.arguments import ENCODERS, SIZES, UsageError, add_command, add_group, parallel, seconds, whole
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
@@ -38,7 +28,6 @@ examples:
   suphx bench selfplay --ray
 """
 _SECONDS = "--seconds X  minimum duration per measured rate in each of 3 rounds (default: 1)"
-_RECORDS = "--records DIR  take positions from these games (default: games that ukeire plays)"
 _NET = """\
 --device   device of the nets (default: auto, which is cuda if available)
 --size     size of the nets (default: SIZE)
@@ -57,7 +46,6 @@ _HANDS = f"""
 hands: measure scored wins and computed shanten per second
 
 --game     mcr: counted fans of winning hands (default: riichi)
---peer     of mcr: a library that counts the same hands in turn, from pip install PyMahjongGB==1.4.0
 --hands N  number of different hands (default: 5000)
 --seed S   seed of the hands (default: 0)
 {_SECONDS}
@@ -66,26 +54,24 @@ _FEATURES = f"""
 features: measure encoded decisions per second
 
 --game         dazhong, mcr: decisions in games of the last scripted agent (default: riichi)
-{_RECORDS}
 --decisions N  number of different decisions (default: 20000)
 --threads N    threads of the encoder (default: 1)
 --seed S       seed of the walls (default: 0)
 {_SECONDS}
 """
-_NETS = f"""
-NAME: TEXT
-
+_NET_OPTIONS = f"""\
 {_NET.replace("SIZE", "paper")}
 --batch N…       batch sizes to compare (default: depends on the device)
 --seconds T      time per batch size, after a warm-up (default: 5)
 --head           which net (default: discard)
-{_RECORDS}
 --normalization  normalization of the net (default: batch)
 --precision      number format (default: auto, which is bf16 if the hardware supports it)
 --compile        mode of torch.compile (default: auto, which is default on a GPU and none on a CPU)
 --threads N      CPU threads of torch (default: 1)
 --seed S         seed of the positions (default: 0)
 """
+_INFERENCE = f"inference: measure decisions of a net per second\n\n{_NET_OPTIONS}"
+_TRAINING = f"training: measure training samples of a net per second\n\n{_NET_OPTIONS}"
 _SELFPLAY = f"""
 selfplay: measure self-play end to end, and each part alone
 
@@ -111,52 +97,48 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``bench`` with its sub-commands, and ``warmup``."""
     subjects = add_group(commands, _BENCH)
     threads = {"type": parallel, "default": 1}
-    rounds: dict[str, Any] = {"seed": 0, "seconds": {"type": seconds, "default": 1.0}}
-    game = {"choices": ("riichi", "dazhong", "mcr"), "default": DEFAULT_GAME}
-    add_command(subjects, options, _SIMULATOR, execute_simulator, game=game, hanchans=300, threads=threads, **rounds)
-    hands: dict[str, Any] = {"game": {"choices": ("riichi", "mcr"), "default": DEFAULT_GAME}, "hands": 5000}
-    add_command(subjects, options, _HANDS, execute_hands, peer={"choices": ("PyMahjongGB",)}, **hands, **rounds)
-    add_command(subjects, options, _FEATURES, execute_features, game=game, decisions=20_000, threads=threads, **rounds)
+    rules: dict[str, Any] = {
+        "game": {"choices": ("riichi", "dazhong", "mcr"), "default": DEFAULT_GAME},
+        "seed": 0,
+        "seconds": {"type": seconds, "default": 1.0},
+        "hanchans": 300,
+        "hands": 5000,
+        "decisions": 20_000,
+        "threads": threads,
+    }
     net: dict[str, Any] = {
         "device": {"choices": get_args(DeviceName), "default": "auto"},
         "encoder": {"choices": ENCODERS, "default": "suphx"},
+        "size": {"choices": SIZES, "default": "paper"},
+        "batch": [],
+        "seconds": 5.0,
+        "head": {"choices": decision_names("riichi"), "default": "discard"},
+        "normalization": {"choices": get_args(Normalization), "default": "batch"},
+        "precision": {"choices": get_args(Precision), "default": "auto"},
+        "compile": {"choices": get_args(Compilation), "default": "auto"},
+        "threads": threads,
         "seed": 0,
     }
-    for name, text in (
-        ("inference", "measure decisions of a net per second"),
-        ("training", "measure training samples of a net per second"),
+    play: dict[str, Any] = {
+        "net": {"choices": get_args(Nets), "default": "policy"},
+        "size": {"choices": SIZES, "default": "tiny"},
+        "tables": {"type": whole(1, 65_536), "default": 512},
+        "simulators": {"type": parallel},
+        "engines": {"type": whole(0, 1024)},
+        "threads": {"type": parallel},
+        "rollout_fragment_length": 16,
+        "seconds": {"type": _some_seconds, "default": 10.0},
+    }
+    hands = rules | {"game": {"choices": ("riichi", "mcr"), "default": DEFAULT_GAME}}
+    for subject, page, execute, settings in (
+        ("simulator", _SIMULATOR, execute_rules, rules),
+        ("hands", _HANDS, execute_rules, hands),
+        ("features", _FEATURES, execute_rules, rules),
+        ("inference", _INFERENCE, execute_net, net),
+        ("training", _TRAINING, execute_net, net),
+        ("selfplay", _SELFPLAY, execute_selfplay, net | play),
     ):
-        parser = add_command(
-            subjects,
-            options,
-            _NETS.replace("NAME", name).replace("TEXT", text),
-            execute_net,
-            **net,
-            size={"choices": SIZES, "default": "paper"},
-            batch=[],
-            seconds=5.0,
-            head={"choices": decision_names("riichi"), "default": "discard"},
-            normalization={"choices": get_args(Normalization), "default": "batch"},
-            precision={"choices": get_args(Precision), "default": "auto"},
-            compile={"choices": get_args(Compilation), "default": "auto"},
-            threads=threads,
-        )
-        parser.set_defaults(subject=name)
-    add_command(
-        subjects,
-        options,
-        _SELFPLAY,
-        execute_selfplay,
-        **net,
-        net={"choices": get_args(Nets), "default": "policy"},
-        size={"choices": SIZES, "default": "tiny"},
-        tables={"type": whole(1, 65_536), "default": 512},
-        simulators={"type": parallel},
-        engines={"type": whole(0, 1024)},
-        threads={"type": parallel},
-        rollout_fragment_length=16,
-        seconds={"type": _some_seconds, "default": 10.0},
-    )
+        add_command(subjects, options, page, execute, **settings).set_defaults(subject=subject)
     add_command(commands, options, _WARMUP, execute_warmup)
 
 
@@ -186,50 +168,26 @@ def _measured(
         return measure(begin)
 
 
-def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the rules engine of a game."""
+def execute_rules(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure the rules engine, the scoring of hands, or the encoder of a game."""
     module = import_module(f"suphx_platform.bench.{args.game}")
-    case = {"num_hanchans": args.hanchans, "num_threads": args.threads, "skips_start": args.skip_start}
-    case |= {"seed": args.seed, "seconds": args.seconds}
-    return _measured(console, module.KERNELS, lambda begin: module.bench_simulator(**case, say=begin))
-
-
-def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the scoring of hands in a game; ValueError for a peer that is not installed."""
-    module = import_module(f"suphx_platform.bench.{args.game}")
-    case = {"num_hands": args.hands, "seed": args.seed, "seconds": args.seconds}
-    if args.peer is not None:
-        if args.peer not in getattr(module, "PEERS", ()):
-            raise UsageError(f"--peer {args.peer} counts no hands of {args.game}: leave it out")
-        case["peer"] = args.peer
-    return _measured(console, module.HAND_KERNELS, lambda begin: module.bench_hands(**case, say=begin))
-
-
-def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the encoder of a game; ValueError for a folder without games."""
-    case = {"num_decisions": args.decisions, "num_threads": args.threads, "seed": args.seed, "seconds": args.seconds}
-    if not hasattr(import_module(f"suphx_platform.bench.{args.game}"), "bench_features"):
-        from suphx_platform.bench.scripted_games import bench_decisions
-
-        if args.records is not None:
-            raise UsageError(f"--records takes games of {DEFAULT_GAME}: leave it out")
-        game = load_game(args.game)
-        return _measured(console, game.kernel_groups, lambda begin: bench_decisions(game, **case, say=begin))
-    if args.records is not None:
-        check_records(args.records)
-    from suphx_platform.bench.riichi import bench_features
-
-    kernels = ("engine", "encoder", "scripted games", "replay", "samples")
-    return _measured(console, kernels, lambda begin: bench_features(records=args.records, **case, say=begin))
+    case: dict[str, Any] = {"seed": args.seed, "seconds": args.seconds}
+    if args.subject == "simulator":
+        case |= {"num_hanchans": args.hanchans, "num_threads": args.threads, "skips_start": args.skip_start}
+    elif args.subject == "hands":
+        case |= {"num_hands": args.hands}
+    else:
+        case |= {"num_decisions": args.decisions, "num_threads": args.threads}
+    kernels = getattr(module, "KERNELS", {}).get(args.subject, load_game(args.game).kernel_groups)
+    bench = getattr(module, f"bench_{args.subject}")
+    return _measured(console, kernels, lambda begin: bench(**case, say=begin))
 
 
 def execute_net(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure inference or training of a net; ValueError for cuda where there is none."""
-    if args.records is not None:
-        check_records(args.records)
     from suphx_platform.bench.nets import NetCase, bench_inference, bench_training
 
-    same = ("device", "size", "head", "encoder", "normalization", "precision", "threads", "seconds", "records", "seed")
+    same = ("device", "size", "head", "encoder", "normalization", "precision", "threads", "seconds", "seed")
     case = NetCase(**{name: getattr(args, name) for name in same}, compilation=args.compile)
     bench = bench_inference if args.subject == "inference" else bench_training
     kernels = ("encoder", "nets", "net games", "samples")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import GAMES, game_of_agents
-from suphx_cli.arguments import UsageError, add_command, check_source_of_runs
+from suphx_cli.arguments import UsageError, add_command, check_source_of_runs, local_agent
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
@@ -52,12 +50,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_agent(args.agent, game)
     check_source_of_runs(args.runs)
     with console.activity("importing"):
-        from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.bot_archive import write_bot
-        from suphx_platform.tracking.mlflow_store import MlflowStore
 
-    with TemporaryDirectory(prefix="suphx-agent-") as space:  # nets that are elsewhere are copied here first
-        address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent", game)
+    with local_agent(args.agent, args.runs, game) as address:
         written = write_bot(address, args.out, game)
     data = [str(path) for path in written.data]
     if data:

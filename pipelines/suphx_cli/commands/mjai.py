@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from suphx_cli.arguments import UsageError, add_command, check_source_of_runs
+from suphx_cli.arguments import UsageError, add_command, check_source_of_runs, local_agent
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
@@ -88,17 +86,7 @@ def execute(args: argparse.Namespace, console: Console) -> None:
     check_source_of_runs(args.runs)
     if args.name is not None and args.websocket is not None:
         raise UsageError("--name has no effect on --websocket, where the token names the agent: leave it out")
-    with console.activity("importing"):
-        from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.tracking.mlflow_store import MlflowStore
-
-    with TemporaryDirectory(prefix="suphx-agent-") as space:  # nets that are elsewhere are copied here first
-        address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent", "riichi")
-        _play(args, address, console)
-
-
-def _play(args: argparse.Namespace, address: str, console: Console) -> None:
-    with console.activity("loading the agent"):
+    with console.activity("loading the agent"), local_agent(args.agent, args.runs, "riichi") as address:
         from suphx_platform.agents.agent_loading import load_any_agent
         from suphx_platform.agents.mjai import mjai_arena
         from suphx_platform.kernels.kernel_warmup import compile_kernels

@@ -21,6 +21,7 @@ from suphx_cli.arguments import (
     check_records,
     check_source_of_runs,
     given_options,
+    local_agent,
     positive,
     show_page,
 )
@@ -55,7 +56,7 @@ games. Records of doudizhu are recognized by their content; AGENT is then random
 runs/RUN/learning, or an address s3://… or models:/….
 
 RECORD         a record file, an archive or a folder of records
---id ID        id of the game in RECORD, or its number from 1 on (default: the first game; of single hands, the first 20)
+--id ID        id of the game in RECORD, or its number from 1 on (default: the first; of doudizhu, the first 20)
 --agent AGENT  agent whose choices are compared with those of the players; not mjai: or adapt:; of riichi and doudizhu
 --player NAME  player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer; of doudizhu,
                the landlord)
@@ -231,11 +232,9 @@ def check_record_agent(record: Path, address: str | None, runs: Path) -> None:
 def loaded_agent(address: str, runs: Path, console: Console) -> Agent:
     """Return the agent, wherever its nets are; ValueError for an unknown one."""
     from suphx.selfplay.agents.agent import load_agent
-    from suphx_platform.agents.agent_source import AgentSource
-    from suphx_platform.tracking.mlflow_store import MlflowStore
 
-    with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        return load_agent(AgentSource(MlflowStore(runs)).fetch(address, Path(space) / "agent", "riichi"))
+    with console.activity("loading the agent"), local_agent(address, runs, "riichi") as place:
+        return load_agent(place)
 
 
 def check_cost(args: argparse.Namespace) -> None:

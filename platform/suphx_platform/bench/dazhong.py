@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from suphx.games.dazhong.experiment import PAPER_RULES, group_orders, play_scripted
 from suphx.games.registry import load_game
-from suphx_platform.bench.scripted_games import KERNELS, bench_scripted
+from suphx_platform.bench.scripted_games import bench_decisions, bench_scripted
 
-__all__ = ["KERNELS", "bench_simulator"]
+bench_features = partial(bench_decisions, "dazhong")
 
 
 def bench_simulator(*, num_threads: int, num_hanchans: int, skips_start: bool, **case: Any) -> dict[str, object]:

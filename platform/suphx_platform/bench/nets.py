@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,14 +18,10 @@ from torch import Tensor
 
 from suphx.experience.observation import Samples
 from suphx.games.mahjong.planes import PlaneLayout
-from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.samples import encode_kyokus
 from suphx.games.riichi.names import DECISIONS, head_index
-from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.quarantine import Quarantine
-from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import tenhou
 from suphx.kernel.record import I64
 from suphx.models.device import find_device, resolve_compilation, torch_threads, uses_bf16
@@ -46,44 +41,27 @@ GAMES_A_BATCH = 8
 MAX_DIFFERENT = 8192
 
 
-def collect_samples(
-    records: Path | None, head: int, encoder: str, num_samples: int, *, seed: int, say: Callable[[str], None]
-) -> Samples:
-    """Return ``num_samples`` samples of ``head`` in a random order.
+def collect_samples(head: int, encoder: str, num_samples: int, *, seed: int, say: Callable[[str], None]) -> Samples:
+    """Return ``num_samples`` samples of ``head`` in a random order, from games that ukeire plays.
 
-    Games are taken until there are enough samples, but at most 8,192 different ones; then they come again. Raises
-    ValueError if there is no sample at all.
+    At most 8,192 of them are different ones; then they come again.
     """
-    say(f"encoding positions of {records}" if records else f"encoding positions of games that {PLAYER} plays")
+    say(f"encoding positions of games that {PLAYER} plays")
+    agent, seating = load_agent(PLAYER), np.zeros((GAMES_A_BATCH, 4), np.int64)
     parts: list[Samples] = []
-    logs = _games(records, seed)
     while sum(len(part.labels) for part in parts) < min(num_samples, MAX_DIFFERENT):
-        games = list(itertools.islice(logs, GAMES_A_BATCH))
-        if not games:
-            break
+        games = play_games([agent], seating, range(seed, seed + GAMES_A_BATCH), tenhou())
+        seed += GAMES_A_BATCH
         with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name:
             store = write_store(games, Path(name))
             parts.append(encode_kyokus(store, np.arange(store.num_kyokus), head, encoder))
     count = sum(len(part.labels) for part in parts)
-    if not count:
-        raise ValueError(f"{records} has no position for this net: use other records")
     chosen = np.resize(np.random.default_rng(seed).permutation(count), num_samples)
     return Samples(
         np.concatenate([part.planes for part in parts])[chosen],
         np.concatenate([part.masks for part in parts])[chosen],
         np.concatenate([part.labels for part in parts])[chosen],
     )
-
-
-def _games(records: Path | None, seed: int) -> Iterator[GameLog]:
-    """Yield the games of ``records`` that the rules accept, or games of ukeire without end."""
-    if records is not None:
-        replayer = Replayer()
-        yield from (log for log in iter_records([records], quarantine=Quarantine()) if not replayer.replay(log))
-        return
-    agent, seating = load_agent(PLAYER), np.zeros((GAMES_A_BATCH, 4), np.int64)
-    for first in itertools.count(seed, GAMES_A_BATCH):
-        yield from play_games([agent], seating, range(first, first + GAMES_A_BATCH), tenhou())
 
 
 PEAK_SECONDS = 0.5
@@ -112,7 +90,6 @@ class NetCase:
     compilation: Compilation = "auto"
     threads: int = 1
     seconds: float = 5.0
-    records: Path | None = None
     seed: int = 0
 
     @property
@@ -212,7 +189,7 @@ def _measured(
     device, sizes = case.torch_device, sorted(set(batches))
     num_samples = max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK)
     head = head_index(case.head)
-    samples = collect_samples(case.records, head, case.encoder, num_samples, seed=case.seed, say=say)
+    samples = collect_samples(head, case.encoder, num_samples, seed=case.seed, say=say)
     with torch_threads(case.threads):
         peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
         rates = []

@@ -13,18 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.benchmark import (
-    collect_wins,
-    observed_candidates,
-    played_positions,
-    recorded_positions,
-    score_wins,
-)
+from suphx.games.riichi.benchmark import collect_wins, observed_candidates, played_positions, score_wins
 from suphx.games.riichi.bots import play_random
 from suphx.games.riichi.features.encoder import encode_observations, find_encoder
 from suphx.games.riichi.features.suit_targets import load_lookup
@@ -35,10 +28,12 @@ from suphx.games.riichi.table import TABLE
 from suphx.kernel.jit import map_on_threads
 from suphx.kernel.record import I64, Records
 
-KERNELS = ("engine", "random games")
-"""What ``bench_simulator`` needs."""
-HAND_KERNELS = ("engine",)
-"""What ``bench_hands`` needs."""
+KERNELS = {
+    "simulator": ("engine", "random games"),
+    "hands": ("engine",),
+    "features": ("engine", "encoder", "scripted games", "replay", "samples"),
+}
+"""What each measurement needs."""
 _ROUNDS = 3
 
 
@@ -148,15 +143,15 @@ _ROWS_A_CALL = 2048  # rows stay in the cache, as where they are sent to a devic
 
 
 def bench_features(
-    *, records: Path | None, num_decisions: int, seed: int, num_threads: int, seconds: float, say: Callable[[str], None]
+    *, num_decisions: int, seed: int, num_threads: int, seconds: float, say: Callable[[str], None]
 ) -> dict[str, object]:
     """Return the JSON object of ``suphx bench features``; what was not asked for is null.
 
     Turn by turn: all planes on ``num_threads`` threads, on one thread, and without look-ahead on one thread;
-    ``scaling`` is the first rate over the second. ValueError for records without games.
+    ``scaling`` is the first rate over the second.
     """
-    say("collecting positions (compiles kernels at first use)")
-    tables = played_positions(num_decisions, seed) if records is None else recorded_positions(records, num_decisions)
+    say("collecting positions of games of ukeire")
+    tables = played_positions(num_decisions, seed)
     calls = {"ours": encoding(FULL, tables, num_threads), "without look-ahead": encoding(WITHOUT_LOOKAHEAD, tables, 1)}
     if num_threads > 1:
         calls["ours on one thread"] = encoding(FULL, tables, 1)
@@ -177,8 +172,7 @@ def bench_features(
         "scaling": rates["ours"] / one_thread if num_threads > 1 else None,
         "decisions": len(tables),
         "observations": num_rows,
-        "positions": "recorded games" if records else "games of ukeire",
-        "seed": None if records else seed,
+        "seed": seed,
     }
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from suphx.experience.observation import Observations
 from suphx.games.game import Game
 from suphx.games.learning import KindOutputs
+from suphx.games.registry import load_game
 from suphx.kernel.jit import map_on_threads
 from suphx.kernel.record import I64
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.bench.riichi import compare_rates
 
-KERNELS = ("engine",)
 _NUM_TABLES, _GAMES_A_CALL = 500, 2000
 _TABLES_A_CALL = 1024  # rows stay in the cache, as where they are sent to a device batch by batch
 
@@ -51,13 +51,14 @@ def bench_scripted(
 
 
 def bench_decisions(
-    game: Game, *, num_decisions: int, seed: int, num_threads: int, seconds: float, say: Callable[[str], None]
+    name: str, *, num_decisions: int, seed: int, num_threads: int, seconds: float, say: Callable[[str], None]
 ) -> dict[str, object]:
-    """Return the JSON object of ``suphx bench features`` for a game of scripted agents.
+    """Return the JSON object of ``suphx bench features`` for the game ``name`` of scripted agents.
 
     Measured is all that a decision of a net takes but the net: its observation, and the move of its choice. Positions
     are those of games of the last agent. On ``num_threads`` threads and on one in turn.
     """
+    game = load_game(name)
     learning = game.learning
     assert learning is not None
     encoder, agent = learning.encoders[0], game.agents[-1]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 
 from suphx.games.mahjong.shanten import Suits, load_suits
-from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.bots import choose_ukeire
 from suphx.games.riichi.ending import count_dora, count_red, count_ura, start_game
 from suphx.games.riichi.kyoku import step
 from suphx.games.riichi.legal import dealer_of, score_win
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
-from suphx.games.riichi.records.decisions import KyokuWalk
-from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.rules import apply_rules, tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, asked_rows
 from suphx.games.riichi.simulator import Simulator, deal_next, finish_kyoku
@@ -32,36 +27,17 @@ _TABLES_AT_A_TIME = 64
 
 def played_positions(num_positions: int, seed: int) -> Records:
     """Return TABLE records of decisions of nets in games of ukeire, from many games side by side."""
-    return _first_asked(_played_positions(seed), num_positions)
-
-
-def recorded_positions(records: Path, num_positions: int) -> Records:
-    """Return TABLE records of the first decisions of nets in ``records``; ValueError if there are none."""
-    games = iter_records([records], quarantine=Quarantine())
-    walks = (KyokuWalk(game, index) for game in games for index in range(len(game.kyokus)))
-    found = _first_asked((np.array([walk.table.copy() for _ in walk], TABLE) for walk in walks), num_positions)
-    if not found.size:
-        raise ValueError(f"{records} has no decision for a net: name a folder of game records")
-    return found
-
-
-def _played_positions(seed: int) -> Iterable[Records]:
     agent, simulator = ScriptedAgent("ukeire"), Simulator(_TABLES_AT_A_TIME, tenhou())
+    parts: list[Records] = []
     for first in count(seed, _TABLES_AT_A_TIME):
         simulator.reset(range(first, first + _TABLES_AT_A_TIME))
         while (waiting := simulator.waiting()).size:
-            yield simulator.tables[waiting]
+            tables = simulator.tables[waiting]
+            parts.append(tables[asked_tables(tables)])
+            if sum(map(len, parts)) >= num_positions:
+                return np.concatenate(parts)[:num_positions]
             simulator.advance(waiting, agent.act(simulator.tables, waiting))
-
-
-def _first_asked(positions: Iterable[Records], num_positions: int) -> Records:
-    """Return the first positions at which a net is asked."""
-    parts = [np.zeros(0, TABLE)]
-    for tables in positions:
-        parts.append(tables[asked_tables(tables)])
-        if sum(map(len, parts)) >= num_positions:
-            break
-    return np.concatenate(parts)[:num_positions]
+    raise AssertionError("games follow without end")
 
 
 def asked_tables(tables: Records) -> I64:
