@@ -2,8 +2,7 @@
 
 ``python benchmarks/botzone_games.py bot.zip --games 1000``. A zip runs in a Python that can import nothing but its
 standard library and what is in ``--packages``, such as ``pip install --target DIR numpy``. A program is a command line
-that gets all requests and replies in one JSON object and writes one, or with ``--simple`` their lines; it is started
-for each request.
+that gets all requests and replies in one JSON object and writes one; it is started for each request.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ class StartedEachTime:
 
     command: list[str]
     environment: dict[str, str]
-    is_simple: bool = False
     requests: list[str] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
 
@@ -53,9 +51,6 @@ class StartedEachTime:
         """Return the reply to the next request, and the CPU time of the program."""
         self.requests.append(request)
         text = json.dumps({"requests": self.requests, "responses": self.replies})
-        if self.is_simple:
-            known = [line for pair in zip(self.requests, self.replies, strict=False) for line in pair]
-            text = "\n".join([str(len(self.requests)), *known, request])
         process = _start(self.command, self.environment)
         source, sink = _pipes(process)
         with sink:
@@ -163,22 +158,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("zips", metavar="ZIP", type=Path, nargs="+")
     parser.add_argument("--program", metavar="COMMAND", default=[], action="append", help="an outside program")
-    parser.add_argument("--simple", metavar="COMMAND", default=[], action="append", help="one that reads lines")
     parser.add_argument("--games", metavar="N", type=int, default=100)
     parser.add_argument("--seed", metavar="S", type=int, default=0)
     parser.add_argument("--python", metavar="PATH", default=os.path.realpath(sys.executable), help="of the zips")
     parser.add_argument("--packages", metavar="DIR", default="", help="the only ones that zips can import")
-    parser.add_argument("--each-time", action="store_true", help="start zips for every request")
     parser.add_argument("--workers", metavar="N", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    names = [*map(str, args.zips), *args.program, *args.simple]
+    names = [*map(str, args.zips), *args.program]
     environment = {"PYTHONPATH": str(Path(args.packages).resolve()) if args.packages else "", "OMP_NUM_THREADS": "1"}
 
     def new_player(name: str) -> Player:
         if Path(name) not in args.zips:
-            return StartedEachTime(shlex.split(name), dict(os.environ), is_simple=name in args.simple)
-        command = [args.python, "-S", name]
-        return StartedEachTime(command, environment) if args.each_time else KeptRunning(command, environment)
+            return StartedEachTime(shlex.split(name), dict(os.environ))
+        return KeptRunning([args.python, "-S", name], environment)
 
     def play_game(number: int) -> list[Result]:
         seats = [names[(number + seat) % len(names)] for seat in range(NUM_SEATS)]

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import environments, match_speed, sequential, storage
+from benchmarks import environments, sequential, storage
 from suphx.json_text import parse_json
 from tests.evaluation.simulated_walls import NORMAL_WALLS
-from tests.selfplay.small_policy_set import save_random
 
 
 @pytest.fixture
@@ -52,11 +51,3 @@ def test_matches_are_simulated_from_the_walls_of_a_real_one() -> None:
     for equal, better in zip(values["rows"][::3], values["rows"][1::3], strict=True):
         assert equal["better"] < 0.15 < 0.85 < better["better"]
     assert values["rows"][0]["mean_hanchans"] < values["rows"][3]["mean_hanchans"], "a smaller difference takes longer"
-
-
-@pytest.mark.slow
-def test_a_match_is_measured_beside_self_play_of_the_same_nets(tmp_path: Path, measured: Any) -> None:
-    nets = save_random(tmp_path / "nets")
-    values = measured(match_speed, "--agent", str(nets), "--hanchans", "80", "--seconds", "1", "--workers", "1")
-    assert values["selfplay_decisions_per_second"] > 0
-    assert 200 < values["decisions_per_hanchan"] < 3_000

@@ -58,7 +58,7 @@ def browser(folder: Path, name: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["w3m", "lynx", "elinks", "links", "www-browser"])
+@pytest.mark.parametrize("name", ["w3m", "www-browser"])
 def test_a_browser_of_the_terminal_is_not_opened(
     name: str, programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

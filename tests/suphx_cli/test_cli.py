@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import random
-import re
 import shlex
 import signal
 import socket
@@ -55,7 +54,24 @@ MISTAKES = [
     ("bench selfplay --tables 511", 2, "--tables is 511: use an even number"),
     ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
     ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
-    ("bench inference --records nowhere", 1, "nowhere: no such file or folder of records"),
+    ("--json", 2, "arguments are required: COMMAND"),
+    ("dance", 2, "there is no command 'dance': use one of run, "),
+    ("records", 2, "arguments are required: COMMAND"),
+    ("runs replay x --wall 0", 2, "'0' is not a whole number, 1 to 10,000,000"),
+    ("run a.toml --set learner.steps", 2, "is not KEY=VALUE"),
+    ("ui --port 70000", 2, "'70000' is not a port"),
+    ("run a.toml --speed 9", 2, "unknown option --speed"),
+    ("run a.toml --run=x", 2, "unknown option --run: did you mean '--runs'?"),
+    ("run a.toml b.toml", 2, "unexpected argument 'b.toml'"),
+    *(
+        (f"{command}={number}", 2, word)
+        for number in ("1e12", "-1", "nan", "inf")
+        for command, word in (
+            ("adapt --agent random --temperature", "temperature"),
+            ("evaluate --candidate random --opponent ukeire --sequential", "difference"),
+            ("evaluate --candidate random --opponent ukeire --sequential 0.1 --error", "error"),
+        )
+    ),
 ]
 MANY = """
 import contextlib, io, json, sys
@@ -117,13 +133,12 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 ALL_PARSERS = list(parsers(cli.build_parser()))
 
 
-@pytest.mark.parametrize("parser", ALL_PARSERS, ids=lambda parser: parser.prog)
-def test_every_command_and_option_is_explained(parser: argparse.ArgumentParser) -> None:
-    assert parser.description, parser.prog
-    assert parser.description.endswith("."), parser.prog
-    for action in parser._actions:
-        assert action.help or isinstance(action, argparse._SubParsersAction), f"{parser.prog} {action.dest}"
-    parser.format_help()  # a stray % would fail here
+def test_every_command_and_option_is_explained() -> None:
+    for parser in ALL_PARSERS:
+        assert (parser.description or "").endswith("."), parser.prog
+        for action in parser._actions:
+            assert action.help or isinstance(action, argparse._SubParsersAction), f"{parser.prog} {action.dest}"
+        parser.format_help()  # a stray % would fail here
 
 
 @pytest.mark.parametrize("kind", [arguments.positive, arguments.parallel, arguments.seconds, arguments.any_port])
@@ -134,13 +149,10 @@ def test_no_type_of_a_number_takes_what_nothing_can_have(kind: Callable[[str], o
     kind("8")
 
 
-EXAMPLES = [line.split(maxsplit=1)[1] for each in ALL_PARSERS for line in (each.epilog or "").splitlines()[1:]]
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_help_can_be_parsed(example: str) -> None:
-    args = cli.build_parser().parse_args(shlex.split(example))
-    assert callable(args.execute)
+def test_the_examples_of_the_help_can_be_parsed() -> None:
+    for each in ALL_PARSERS:
+        for line in (each.epilog or "").splitlines()[1:]:
+            assert callable(cli.build_parser().parse_args(shlex.split(line)[1:]).execute)
 
 
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])
@@ -215,51 +227,9 @@ def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int,
     assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "suphx: stopped\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--json"], "arguments are required: COMMAND"),
-        (["dance"], "there is no command 'dance': use one of run, "),
-        (["records"], "arguments are required: COMMAND"),
-        (["runs", "replay", "x", "--wall", "0"], "'0' is not a whole number, 1 to 10,000,000"),
-        (["run", "a.toml", "--set", "learner.steps"], "is not KEY=VALUE"),
-        (["ui", "--port", "70000"], "'70000' is not a port"),
-        (["run", "a.toml", "--speed", "9"], "unknown option --speed"),
-        (["run", "a.toml", "--run=x"], "unknown option --run: did you mean '--runs'?"),
-        (["run", "a.toml", "b.toml"], "unexpected argument 'b.toml'"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_exit_code_2(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(arguments)
-    assert stop.value.code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1
-    assert message in lines[0]
-    assert "--help" in lines[0]
-
-
-@pytest.mark.parametrize("number", ["1e12", "-1", "nan", "inf"])
-@pytest.mark.parametrize(
-    ("option", "others"),
-    [
-        ("--temperature", "adapt --agent random"),
-        ("--sequential", "evaluate --candidate random --opponent ukeire"),
-        ("--error", "evaluate --candidate random --opponent ukeire --sequential 0.1"),
-    ],
-)
-def test_a_number_out_of_range_is_wrong_usage(
-    option: str, others: str, number: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main([*others.split(), f"{option}={number}"]) == 2
-    assert re.search("temperature|kl_target|difference|error", capsys.readouterr().err)
-
-
-@pytest.mark.parametrize("arguments", [["--debug", "ui", "--runs", "nowhere"], ["ui", "--runs", "nowhere", "--debug"]])
-def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(arguments) == 1
+@pytest.mark.parametrize("arguments", ["--debug ui --runs nowhere", "ui --runs nowhere --debug"])
+def test_debug_shows_the_traceback_wherever_it_stands(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments.split()) == 1
     error = capsys.readouterr().err
     assert "Traceback" in error
     assert error.splitlines()[-1].startswith("suphx: nowhere has no mlflow.db")
@@ -338,7 +308,6 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
             "--runs is noise.mjlog, which is no folder",
         ),
         ("mjai --agent ukeire --runs nowhere", "--runs is nowhere, which is no folder"),
-        (f"adapt --agent {NETS} --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
         ("play --port BUSY --no-browser", "cannot be used (Address already in use): choose another with --port"),
         ("ui --port BUSY", "cannot be used (Address already in use): choose another with --port"),
     ],

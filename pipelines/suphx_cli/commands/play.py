@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from datetime import datetime
 from itertools import count
@@ -22,6 +21,7 @@ from suphx_cli.arguments import (
     check_port,
     check_source_of_runs,
     given_options,
+    local_agent,
     show_page,
 )
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
@@ -102,13 +102,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     from suphx_pipelines.viewer.viewer_page import VIEWS
 
     view = VIEWS.get(game)
-    if view is None or view.table is None:
+    if view is None or not view.has_table:
         return _play_by_text(args, console, game)
-    return _play_at_table(args, console, game, view.table)
+    return _play_at_table(args, console, game)
 
 
-def _play_at_table(args: argparse.Namespace, console: Console, game: str, table: str) -> dict[str, object] | None:
-    """Play at the game's own table, of the module ``table``."""
+def _play_at_table(args: argparse.Namespace, console: Console, game: str) -> dict[str, object] | None:
+    """Play at the game's own table."""
     if args.bidding:
         raise UsageError(f"--bidding has no meaning for {game}: leave it out, or use --game doudizhu")
     args.agent = _AGENT if args.agent is None else args.agent
@@ -121,7 +121,6 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
         from suphx_pipelines.play.seated_game import PlayConfig
         from suphx_pipelines.play.server import play_at_table
 
-        table_game = importlib.import_module(table).TABLE
     config = PlayConfig(
         agent=args.agent,
         name=args.name,
@@ -138,7 +137,6 @@ def _play_at_table(args: argparse.Namespace, console: Console, game: str, table:
             Thread(target=show_page, args=(link, console), daemon=True).start()
 
     return play_at_table(
-        table_game,
         config,
         args.runs,
         console,
@@ -175,28 +173,22 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     stamp, suffix = datetime.now().strftime("%Y%m%d-%H%M%S"), game.record_suffix.removesuffix(".part")
     files = (folder / f"play-{game_name}-{stamp}-{number}{suffix}" for number in count(1))
     file = next(path for path in files if not path.exists())
-    seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
     address = game.agents[-1] if args.agent is None else args.agent
-    if not has_candidates(game_name):
-        check_agent(address, game_name)
-    who = {"seat": args.seat - 1, "name": args.name, "records": file}
-
-    def show(line: str) -> None:
-        print(line, file=sys.stderr)
-
-    if not has_candidates(game_name):
-        with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-            place = AgentSource(MlflowStore(args.runs)).fetch(address, Path(space) / "agent", game_name)
-            player = load_any_agent(place, game_name)
-        setup = TextPlaySetup(game=game, rules=game.new_rules({}), player=player, agent=address, **who)
-        result = TextPlay(setup, show, typed_line).play(seed)
-    else:
-        own = candidate_game(game_name)
+    play: type[TextPlay] = TextPlay
+    if has_candidates(game_name):
+        own, play = candidate_game(game_name), CandidateTextPlay
         with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
             agent = load_side_agent(address, own, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
-        rules = own.with_auctions(common_rules(own, agent), has_auctions=args.bidding)
-        setup = TextPlaySetup(game=own, rules=rules, player=agent.player, agent=agent.address, **who)
-        result = CandidateTextPlay(setup, show, typed_line).play(seed)
+        player, rules = agent.player, own.with_auctions(common_rules(own, agent), has_auctions=args.bidding)
+    else:
+        check_agent(address, game_name)
+        with console.activity("loading the agent"), local_agent(address, args.runs, game_name) as place:
+            player, rules = load_any_agent(place, game_name), game.new_rules({})
+    who = {"seat": args.seat - 1, "name": args.name, "records": file}
+    setup = TextPlaySetup(game=game, rules=rules, player=player, agent=address, **who)
+    result = play(setup, lambda line: print(line, file=sys.stderr), typed_line).play(
+        randbelow(_MAX_SEED) if args.seed is None else args.seed
+    )
     records = str(file) if result.deals else None
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")

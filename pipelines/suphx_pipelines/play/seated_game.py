@@ -1,11 +1,9 @@
-"""A person's game at a table with agents, wherever it is shown: settings, the agents at the other seats, files.
+"""A person's game of riichi with agents, wherever it is shown: settings, the agents at the other seats, files.
 
 >>> game = next(continued_games(config, agents), None) or SeatedGame.new(config, agents)
 >>> ...  # moves of game.session
 >>> game.keep()  # now and then
 >>> record = game.finish()  # when game.session.is_over
-
-What it needs of the game is in ``riichi_table.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Self
@@ -27,13 +25,22 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from suphx.games.game import Agent
-from suphx.games.registry import load_game
-from suphx.games.riichi.play import GameSession
+from suphx.games.registry import agent_names
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.play import GameSession, move_hint
+from suphx.games.riichi.records.decisions import recorded_decisions
+from suphx.games.riichi.records.viewer_game import viewer_game
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.opinion import agent_opinions, opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
-from suphx_pipelines.play.riichi_table import RiichiTable
+from suphx_pipelines.viewer.viewer_page import viewer_page
 
+GAME = "riichi"
+WINDS = {"tonpuu": 1, "hanchan": 2}
+"""Planned rounds of a game, by its length."""
 SUFFIX = ".unfinished"
 _MAX_NAME = 20
 _MAX_BYTES = 1_000_000  # a hanchan has about 1,000 actions
@@ -66,20 +73,20 @@ class PlayConfig:
     continues: bool = True
     """Go on with games of these settings that an earlier command did not finish."""
 
-    def seed_of_game(self, game: int, most: int) -> int | None:
-        """Return the seed, below ``most``, of game number ``game``; None if walls are other ones every time."""
-        return None if self.seed is None else (self.seed + game) % most
+    def seed_of_game(self, game: int) -> int | None:
+        """Return the seed of game number ``game``; None if walls are other ones every time."""
+        return None if self.seed is None else (self.seed + game) % MAX_SEED
 
 
 class Agents:
     """Gives each table its agent. Nets are loaded once; an agent that remembers a game is loaded for every table."""
 
-    def __init__(self, game: RiichiTable, address: str, load: Callable[[str], Agent]) -> None:
+    def __init__(self, address: str, load: Callable[[str], Agent]) -> None:
         """``load`` returns the agent of ``address``, which people see as its name; its errors are raised here."""
-        self.game, self._address, self._load = game, address, load
+        self._address, self._load = address, load
         first = load(address)
-        is_shared = isinstance(first, NetAgent) or address in load_game(game.name).agents
-        self._shared = SeatedAgent(game, first, address, is_shared=True) if is_shared else None
+        is_shared = isinstance(first, NetAgent) or address in agent_names(GAME)
+        self._shared = SeatedAgent(first, address, is_shared=True) if is_shared else None
         self._first: Agent | None = first
 
     def seat(self) -> SeatedAgent:
@@ -87,19 +94,18 @@ class Agents:
         if self._shared is not None:
             return self._shared
         agent, self._first = self._first, None
-        return SeatedAgent(self.game, agent or self._load(self._address), self._address, is_shared=False)
+        return SeatedAgent(agent or self._load(self._address), self._address, is_shared=False)
 
 
 class SeatedAgent:
     """One agent that answers for all other seats; any thread may ask it."""
 
-    def __init__(self, game: RiichiTable, agent: Agent, name: str, *, is_shared: bool) -> None:
+    def __init__(self, agent: Agent, name: str, *, is_shared: bool) -> None:
         self.agent, self.name = agent, name
         self.has_hints = not (isinstance(agent, NetAgent) and agent.sees_hidden_tiles)
         """It can be asked about the person's moves: an agent that sees what is hidden would reveal it."""
         self.judges_records = self.has_hints and is_shared
         """It can be asked about a finished game; one that follows or adapts to games cannot."""
-        self._game = game
         self._lock = threading.Lock()
 
     @property
@@ -113,9 +119,17 @@ class SeatedAgent:
             return self.agent.act(tables, indices)
 
     def hint(self, tables: Records) -> dict[str, Any]:
-        """Return what the agent would do at the only table (1,); one of AGENT_ERRORS if it fails."""
+        """Return what the agent would do at the only table (1,), as ``move_hint`` does.
+
+        One of AGENT_ERRORS if it fails, or cannot play this game to its end.
+        """
         with self._lock:
-            return self._game.hint(self.agent, tables)
+            opinions = opinions_at(self.agent, tables)
+            if isinstance(self.agent, GameFollower):
+                reason = self.agent.forfeits(0).get(int(tables["actor"][0]))
+                if reason is not None:
+                    raise ValueError(f"the agent gives no hints in this game: {reason}")
+            return move_hint(tables[0], int(opinions.actions[0]), opinions.probabilities[0])
 
     def follow(self, session: GameSession) -> None:
         """Let an agent that follows whole games follow this one."""
@@ -175,20 +189,21 @@ class SeatedGame:
         """Why the last ``keep`` failed; empty if it did not."""
         self.record: Path | None = None
         """Of a game that is over, once it is written."""
-        self._table_game, self._folder = agents.game, config.out
+        self._folder = config.out
         self._path = config.out / f"{settings.id}{SUFFIX}"
         self._file, self._num_kept = file, len(actions)
         self._last_hint: tuple[int, dict[str, Any]] | None = None
         short = settings.agent.rstrip("/").split("/")[-1][:_MAX_NAME]  # of a path only its last part
-        names = [f"{short} {number}" for number in range(1, len(load_game(agents.game.name).seat_names))]
+        names = [f"{short} {number}" for number in (1, 2, 3)]
         names.insert(settings.seat, settings.name)
         try:
-            self.session = agents.game.new_session(
+            first, second, third, fourth = names
+            self.session = GameSession(
                 self.agents.act,
-                settings.length,
+                rules=replace(tenhou(), num_winds=WINDS[settings.length]),
                 seat=settings.seat,
                 seed=settings.seed,
-                names=tuple(names),
+                names=(first, second, third, fourth),
                 game_id=settings.id,
                 actions=actions,
             )
@@ -200,14 +215,14 @@ class SeatedGame:
     @classmethod
     def new(cls, config: PlayConfig, agents: Agents, game: int = 0, now: Callable[[], datetime] = datetime.now) -> Self:
         """Begin game number ``game`` (from 0 on) of a command; ValueError if the agent cannot be loaded."""
-        seed = config.seed_of_game(game, agents.game.max_seed)
+        seed = config.seed_of_game(game)
         settings = GameSettings(
             id=f"play-{now():%Y%m%d-%H%M%S}-{game + 1}",
             agent=config.agent,
             name=config.name,
             seat=config.seat,
             length=config.length,
-            seed=secrets.randbelow(agents.game.max_seed) if seed is None else seed,
+            seed=secrets.randbelow(MAX_SEED) if seed is None else seed,
             game=game,
         )
         return cls(settings, config, agents)
@@ -250,7 +265,9 @@ class SeatedGame:
     def finish(self) -> Path:
         """End what the agents have started, write the record and return its path; OSError if that fails."""
         self.agents.leave()
-        record = self._table_game.write_record(self.session, self._folder)
+        log = self.session.log()
+        write_records([log], self._folder, "mjlog")
+        record = self._folder / f"{log.id}.mjlog"
         self._path.unlink(missing_ok=True)
         if self._file is not None:
             self._file.close()
@@ -258,8 +275,10 @@ class SeatedGame:
 
     def finished_page(self) -> str:
         """Return the viewer's page of the finished game, with the agent's choices if it can be asked."""
-        agent = self.agents.agent if self.agents.judges_records else None
-        return self._table_game.finished_page(self.session, agent, self.agents.name)
+        log, opinions = self.session.log(), None
+        if self.agents.judges_records:
+            opinions = replace(agent_opinions(self.agents.agent, recorded_decisions(log)), name=self.agents.name)
+        return viewer_page(viewer_game(log, opinions), title=log.id, seat=self.session.seat)
 
     def close(self) -> None:
         """End what the agents have started; the game can go on in another command."""
@@ -289,7 +308,7 @@ def continued_games(config: PlayConfig, agents: Agents) -> Iterator[SeatedGame]:
             file = path.open("r+b", buffering=0)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             settings, actions = _read(path, file)
-            has_seed = config.seed_of_game(settings.game, agents.game.max_seed) in (None, settings.seed)
+            has_seed = config.seed_of_game(settings.game) in (None, settings.seed)
             same = (settings.agent, settings.seat, settings.length) == (config.agent, config.seat, config.length)
             if has_seed and same:
                 yield SeatedGame(settings, config, agents, file=file, actions=actions)

@@ -33,9 +33,16 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from suphx_pipelines.play.riichi_table import RiichiTable
 from suphx_pipelines.play.riichi_terminal import play_in_terminal
-from suphx_pipelines.play.seated_game import AGENT_ERRORS, Agents, PlayConfig, SeatedGame, continued_games, reason_of
+from suphx_pipelines.play.seated_game import (
+    AGENT_ERRORS,
+    GAME,
+    Agents,
+    PlayConfig,
+    SeatedGame,
+    continued_games,
+    reason_of,
+)
 from suphx_pipelines.viewer.viewer_page import PLAY, VIEWS, filled_page, page_file, shared_script
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import AgentSource
@@ -209,7 +216,6 @@ class PlayTables:
     """Makes tables and finds them by id."""
 
     def __init__(self, config: PlayConfig, agents: Agents) -> None:
-        self.game = agents.game.name
         self._config = config
         self._agents = agents
         self._tables: dict[str, PlayTable] = {}
@@ -269,9 +275,9 @@ SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
 """The page's own, beside ``seat``, which has the place of the viewer's ``game``."""
 
 
-def play_page(game: str, *, host: str, language: str | None = None) -> str:
+def play_page(*, host: str, language: str | None = None) -> str:
     """Return the page for a server at ``host`` (name and port); ``language`` at first, None for the browser's."""
-    view = VIEWS[game]
+    view = VIEWS[GAME]
     first = [shared_script("dom"), shared_script("words"), page_file(PLAY, "script/seat.js")]
     shared = [*map(view.script, view.scripts), *map(shared_script, SHARED_SCRIPTS)]
     return filled_page(
@@ -300,7 +306,7 @@ def play_app(tables: PlayTables, language: str | None = None) -> Starlette:
     """Return the ASGI application for the tables of one command; ``language``: of the page at first."""
 
     async def show_page(request: Request) -> Response:
-        page = play_page(tables.game, host=request.headers["host"], language=language)
+        page = play_page(host=request.headers["host"], language=language)
         return HTMLResponse(page, headers=HEADERS)
 
     async def show_finished(request: Request) -> Response:
@@ -388,7 +394,6 @@ class PlayConnection:
 
 
 def play_at_table(
-    game: RiichiTable,
     config: PlayConfig,
     runs: Path,
     console: Console,
@@ -404,9 +409,9 @@ def play_at_table(
     """
     with TemporaryDirectory(prefix="suphx-agent-") as space:
         with console.activity("loading the agent"):
-            address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent", game.name)
-            agents = Agents(game, config.agent, lambda _: load_any_agent(address, game.name))
-        compile_kernels(console, *game.kernel_groups)
+            address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent", GAME)
+            agents = Agents(config.agent, lambda _: load_any_agent(address, GAME))
+        compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
         if in_terminal:
             return play_in_terminal(config, agents, language or "en")
         with LocalServer(play_app(PlayTables(config, agents), language), port=port) as server:

@@ -18,7 +18,8 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.measures import PLACEMENT, measure_of
-from suphx.games.registry import GAMES, find_decisions, load_game
+from suphx.games.game import Game
+from suphx.games.registry import DEFAULT_GAME, GAMES, find_decisions, load_game
 from suphx.json_text import parse_json
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.comparison_charts import PLACES
@@ -108,8 +109,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     verdict = find_verdict(context.recipe, stage_metrics(context.upstream))
     commands = agent_commands(context.folder.parent, context.recipe.storage.address)
     about = Run.of(context.folder.parent, context.recipe, verdict, commands)
-    games = load_game(context.recipe.game_name).scoring.games
-    write_atomically(path, [render(about, results, games).encode()])
+    write_atomically(path, [render(about, results, load_game(context.recipe.game_name)).encode()])
     for name, content in pictures(verdict, results).items():
         write_atomically(context.folder / name, [content])
     return {"bytes": path.stat().st_size}
@@ -136,8 +136,10 @@ def read_results(folders: Mapping[str, Path]) -> Results:
     )
 
 
-def render(run: Run, results: Results, games: str = "hanchans") -> str:
-    """Return the whole report as HTML; ``games``: what people call the games."""
+def render(run: Run, results: Results, game: Game | None = None) -> str:
+    """Return the whole report of a run of ``game`` (by default the usual one) as HTML."""
+    game = game or load_game(DEFAULT_GAME)
+    outputs = {kind.name: kind.outputs for kind in game.decisions}
     shown = sections(
         "run",
         results=results,
@@ -146,10 +148,10 @@ def render(run: Run, results: Results, games: str = "hanchans") -> str:
         self_play=report_self_play,
         titles=AGENT_TITLES,
         places=list(PLACES),
+        outputs=outputs,
         game_page=PAGE_FILE,
-        is_riichi=games == "hanchans",
     )
-    words = {"hanchans": games, "Hanchans": games.capitalize()}
+    words = {"hanchans": game.scoring.games, "Hanchans": game.scoring.games.capitalize()}
     shown = [(heading, re.sub("[Hh]anchans", lambda found: words[found[0]], body)) for heading, body in shown]
     told = run.summary.warnings if run.summary else ()
     return run.page(explained(shown), warnings=_warnings(results, told), figures=main_figures(results))
@@ -195,8 +197,8 @@ def main_figures(results: Results) -> list[tuple[str, str]]:
         figures.append((difference(match["difference"], 2), told))
     if not results.supervised:
         return figures  # the other sections begin with their own figures
-    figures += [(number(results.records.get("games")), "games learned from"),
-               (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
+    for key, what in (("games", "games learned from"), ("decisions", "decisions in them")):
+        figures += [(number(results.records[key]), what)] if key in results.records else []
     if results.match and not results.has_later_nets:
         figures.append(report_matches.main_figure(results.match))
     for head, net in results.supervised.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from suphx.evaluation.match_config import widened_note
-from suphx.games.registry import decision_names, find_decisions
+from suphx.games.registry import decision_names
 from suphx.games.riichi.records.decisions import kyoku_name
 from suphx_pipelines.charts.comparison_charts import Row, heat_chart, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of, reliability_chart
@@ -36,6 +36,10 @@ PAPER_TABLE_3 = {
     "kong": PaperNet(4, 0.940, None),
 }
 _SUITS = (9, 18, 27)
+_LETTERS = {
+    **{"m": "characters", "p": "circles", "s": "bamboo", "z": "winds and dragons"},
+    **{"W": "characters", "B": "circles", "T": "bamboo", "F": "winds", "J": "dragons"},
+}
 
 
 def training_figures(head: str, metrics: Result) -> list[Figure]:
@@ -61,11 +65,17 @@ def agreement(confusion: Sequence[Sequence[int]]) -> float:
     return sum(row[kind] for kind, row in enumerate(confusion)) / (sum(map(sum, confusion)) or 1)
 
 
-def confusion_figure(confusion: Sequence[Sequence[int]]) -> Figure:
-    """Return which tiles the discard net chooses where the record has another one."""
-    names, label = find_decisions("riichi")[0].outputs, "Discards of the net against those of the record"
+def confusion_figure(confusion: Sequence[Sequence[int]], names: Sequence[str]) -> Figure:
+    """Return which tiles, called ``names``, the net discards where the record has another one."""
+    label = "Discards of the net against those of the record"
     title = "The stronger the colour, the larger the share of the row"
     return Figure(heat_chart(confusion, names, label, breaks=_SUITS), title)
+
+
+def tile_letters(names: Sequence[str]) -> str:
+    """Return what the letters in the names of tiles mean."""
+    letters = dict.fromkeys(letter for name in names for letter in name if letter.isalpha())
+    return ", ".join(f"{letter}: {_LETTERS[letter]}" for letter in letters if letter in _LETTERS)
 
 
 class LearningCurve(NamedTuple):

@@ -155,6 +155,15 @@ def piece(macro: str, *values: object, template: str = "pieces.html.jinja") -> s
     return str(getattr(_templates().get_template(template).module, macro)(*values))
 
 
+def with_values(
+    columns: Sequence[str], rows: Iterable[Sequence[str | Titled]]
+) -> tuple[list[str], list[list[str | Titled]]]:
+    """Return a table without the columns in which all cells are dashes."""
+    kept = list(rows)
+    places = [place for place in range(len(columns)) if not kept or any(row[place] != "–" for row in kept)]
+    return [columns[place] for place in places], [[row[place] for place in places] for row in kept]
+
+
 def is_wide(columns: Sequence[str], rows: Iterable[Sequence[str | Titled]]) -> bool:
     """Tell whether a table with a heading has no room on a phone: there each row becomes names and values."""
     width = 0
@@ -177,7 +186,7 @@ def _templates() -> Environment:
     )
     written = (percent, number, decimal, difference, interval, duration, short_names, found_interval)
     loaded.filters |= {function.__name__: function for function in written}
-    told = (is_wide, widened_about, widened_note, few_games_note, count_text, measure_of)
+    told = (is_wide, with_values, widened_about, widened_note, few_games_note, count_text, measure_of)
     loaded.globals |= {function.__name__: function for function in told}
     return loaded
 

@@ -98,8 +98,8 @@ class GameView:
     """FOLDER/NAME of the game's scripts; each uses those before it."""
     has_ids: bool = False
     """Its records are found by ids, also in archives; else by their numbers in a file."""
-    table: str | None = None
-    """Module with the ``TABLE`` at which ``suphx play`` plays the game; None: it is played by its text."""
+    has_table: bool = False
+    """``suphx play`` has a page and a terminal for it (play/server.py); else it is played by its text."""
 
     def script(self, name: str) -> str:
         """Return one of the game's scripts."""
@@ -151,7 +151,7 @@ VIEWS = {
             folders=("mahjong", "riichi"),
             scripts=_RIICHI_SCRIPTS,
             has_ids=True,
-            table="suphx_pipelines.play.riichi_table",
+            has_table=True,
         ),
         GameView(name="dazhong", folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS),
         GameView(name="mcr", folders=("mahjong", "hand"), scripts=_HAND_SCRIPTS),

@@ -151,8 +151,7 @@ def run_experiment(
     code are not tried again, and ``skip`` is told their number. ValueError for an agent that is none of nets.
     """
     agent = load_net_agent(experiment.agent)
-    code = closure_digest(Path(adapter.__file__).resolve(), [PROJECT_ROOT])[:_KEY_DIGITS]  # plays hands and adapts nets
-    kept = None if results is None else KeptResults(results / _digest({**_identity(experiment), "code": code}))
+    kept = None if results is None else KeptResults(results / results_key(experiment))
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
     firsts = range(0, experiment.num_hands, _HANDS_AT_A_TIME)
     slices = [slice(first, min(first + _HANDS_AT_A_TIME, experiment.num_hands)) for first in firsts]
@@ -174,24 +173,16 @@ def run_experiment(
     return make_report(experiment, TrialResults.join([parts[index] for index in range(len(slices))]))
 
 
-def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
-    """Return all on which the result of a hand depends: not how many hands there are, and who tries them."""
-    values = {name: value for name, value in asdict(experiment).items() if name not in ("num_hands", "workers")}
-    files = find_nets(experiment.agent, "riichi")
-    files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    return values | {"sha256": digests}
-
-
-def experiment_key(experiment: AdaptationExperiment) -> str:
-    """Return a name that is the same for the same settings and nets, whoever tries the hands: ``adapt-1f2e…``.
+def results_key(experiment: AdaptationExperiment) -> str:
+    """Return the name of all on which the result of a hand depends: not how many hands there are, and who tries them.
 
     ValueError for an agent without nets.
     """
-    return f"adapt-{_digest(_identity(experiment) | {'num_hands': experiment.num_hands})}"
-
-
-def _digest(values: dict[str, object]) -> str:
+    values = {name: value for name, value in asdict(experiment).items() if name not in ("num_hands", "workers")}
+    files = find_nets(experiment.agent, "riichi")
+    files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
+    values["sha256"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    values["code"] = closure_digest(Path(adapter.__file__).resolve(), [PROJECT_ROOT])  # plays hands and adapts nets
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_KEY_DIGITS]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -21,11 +21,8 @@ from suphx.training.adapter import AdaptiveAgent, TrialResults
 from suphx.training.config import AdaptationConfig
 from suphx_cli import cli
 from suphx_platform.agents import adaptation_experiment
-from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report
+from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, make_report, results_key
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.tracking.mlflow_client import TrackingError
-from suphx_platform.tracking.outbox import Outbox
-from suphx_platform.tracking.tracking import TrackingStore, begin_message
 from tests.models.random_nets import EXPERT_8_DAN, small_predictor
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
@@ -93,40 +90,18 @@ def test_a_stopped_experiment_goes_on_from_its_folder(agent: Path, one_process: 
     assert adapt(*command, "--hands", "2")["hands"] == 2  # all from the folder
 
 
-def small_experiment(agent: Path) -> AdaptationExperiment:
-    """Return the experiment of ``adapt``."""
-    config = AdaptationConfig(num_rollouts=16, learning_rate=0.01)
-    return AdaptationExperiment(agent=str(agent), num_hands=3, num_tests=20, config=config)
-
-
-def test_the_same_command_continues_its_run_and_sends_what_waits(agent: Path, tmp_path: Path) -> None:
-    runs, key = tmp_path / "runs", experiment_key(small_experiment(agent))
-
-    def away(*_: object) -> None:
-        raise TrackingError("MLflow is away")
-
-    with closing(Outbox(runs / key / ".mlflow-queue", send=away, probe=away)) as outbox:
-        outbox.put(begin_message("adapt", key=key, tags=None, params={"seed": 0}))
-        outbox.put({"do": "tags", "key": key, "tags": {"left": "by the first"}})
-    ids = [adapt(agent, "--workers", workers, "--runs", str(runs))["run_id"] for workers in ("1", "2")]
-    assert ids[0] == ids[1]
-    run = TrackingStore(runs).find(key)
-    assert run is not None
-    assert (run.info.run_id, run.info.status, run.data.params["seed"]) == (ids[0], "FINISHED", "0")
-    assert (run.data.tags["left"], run.data.tags["suphx.workers"]) == ("by the first", "2")
-    assert not (runs / key).exists()
-
-
-def test_other_settings_and_other_nets_are_other_runs(agent: Path, tmp_path: Path) -> None:
+def test_results_are_those_of_the_same_settings_and_nets(agent: Path, tmp_path: Path) -> None:
     copy = tmp_path / "agent"
     shutil.copytree(agent, copy)
-    experiment = small_experiment(copy)
-    keys = {experiment_key(each) for each in (experiment, replace(experiment, workers=4))}
+    config = AdaptationConfig(num_rollouts=16, learning_rate=0.01)
+    experiment = AdaptationExperiment(agent=str(copy), num_hands=3, num_tests=20, config=config)
+    same = (experiment, replace(experiment, workers=4), replace(experiment, num_hands=4))
+    keys = {results_key(each) for each in same}
     assert len(keys) == 1
-    keys |= {experiment_key(each) for each in (replace(experiment, seed=1), replace(experiment, num_hands=4))}
+    keys |= {results_key(replace(experiment, seed=1))}
     nets = random_policy_set(find_encoder("mini").name, SMALL, 1, game="riichi")
     save_policy_set(copy, nets, find_encoder("mini").name, rules="tenhou", step=0, extra={})
-    assert len(keys | {experiment_key(experiment)}) == 4
+    assert len(keys | {results_key(experiment)}) == 3
 
 
 def test_the_error_of_a_hand_and_the_spread_of_hands_are_told_apart() -> None:

@@ -6,6 +6,7 @@ import pty
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -95,21 +96,18 @@ def test_one_run_is_shown_with_its_stages_and_what_comes_next(runs: Path, capsys
     assert by_folder[-1] == text[-1]
 
 
-def test_a_finished_run_with_nets_can_be_played_against(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    nets = save_random(runs / "laptop-1" / "supervised")
+@pytest.mark.parametrize(
+    ("stage", "save", "opponent"), [("supervised", save_random, "ukeire"), ("learning", save_nets, "rule")]
+)
+def test_a_finished_run_with_nets_can_be_played_against(
+    stage: str, save: Callable[[Path], object], opponent: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nets = runs / "laptop-1" / stage
+    save(nets)
     assert answer(runs, capsys, "show", "laptop-1")["next"] == [
         f"suphx ui laptop-1 --runs {runs}",
         f"suphx play --agent {nets}",
-        f"suphx evaluate --candidate {nets} --opponent ukeire",
-    ]
-
-
-def test_so_can_the_nets_of_a_game_of_two_sides(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    nets = runs / "laptop-1" / "learning"
-    save_nets(nets)
-    assert answer(runs, capsys, "show", "laptop-1")["next"][1:] == [
-        f"suphx play --agent {nets}",
-        f"suphx evaluate --candidate {nets} --opponent rule",
+        f"suphx evaluate --candidate {nets} --opponent {opponent}",
     ]
 
 

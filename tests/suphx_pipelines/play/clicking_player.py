@@ -11,7 +11,6 @@ from suphx.games.riichi.archive.archive import iter_records, verify_records
 from suphx.games.riichi.play import GameSession
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_table import TABLE
 from suphx_pipelines.play.seated_game import Agents, PlayConfig
 from suphx_pipelines.play.server import PlayTables
 from tests.browser import Browser, Page
@@ -36,7 +35,7 @@ _SECONDS = 30
 
 def tables(out: Path, agent: str = "ukeire", length: str = "tonpuu", seed: int = 1) -> PlayTables:
     config = PlayConfig(agent=agent, seed=seed, length=length, out=out)
-    return PlayTables(config, Agents(TABLE, agent, load_agent))
+    return PlayTables(config, Agents(agent, load_agent))
 
 
 class ClickingPlayer:

@@ -19,7 +19,6 @@ from suphx.games.riichi.archive.archive import iter_records, verify_records
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.table import RON
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_table import TABLE
 from suphx_pipelines.play.seated_game import Agents, PlayConfig, SeatedAgent, SeatedGame
 from suphx_pipelines.play.server import MAX_TABLES, PlayTables, play_app
 from suphx_platform.local_web import LocalServer
@@ -30,7 +29,7 @@ from tests.suphx_platform.local_web.running_server import running_server
 @contextmanager
 def serving(out: Path, **settings: Any) -> Iterator[LocalServer]:
     config = PlayConfig(**{"agent": "ukeire", "seed": 1, "length": "tonpuu", "out": out, **settings})
-    with running_server(play_app(PlayTables(config, Agents(TABLE, config.agent, load_agent)))) as server:
+    with running_server(play_app(PlayTables(config, Agents(config.agent, load_agent)))) as server:
         yield server
 
 
@@ -120,14 +119,18 @@ def test_the_game_of_an_unknown_or_running_table_cannot_be_opened(server: LocalS
                 fetch(server.link(f"/game/{table}"))
 
 
-def test_an_illegal_move_is_refused_and_changes_nothing(server: LocalServer) -> None:
+def test_an_illegal_or_stale_move_is_refused_and_changes_nothing(server: LocalServer) -> None:
     with own_table(server) as page:
+        before = page.view
+        page.play(np.random.default_rng(1))
         view = page.view
         for action in (RON, 500, -1):
             page.send(type="move", number=view["number"], action=action)
             assert "is not legal now: choose one of the moves that are offered" in page.refusal()
         page.send(type="next", number=view["number"])
         assert "not your turn" in page.refusal()
+        page.send(type="move", number=before["number"], action=before["moves"][0]["action"])
+        assert "an earlier moment of the game" in page.refusal()
         with PageClient(server, view["table"]) as other:
             assert other.view == view
 
@@ -148,45 +151,6 @@ def test_a_move_that_comes_while_the_game_is_saved_is_made(tmp_path: Path, monke
         page.send(type="move", number=view["number"], action=view["moves"][0]["action"])
         may_end.set()
         assert page.receive()["type"] == "steps"
-
-
-def test_a_stale_move_is_refused(server: LocalServer) -> None:
-    with own_table(server) as page:
-        before = page.view
-        page.play(np.random.default_rng(1))
-        after = page.view
-        page.send(type="move", number=before["number"], action=before["moves"][0]["action"])
-        assert "an earlier moment of the game" in page.refusal()
-        with PageClient(server, after["table"]) as other:
-            assert other.view == after
-
-
-def test_a_reload_continues_the_game(server: LocalServer) -> None:
-    rng = np.random.default_rng(2)
-    page = own_table(server)
-    for _ in range(5):
-        page.play(rng)
-    page.close()
-    with PageClient(server, page.view["table"]) as again:
-        assert again.view == page.view
-        again.play(rng)
-        assert again.view["number"] > page.view["number"]
-
-
-def test_the_link_without_a_table_returns_to_a_game_that_nobody_watches(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        first = PageClient(server)
-        with PageClient(server) as second:
-            assert second.view["table"] != first.view["table"]
-            first.send(type="hint", number=first.view["number"])
-            assert first.receive()["type"] == "hint"
-            first.close()
-            while True:  # until the server has noticed
-                third = PageClient(server)
-                table = third.view["table"]
-                third.close()
-                if table == first.view["table"]:
-                    break
 
 
 def test_games_of_a_server_that_stopped_go_on_in_the_next_one(tmp_path: Path) -> None:

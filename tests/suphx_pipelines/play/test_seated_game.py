@@ -17,7 +17,6 @@ from suphx.games.riichi.archive.archive import verify_records
 from suphx.games.riichi.play import GameSession
 from suphx.games.riichi.tile import face_name
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.riichi_table import TABLE
 from suphx_pipelines.play.seated_game import Agents, PlayConfig, SeatedGame, continued_games
 from suphx_platform.agents.agent_loading import load_any_agent
 from tests.disk_faults import files_limited_to
@@ -26,7 +25,7 @@ from tests.suphx_platform.agents.mjai.bot_program import bot
 
 
 def test_the_same_seed_gives_the_same_walls_and_the_next_game_others() -> None:
-    loader = Agents(TABLE, "ukeire", load_agent)
+    loader = Agents("ukeire", load_agent)
 
     def first_hand(seed: int | None, game: int) -> list[int]:
         seated = SeatedGame.new(PlayConfig(agent="ukeire", seed=seed), loader, game)
@@ -64,7 +63,7 @@ def config(tmp_path: Path) -> PlayConfig:
 
 @pytest.fixture
 def loader() -> Agents:
-    return Agents(TABLE, "ukeire", load_agent)
+    return Agents("ukeire", load_agent)
 
 
 def unfinished(config: PlayConfig) -> Iterator[Path]:
@@ -221,7 +220,7 @@ def play_to_the_end(
 def seated(agent: str, out: Path, seed: int = 3) -> SeatedGame:
     """Return a new game against an agent; the person is the first dealer."""
     config = PlayConfig(agent=agent, seed=seed, length="tonpuu", out=out)
-    return SeatedGame.new(config, Agents(TABLE, agent, partial(load_any_agent, game="riichi")), 0)
+    return SeatedGame.new(config, Agents(agent, partial(load_any_agent, game="riichi")), 0)
 
 
 def assert_record(game: SeatedGame) -> None:
