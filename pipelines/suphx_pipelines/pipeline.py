@@ -131,7 +131,7 @@ def left_out(recipe: Recipe) -> list[str]:
                "oracle_distillation.max_updates": recipe.oracle_distillation.max_updates}  # fmt: skip
     wanted = [key for key, value in follows.items() if value]
     if wanted and not recipe.oracle.max_updates:
-        notes.append(f"{wanted[0]} has no effect without nets that see what is hidden: set oracle.max_updates")
+        notes.append(f"{wanted[0]} has no effect without nets that see hidden tiles: set oracle.max_updates")
     return notes
 
 

@@ -74,7 +74,7 @@ def review_page(
 ) -> str:
     """Return one HTML page; ``pages``: file name of a game's viewer page beside it, by the game's id.
 
-    ``cost``: the ``cost_summary`` of the decisions, if costs were estimated; the differences then are the dearest ones.
+    ``cost``: the ``cost_summary`` of the decisions, if costs were estimated; then the differences are the costliest.
     ``note``: a sentence below the title, such as how many games are held out.
     """
     shown = report_page.sections(

@@ -185,12 +185,12 @@ def agreement_table(decisions: Sequence[ReviewedDecision]) -> list[dict[str, Any
 
 
 def largest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:
-    """Return the differences of which the agent is surest: its move's probability minus that of the played move."""
+    """Return the differences in which the agent is most certain: largest differences of the moves' probabilities."""
     differences = [one for one in decisions if one.differs]
     return sorted(differences, key=lambda one: (one.played_probability or 0) - (one.agent_probability or 0))[:number]
 
 
-def dearest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:
+def costliest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:
     """Return the differences with the largest estimated costs."""
     estimated = [one for one in decisions if one.cost is not None]
     return sorted(estimated, key=lambda one: -one.cost.mean if one.cost else 0.0)[:number]

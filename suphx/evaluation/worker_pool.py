@@ -401,7 +401,7 @@ class _ProcessWorker(Worker):
             code = self._process.exitcode
             how = "no longer answers" if code is None else f"ended with exit code {code}"
             if code is not None and code < 0:
-                hint = ", perhaps for want of memory (use fewer workers)" if -code == signal.SIGKILL else ""
+                hint = ", possibly because memory ran out (use fewer workers)" if -code == signal.SIGKILL else ""
                 how = f"was ended by {signal.Signals(-code).name}{hint}"
             raise _EndedError(f"worker process {self._process.pid} {how}") from None
         if isinstance(answer, Exception):

@@ -133,8 +133,8 @@ class Backend(Protocol):
         """
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have ``settle``, ``weights`` and ``state`` raise PartAwayError once a stop ``is_made`` and a part is away
-        for which they would wait.
+        """Have ``settle``, ``weights`` and ``state`` raise PartUnavailableError once a stop ``is_made`` and a part for
+        which they would wait is unavailable.
 
         A match that ``play_match`` plays at once ends with an InterruptedError then, unless it keeps its games.
         """

@@ -64,10 +64,9 @@ class SupervisedConfig:
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
     total_minutes: Minutes = 0.0
-    """Stop when the run's five nets together have taken this many minutes; 0 = no limit. A net of a learning curve
-    stops after the share of its final net, which comes on top. A net that is finished early
-    leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
-    ``min_steps`` steps (or all its passes, if these are fewer), even if that takes longer on a slow machine."""
+    """Stop when the run's five nets together have taken this many minutes; 0 = no limit. Nets of a learning curve
+    have additional time. A net that finishes early leaves its time to the next ones; the discard net comes last.
+    Every net makes ``min_steps`` steps (or all its passes, if these are fewer), even on a slow machine."""
     validate_every: Interval = 500
     """Maximum steps between validations. The last step is always validated."""
     min_validations: Annotated[int, Range(0, 1_000_000)] = 10

@@ -76,9 +76,9 @@ class DivergedError(Exception):
     """The loss or its gradient is no longer a finite number; the best weights before are on disk."""
 
 
-class PartAwayError(Exception):
-    """A training is to stop while a process is away for which it would wait, perhaps as long as no node has room for
-    it; the text names it.
+class PartUnavailableError(Exception):
+    """A training is to stop while a process for which it would wait is unavailable, perhaps because no node has room
+    for it; the text names it.
     """
 
 
@@ -262,7 +262,7 @@ class Trainer(ABC, Generic[P, R]):
                         if now.stops and not now.ends:
                             self.stop()
                 return self.finish()
-        except PartAwayError as error:
+        except PartUnavailableError as error:
             self.stop_unsaved(error)
         except DivergedError as error:
             self.note_divergence(error)
@@ -345,7 +345,7 @@ class Trainer(ABC, Generic[P, R]):
         self.save()
         raise StoppedError(self.reached)
 
-    def stop_unsaved(self, error: PartAwayError) -> NoReturn:
+    def stop_unsaved(self, error: PartUnavailableError) -> NoReturn:
         """Stop without saving; a training that resumes learns again what was learned since the last save."""
         saved = f"the state saved at {self.unit} {self.saved_step:,}" if self.saved_step else "no saved state"
         _logger.warning("%s: the training ends with %s; %ss since then are repeated", error, saved, self.unit)

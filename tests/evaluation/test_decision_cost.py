@@ -9,7 +9,7 @@ import torch
 
 from suphx.evaluation import decision_cost
 from suphx.evaluation.decision_cost import Cost, CostJudge, _predicted, total_cost
-from suphx.evaluation.review import cost_summary, dearest_differences, review_game
+from suphx.evaluation.review import cost_summary, costliest_differences, review_game
 from suphx.evaluation.statistics import Interval
 from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.records.decisions import RecordedDecisions, recorded_decisions
@@ -139,8 +139,8 @@ def test_discarding_the_drawn_tile_is_dearer_than_what_ukeire_plays() -> None:
     assert summary["differences"] == sum(one.differs for one in decisions) > 10
     assert summary["interval"][0] > 0
     assert summary["per_game"] == summary["total"]
-    dearest = dearest_differences(decisions, 5)
-    costs = [one.cost.mean for one in dearest if one.cost is not None]
+    costliest = costliest_differences(decisions, 5)
+    costs = [one.cost.mean for one in costliest if one.cost is not None]
     assert costs == sorted(costs, reverse=True)
     assert len(costs) == 5
 

@@ -22,7 +22,7 @@ from suphx.training import monte_carlo_learning
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import Figures, LocalRounds, ValueMatch
 from suphx.training.monte_carlo_learning import STATE_FILE, ValueTrainer
-from suphx.training.trainer import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
+from suphx.training.trainer import METRICS_FILE, PartUnavailableError, StoppedError, TrainingWatch
 
 GAME = candidate_game("doudizhu")
 CONFIG = MonteCarloConfig(
@@ -240,11 +240,11 @@ def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
     tmp_path: Path, save_seconds: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     class AwayRounds(LocalRounds):
-        """The learner is away after two rounds."""
+        """The learner is unavailable after two rounds."""
 
         def settle(self) -> list[Event]:
             if self.version == 2:
-                raise PartAwayError("learner is away")
+                raise PartUnavailableError("learner is unavailable")
             return []
 
     config = replace(CONFIG, max_rounds=3, save_seconds=save_seconds)
@@ -254,7 +254,7 @@ def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
         ValueTrainer(config, GAME, Rules(), tmp_path, watch=StopAtStep(6), new_backend=new_backend).run()
     assert stopped.value.step == saved
     state = "the state saved at step 2" if saved else "no saved state"
-    assert caplog.messages == [f"learner is away: the training ends with {state}; steps since then are repeated"]
+    assert caplog.messages == [f"learner is unavailable: the training ends with {state}; steps since then are repeated"]
     _, resumed = ValueTrainer(config, GAME, Rules(), tmp_path).run()
     _, whole = ValueTrainer(config, GAME, Rules(), tmp_path / "whole").run()
     assert untimed(resumed.history) == untimed(whole.history)

@@ -136,7 +136,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx.evaluation.review import (
             agreement_table,
             cost_summary,
-            dearest_differences,
+            costliest_differences,
             largest_differences,
             review_game,
         )
@@ -190,7 +190,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     decisions = [decision for game in reviewed for decision in game.decisions]
     table = agreement_table(decisions)
     cost = None if judge is None else cost_summary(decisions, judge.unit, args.cost)
-    choose = largest_differences if cost is None else dearest_differences
+    choose = largest_differences if cost is None else costliest_differences
     shown = choose(decisions, _NUM_DIFFERENCES)
     files["review.html"] = review_page(args.agent, decisions, shown, pages, cost, note=note)
     rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]

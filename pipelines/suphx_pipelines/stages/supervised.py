@@ -235,7 +235,7 @@ def _location(context: StageContext[Recipe]) -> CheckpointLocation:
     if isinstance(before, str) and before != now and not (context.folder / METRICS_FILE).is_file():
         raise ValueError(
             f"the {context.folder.name} net would begin again: its workers have begun with storage.address {before!r}, "
-            f"and it is {now!r} now. Use the address of before, or delete {mark} to begin again"
+            f"and it is {now!r} now. Use the earlier address, or delete {mark} to begin again"
         )
     return checkpoint_location(storage, context.storage_name, context.folder)
 

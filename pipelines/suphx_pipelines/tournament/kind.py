@@ -186,7 +186,7 @@ class Kind:
         if not has_candidates(self.game):
             load_entrant(self.game, entrant.address_in(folder))
             if is_candidate and any(getattr(load_header(file).net, "num_oracle_planes", 0) for file in files):
-                raise ValueError("it sees what is hidden from players")
+                raise ValueError("it sees hidden tiles")
         elif not have_same_moves(self._game, load_nets(copy, game=self.game).rules, self.rules(recipe)):
             advice = ", or name another registry.model" if name == recipe.registry.address else ""
             raise ValueError(

@@ -166,11 +166,11 @@ class RayBackend(Backend):
 
     @property
     def is_waiting_for_parts(self) -> bool:
-        """Whether the learner or all simulators are away: not scheduled yet, starting, or lost."""
+        """Whether the learner or all simulators are unavailable: not scheduled yet, starting, or lost."""
         return "learner" not in self._begun or self._begun.isdisjoint(self._simulators)
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Do not wait for a part that is away once a stop ``is_made``."""
+        """Do not wait for a part that is unavailable once a stop ``is_made``."""
         self.supervisor.is_stopping = is_made
 
     def newest(self) -> PolicyVersion:
@@ -292,7 +292,7 @@ class FreeBackend(RayBackend):
     def settle(self) -> list[Event]:
         """Wait until all updates that were begun are made and their versions are published; return what happened.
 
-        Simulators play on. Raises PartAwayError.
+        Simulators play on. Raises PartUnavailableError.
         """
         self._finish_updates()
         for part in self._buffers:
@@ -312,8 +312,8 @@ class FreeBackend(RayBackend):
     @property
     def _is_busy(self) -> bool:
         """Tell whether the learner restarts or works, or a version is not published."""
-        is_away = "learner" not in self._begun or self._made < self._num_learned
-        return is_away or self.supervisor.num_calls("learner") > 0 or bool(self._due)
+        is_unavailable = "learner" not in self._begun or self._made < self._num_learned
+        return is_unavailable or self.supervisor.num_calls("learner") > 0 or bool(self._due)
 
     def _finish_updates(self) -> None:
         """Wait until all updates that were begun are made, and published."""
@@ -332,7 +332,7 @@ class FreeBackend(RayBackend):
                 return self._ask("learner", method)
 
     def _ask(self, part: str, method: str) -> Any:
-        """Return what a part answers, while others go on. Raises _LostError if it is lost, PartAwayError."""
+        """Return what a part answers, while others go on. Raises _LostError if it is lost, PartUnavailableError."""
         self.supervisor.call(part, method)
         while True:
             self.supervisor.check_stop(part)
@@ -519,7 +519,7 @@ class LockstepBackend(RayBackend):
     def _certainly(self, act: Callable[[], T]) -> T:
         """Return what ``act`` gives after all that was told has happened, whoever dies meanwhile.
 
-        Raises PartAwayError if the run is to stop while a part is away.
+        Raises PartUnavailableError if the run is to stop while a part is unavailable.
         """
         while True:
             while missing := self.actors.keys() - self._begun:
@@ -614,7 +614,7 @@ class LockstepBackend(RayBackend):
         return games, buffers
 
     def _ask(self, part: str, method: str, *arguments: Any) -> Any:
-        """Return what a part answers. Raises _LostError if any part is lost, PartAwayError."""
+        """Return what a part answers. Raises _LostError if any part is lost, PartUnavailableError."""
         self.supervisor.call(part, method, *arguments)
         while True:
             self.supervisor.check_stop(part)

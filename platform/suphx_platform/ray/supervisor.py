@@ -25,7 +25,7 @@ from suphx.printable_text import shortened
 from suphx.selfplay.backend import Event, Fault
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.requests import EngineCounts
-from suphx.training.trainer import DivergedError, PartAwayError
+from suphx.training.trainer import DivergedError, PartUnavailableError
 from suphx_platform.ray.process import Health, PeerLostError
 
 LOST = "lost"
@@ -89,7 +89,7 @@ class Supervisor:
         self._layout, self._parts, self._renew = layout, dict(parts), renew
         self._needs, self._missing = needs or {}, MissingParts(parts, _logger.info, remedy=remedy, needs=needs_text)
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Whether the run is to stop, and no part that is away is waited for."""
+        """Whether the run is to stop, and no part that is unavailable is waited for."""
         self._stop_seen_at: float | None = None
         self.health: dict[str, Health] = {}
         """What each living part said last."""
@@ -123,8 +123,8 @@ class Supervisor:
     def wait(self, seconds: float = _WAIT_SECONDS) -> list[Answer]:
         """Return answers of the present lives of parts: all that are there, or the first that comes within ``seconds``.
 
-        Makes the health checks that are due, replaces parts that died or hang, and logs which parts are away. Raises
-        the error of a part that cannot be made, or that failed more than ``max_failures`` times in a row;
+        Makes the health checks that are due, replaces parts that died or hang, and logs which parts are unavailable.
+        Raises the error of a part that cannot be made, or that failed more than ``max_failures`` times in a row;
         DivergedError.
         """
         while self._due and self._due[0][0] <= time.monotonic():
@@ -168,9 +168,9 @@ class Supervisor:
         del self._failures[part]
 
     def check_stop(self, part: str) -> None:
-        """Raise PartAwayError if the run is to stop while ``part`` is away, or waits for a part that is.
+        """Raise PartUnavailableError if the run is to stop while ``part`` is unavailable, or waits for a part that is.
 
-        A part may be back and not have answered a health check yet: it is away if it has not until the next one.
+        A part may be back and not have answered a health check yet: it is unavailable if it has not until the next one.
         """
         if not self.is_stopping():
             return
@@ -178,7 +178,7 @@ class Supervisor:
         self._stop_seen_at = now if self._stop_seen_at is None else self._stop_seen_at
         has_been_asked = now - self._stop_seen_at >= self._layout.hang_seconds / _CHECKS + _CHECK_SECONDS
         if has_been_asked and (part not in self.health or self._is_waiting(part)):
-            raise PartAwayError(f"{part} is away")
+            raise PartUnavailableError(f"{part} is unavailable")
 
     # inside
 

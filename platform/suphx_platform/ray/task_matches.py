@@ -37,7 +37,7 @@ def outcome_or_loss(found: Future[Any]) -> Future[Any]:
         if error is None:
             outcome.set_result(found.result())
         elif isinstance(error, ray.exceptions.RayError) and not isinstance(error, ray.exceptions.RayTaskError):
-            hint = "see the logs of Ray's workers; perhaps nodes have too little memory"
+            hint = "see the logs of Ray's workers; nodes may have too little memory"
             outcome.set_exception(ChildProcessError(f"{first_line(error)}: {hint}"))
         else:
             outcome.set_exception(error)

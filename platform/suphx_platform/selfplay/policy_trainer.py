@@ -26,7 +26,7 @@ from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx.training.trainer import (
     DivergedError,
     Now,
-    PartAwayError,
+    PartUnavailableError,
     Report,
     StoppedError,
     TrainingProgress,
@@ -318,7 +318,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
                 _logger.warning(text, count_text(updates, "update"))
         raise StoppedError(self.reached)
 
-    def stop_unsaved(self, error: PartAwayError) -> NoReturn:
+    def stop_unsaved(self, error: PartUnavailableError) -> NoReturn:
         """Stop without saving: the run that resumes repeats the updates since the last save."""
         if self._metrics is not None:
             self._metrics.note_stopping()

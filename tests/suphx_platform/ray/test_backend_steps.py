@@ -16,7 +16,7 @@ from suphx.selfplay.backend import Event, Fault, Learned, Played
 from suphx.selfplay.buffer import BufferCounts, BufferStatus
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.weights import PolicyVersion
-from suphx.training.trainer import DivergedError, PartAwayError
+from suphx.training.trainer import DivergedError, PartUnavailableError
 from suphx_platform.ray import backend as module
 from suphx_platform.ray.actors import Worked
 from suphx_platform.ray.backend import FreeBackend, LockstepBackend, RayBackend
@@ -205,7 +205,7 @@ def test_a_stop_does_not_wait_for_a_learner_that_is_away(kind: type[RayBackend])
     for part in ("server", "buffer 0", "simulator 0"):
         driven.backend.supervisor.health[part] = Health(1, "here", 0)
     stop_when(driven.backend.supervisor, lambda: True)
-    with pytest.raises(PartAwayError, match="is away"):
+    with pytest.raises(PartUnavailableError, match="is unavailable"):
         driven.backend.state()
 
 

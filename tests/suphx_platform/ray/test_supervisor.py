@@ -13,7 +13,7 @@ from suphx.selfplay.backend import Fault
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.requests import EngineCounts
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx.training.trainer import DivergedError, PartAwayError
+from suphx.training.trainer import DivergedError, PartUnavailableError
 from suphx_platform.ray import supervisor as module
 from suphx_platform.ray.parts import needs_of_learners
 from suphx_platform.ray.process import Health, PeerLostError
@@ -206,7 +206,7 @@ def test_who_waits_is_told_which_parts_are_away_and_may_stop(monkeypatch: pytest
     supervisor._missing = MissingParts([PART], told.append, remedy="add some")
     stop_when(supervisor, lambda: bool(told))
     supervisor.wait()
-    with pytest.raises(PartAwayError, match="buffer 0 is away"):
+    with pytest.raises(PartUnavailableError, match="buffer 0 is unavailable"):
         supervisor.check_stop(PART)
     assert told[0].startswith("waiting for buffer 0: ")
 
@@ -216,7 +216,7 @@ def test_a_stop_waits_for_no_part_whose_answer_waits_for_missing_parts() -> None
     supervisor.health["simulator 0"] = HERE
     supervisor.check_stop("simulator 0")
     stop_when(supervisor, lambda: True)
-    with pytest.raises(PartAwayError, match="simulator 0 is away"):
+    with pytest.raises(PartUnavailableError, match="simulator 0 is unavailable"):
         supervisor.check_stop("simulator 0")
     supervisor.health["engine 0"] = HERE
     supervisor.check_stop("simulator 0")
@@ -233,7 +233,7 @@ def test_a_part_that_is_back_has_time_to_say_so_before_a_stop_counts_it_as_away(
     now = 119.0
     supervisor.check_stop(PART)
     now = 120.0
-    with pytest.raises(PartAwayError, match="buffer 0 is away"):
+    with pytest.raises(PartUnavailableError, match="buffer 0 is unavailable"):
         supervisor.check_stop(PART)
     supervisor.health[PART] = HERE
     supervisor.check_stop(PART)

@@ -31,7 +31,7 @@ from suphx.training.learner_config import (
 )
 from suphx.training.local_backend import LocalBackend, SelfPlay
 from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
-from suphx.training.trainer import DivergedError, PartAwayError, StoppedError
+from suphx.training.trainer import DivergedError, PartUnavailableError, StoppedError
 from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
@@ -431,7 +431,7 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
 
 
 class Away(LocalBackend):
-    """Its learner is away after update 6, when the process is asked to stop."""
+    """Its learner is unavailable after update 6, when the process is asked to stop."""
 
     is_stopped: Callable[[], bool]
 
@@ -443,7 +443,7 @@ class Away(LocalBackend):
             return []
         os.kill(os.getpid(), signal.SIGTERM)  # the first one, or another one
         assert self.is_stopped()
-        raise PartAwayError("learner is away")
+        raise PartUnavailableError("learner is unavailable")
 
 
 @pytest.mark.parametrize(("save_seconds", "saved"), [(0.0, "5"), (120.0, "")])
@@ -459,7 +459,7 @@ def test_a_stop_while_the_learner_is_away_ends_the_run_with_the_last_save(
         PolicyTrainer(config, new_play(), tmp_path, new_backend=Away, report=stop).run()
     assert stopped.value.step == int(saved or 0)
     (message,) = caplog.messages
-    assert message.startswith("learner is away: the training ends")
+    assert message.startswith("learner is unavailable: the training ends")
     assert ("the state saved at update 5; updates since then are repeated" if saved else "no saved state") in message
     resumed = new_trainer(tmp_path)
     assert resumed.reached == int(saved or 0)
@@ -485,7 +485,7 @@ def test_a_stop_at_the_end_of_a_run_whose_learner_is_away_ends_it_with_the_last_
             if where == away and self._learner.num_updates == 4 and not self.has_been_away:
                 self.has_been_away = True
                 os.kill(os.getpid(), signal.SIGTERM)
-                raise PartAwayError("learner is away")
+                raise PartUnavailableError("learner is unavailable")
             return []
 
     config = replace(CONFIG, max_updates=4, save_seconds=120.0)
