@@ -9,7 +9,6 @@ import sys
 import sysconfig
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -77,10 +76,19 @@ def test_every_direct_dependency_is_locked_and_explained() -> None:
         assert f"| {name} |" in reasons, f"docs/dependencies.md does not say why {name} is needed"
 
 
-def test_the_installed_version_is_that_of_the_project_and_the_changelog() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert version("suphx") == project["version"]
-    assert f"## [{project['version']}]" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+def test_every_place_names_the_newest_version_of_the_changelog() -> None:
+    places = {
+        "CHANGELOG.md": r"^## \[([\d.]+)\]",
+        "pyproject.toml": r'^version = "(.+)"$',
+        "CITATION.cff": r"^version: (.+)$",
+        "helm/suphx/Chart.yaml": r'^appVersion: "(.+)"$',
+        "infra/docker/Dockerfile": r"^ARG VERSION=(.+)$",
+    }
+    found = {
+        name: re.findall(pattern, (REPOSITORY / name).read_text(encoding="utf-8"), re.MULTILINE)[:1]
+        for name, pattern in places.items()
+    }
+    assert found == dict.fromkeys(places, found["CHANGELOG.md"])
 
 
 def test_nothing_committed_names_a_machine() -> None:
