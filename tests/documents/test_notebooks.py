@@ -1,17 +1,21 @@
-"""The notebooks run as scripts, with small numbers, and show what they promise."""
+"""The notebooks run as scripts with small numbers, and the files for Jupyter are made from them."""
 
 from __future__ import annotations
 
 import re
 import runpy
 import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import jupytext
 import pytest
 import torch
 
-from tests.repository import REPOSITORY
+from tests.documents.notebook_files import NOTEBOOKS, notebook_path, notebook_text
 
-NOTEBOOKS = REPOSITORY / "examples" / "notebooks"
+SOURCES = sorted(NOTEBOOKS.glob("*.py"))
 
 
 def run(name: str, *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -22,7 +26,6 @@ def run(name: str, *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 def test_first_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     shown = run("first_game.py", monkeypatch=monkeypatch, capsys=capsys)
-    assert "10 games, the first one with " in shown
     assert "ukeire is better than tsumogiri" in shown
     assert re.search(r"^0 +100%$", shown, re.MULTILINE), "seat 0 is ukeire itself"
 
@@ -42,3 +45,22 @@ def test_self_play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     match = re.search(r"mean place against three random players: (\S+) before, (\S+) after", shown)
     assert match is not None, shown
     assert all(1 <= float(place) <= 4 for place in match.groups())
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_a_notebook_is_in_step_with_its_python_file(path: Path) -> None:
+    expected = notebook_text(path.read_text(encoding="utf-8"))
+    assert notebook_path(path).read_text(encoding="utf-8") == expected, "run make golden"
+
+
+@pytest.mark.parametrize(("name", "expected"), [("self_play", {"ROUNDS": 30, "GAMES": 64}), ("learn_from_records", {})])
+def test_the_first_cell_ignores_the_command_line_of_jupyter(
+    name: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ipykernel_launcher.py", "-f", "kernel.json"])
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    notebook = jupytext.read(NOTEBOOKS / f"{name}.ipynb")
+    cell = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    names: dict[str, Any] = {}
+    exec(cell.source, names)
+    assert {key: names[key] for key in expected} == expected
