@@ -41,6 +41,7 @@ OF_RIICHI = {
     "pipelines/suphx_cli/commands/view.py",
     "pipelines/suphx_pipelines/play/seated_game.py",
     "pipelines/suphx_pipelines/report/report_nets.py",
+    "pipelines/suphx_pipelines/review.py",
     "pipelines/suphx_pipelines/stages/evaluation.py",
     "pipelines/suphx_pipelines/stages/playouts.py",
     "pipelines/suphx_pipelines/stages/records.py",

@@ -273,13 +273,6 @@ def test_chatter_goes_to_stderr_and_the_exit_code_tells_how_it_ended(
     assert output.err.startswith("a library's chatter\nsuphx: ")
 
 
-@pytest.mark.slow
-def test_warmup_compiles_and_says_where() -> None:
-    code, out, err = run("warmup", "--json")
-    assert code == 0, err
-    assert Path(json.loads(out)["folder"]).is_dir()
-
-
 NETS = REPOSITORY / "examples" / "agents" / "supervised"
 
 

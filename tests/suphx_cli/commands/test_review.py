@@ -21,10 +21,9 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx.training.config import SplitConfig
 from suphx_cli import cli
-from suphx_cli.commands import review as review_command
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.review import games_of_run
+from suphx_pipelines.review import allowed_games, games_of_run
 from tests.games.riichi.builders.games import random_game
 from tests.selfplay.small_policy_set import save_random
 
@@ -97,6 +96,15 @@ def test_damaged_records_are_named_and_counted(
     assert result["quarantine"][0]["reason"] in shown.err
 
 
+def test_games_against_the_rules_are_set_aside_before_the_agent_is_asked() -> None:
+    game, quarantine = random_game(0), Quarantine()
+    kyoku = dataclasses.replace(game.kyokus[0], moves=game.kyokus[0].moves[1:])
+    against = dataclasses.replace(game, kyokus=[kyoku])
+    assert list(allowed_games([against, game, against], quarantine)) == [game]
+    assert quarantine.by_reason == {"against the rules": 2}
+    assert "deal 0 of game game-0 contradicts the rules" in quarantine.entries[0].reason
+
+
 def test_games_of_the_same_name_in_two_folders_have_their_own_pages(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,15 +119,6 @@ def test_games_of_the_same_name_in_two_folders_have_their_own_pages(
     assert {path.name for path in out.glob("[12]-*.html")} == titles.keys()
     for name, title in titles.items():
         assert f"<title>{title}</title>" in (out / name).read_text()
-
-
-def test_games_against_the_rules_are_set_aside_before_the_agent_is_asked() -> None:
-    game, quarantine = random_game(0), Quarantine()
-    kyoku = dataclasses.replace(game.kyokus[0], moves=game.kyokus[0].moves[1:])
-    against = dataclasses.replace(game, kyokus=[kyoku])
-    assert list(review_command._allowed([against, game, against], quarantine)) == [game]
-    assert quarantine.by_reason == {"against the rules": 2}
-    assert "deal 0 of game game-0 contradicts the rules" in quarantine.entries[0].reason
 
 
 def test_costs_of_differences_are_in_the_files_and_on_the_pages(

@@ -5,12 +5,10 @@ from typing import Any
 import pytest
 
 from suphx_pipelines.report.report_self_play import (
-    deals_figure,
     entropy_comment,
     entropy_figure,
     figures,
     head_figures,
-    largest_distance,
     learned_heads,
     matches_table,
     strength,
@@ -83,12 +81,6 @@ def test_an_entropy_away_from_its_target_is_explained(target: float, text: str) 
     assert text in entropy_comment({"history": history}, "discard", {"discard": target})
 
 
-def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_half() -> None:
-    assert largest_distance(RESULT, "discard", 1.5) == pytest.approx(0.1)
-    assert largest_distance(RESULT, "chow", 0.2) is None
-    assert largest_distance(RESULT, "discard", 0.0) is None
-
-
 def test_matches_that_decide_by_points_are_told_in_points() -> None:
     matches = [match(20, -3.0, decides="points"), match(40, 2.5, decides="points", change=change(5.5, 4.0, 7.0))]
     result = with_matches(*matches)
@@ -136,11 +128,3 @@ def test_an_interval_that_was_widened_is_marked() -> None:
     result = with_matches(match(20, -0.2), match(40, -0.2, change=change(-0.1, -0.3, 0.0, is_widened=True)) | widened)
     assert "widened to include no difference" in strength(result)
     assert str(matches_table(result)).count("(widened)") == 2
-
-
-def test_points_per_kyoku_have_a_curve_of_their_own() -> None:
-    deals = {"number": 5000, "difference": 41.5, "interval": [21.5, 61.5]}
-    found = deals_figure(with_matches(match(20, -0.1, deals=deals), match(40, -0.2, deals=deals)))
-    assert found.picture
-    assert "After 40 updates: +41.5" in found.note
-    assert not deals_figure(with_matches(match(40, -0.2))).note
