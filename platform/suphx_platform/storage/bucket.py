@@ -1,4 +1,4 @@
-"""Objects (see objects.py) in a bucket of Amazon S3 or of any server that speaks its language, and how it is reached.
+"""Objects (see objects.py) in a bucket of Amazon S3 or an S3-compatible server, and how the bucket is reached.
 
 boto3, and pyarrow, which Ray Train uses, get the same settings. Keys come from the environment or the machine's role,
 as each library finds them; both look in the same places.
@@ -6,6 +6,7 @@ as each library finds them; both look in the same places.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,11 +38,8 @@ from suphx_platform.storage.objects import (
     Digest,
     ExpiredKeysError,
     FolderStore,
-    HashedStream,
-    check_digest,
     check_small,
-    copy_hashed,
-    writable,
+    room_for,
 )
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -57,14 +55,14 @@ _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
 _EXPIRED_KEYS = "get new temporary keys, and set AWS_SESSION_TOKEN with them"
 _REMEDIES = {
-    "NoSuchBucket": "make the bucket first, or mend its name in storage.address",
+    "NoSuchBucket": "make the bucket first, or correct its name in storage.address",
     "QuotaExceeded": "free space in the bucket, or raise its quota",
     "RequestTimeTooSkewed": "set the clock of this machine",
 }
 
 
 class ConflictError(OSError):
-    """Another request to write the same object, perhaps ours that was sent again, is not decided yet."""
+    """Another request to write the same object, perhaps a retry of ours, is still under way."""
 
 
 class BucketStore:
@@ -89,10 +87,10 @@ class BucketStore:
             _check_listing(self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1))
 
     def put_new(self, key: str, data: bytes) -> None:
-        """Write a small object that must not exist.
+        """Write a small object; FileExistsError if there is another one already.
 
-        One with these very bytes is taken for ours: the answer to the request may have been lost and the request sent
-        again. One that is gone when it is read was another writer's, who has removed it since.
+        An object with the same bytes counts as ours: if the answer to a request is lost, boto3 sends it again. One that
+        is gone when it is read was another writer's, who has removed it since.
         """
         for attempt in range(_CONFLICT_ATTEMPTS):
             try:
@@ -108,7 +106,7 @@ class BucketStore:
                 time.sleep(_CONFLICT_SECONDS * 2**attempt)
 
     def get(self, key: str) -> bytes:
-        """Return a small object; boto3 asks again by itself only until the answer has begun."""
+        """Return a small object; boto3 retries by itself only until the answer has begun."""
         with self._explained(key):
             for _ in range(_BODY_ATTEMPTS):
                 answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
@@ -117,25 +115,20 @@ class BucketStore:
                     return bytes(body.read())
         raise OSError(f"s3://{self._bucket}/{self._prefix}{key}: every answer was cut off: look at the network")
 
-    def upload(self, key: str, path: Path) -> Digest:
+    def upload(self, key: str, path: Path) -> None:
         """Send a file, in parts if it is large."""
-        with path.open("rb") as file:
-            source = HashedStream(file)
-            self._transfer(key, self._transfers.upload, source, self._bucket, self._prefix + key)
-            return source.digest
+        self._transfer(key, self._transfers.upload, str(path), self._bucket, self._prefix + key)
 
-    def download(self, key: str, path: Path, digest: Digest) -> None:
-        """Fetch an object, in ranges if it is large, and compare it with its digest."""
-        with writable(path) as file:
-            self._transfer(key, self._transfers.download, self._bucket, self._prefix + key, file)
-        with path.open("rb") as file:
-            check_digest(key, copy_hashed(file), digest)
+    def download(self, key: str, path: Path) -> None:
+        """Fetch an object, in ranges if it is large."""
+        with room_for(path):
+            self._transfer(key, self._transfers.download, self._bucket, self._prefix + key, str(path))
 
-    def check(self, key: str, digest: Digest) -> None:
+    def digest(self, key: str) -> Digest:
         """Read an object back, in ranges if it is large; nothing of it is kept."""
-        found = HashedStream()
+        found = _HashingStream()
         self._transfer(key, self._transfers.download, self._bucket, self._prefix + key, found)
-        check_digest(key, found.digest, digest)
+        return found.size, found.hash.hexdigest()
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
@@ -193,14 +186,26 @@ class BucketStore:
         except NoCredentialsError as error:
             raise PermissionError(f"{address}: no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from error
         except (ConnectionError, HTTPClientError) as error:
-            text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
+            text = "check that the server is up, and storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
             raise OSError(f"{address}: no answer ({without_credentials(str(error))}): {text}") from error
         except KeyError as error:  # boto3 takes the rest of an answer of XML that was cut off for the whole
             text = "the answer was cut off on its way, or is a proxy's; look at the network and at proxies"
             raise OSError(f"{address}: the server's answer lacks {error}: {text}") from error
         except BotoCoreError as error:
-            told = without_credentials(str(error))
-            raise OSError(f"{address}: {told}: check the settings that begin with AWS_, and storage") from error
+            reason = without_credentials(str(error))
+            raise OSError(f"{address}: {reason}: check the settings that begin with AWS_, and storage") from error
+
+
+class _HashingStream:
+    """Hashes what is written to it, in its order."""
+
+    def __init__(self) -> None:
+        self.hash, self.size = hashlib.sha256(), 0
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self.hash.update(data)
+        self.size += len(data)
 
 
 ObjectStore = FolderStore | BucketStore

@@ -1,25 +1,19 @@
-"""The manifest of a version: which files it has, and how each can be checked. What is read may come from anybody."""
+"""The manifest of a version: its files, and how each is checked. A manifest that is read may be from anybody."""
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Annotated, Literal
 
-from suphx.finite_number import is_finite_number
-from suphx.json_text import parse_json
+from pydantic import AfterValidator, BaseModel, FiniteFloat, NonNegativeInt, StringConstraints, ValidationError
+
 from suphx.printable_text import shortened
 from suphx_platform.storage.objects import Digest
 
 MANIFEST = "manifest.json"
-FORMAT = 3
-MAX_NAME = 1024
-"""Bytes of a file's path in the folder; keys of S3 have at most as many."""
-_MAX_PART_NAME = 255
-"""Bytes of each of its parts, as of most file systems."""
-_WRITER = re.compile(r"[0-9a-f]{32}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MAX_NAME, _MAX_PART_NAME = 1024, 255
+"""Bytes of a file's path in the folder, as of keys in S3, and of each of its parts, as in most file systems."""
 
 
 class ManifestError(ValueError):
@@ -51,47 +45,43 @@ class CheckpointVersion:
         return f"{self.path}/{self.writer}/{file}"
 
 
+def _inside_of_the_folder(files: dict[str, Digest]) -> dict[str, Digest]:
+    """Return ``files``; ValueError if a name leads out of the folder, or into a file."""
+    for name in files:
+        parts = name.split("/")
+        is_plain = name.isprintable() and "\\" not in name and len(name.encode()) <= _MAX_NAME
+        if not is_plain or any(not one or one.startswith(".") or len(one.encode()) > _MAX_PART_NAME for one in parts):
+            raise ValueError(f"{name!r:.80} is no name of a file inside the folder")
+        if not files.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
+            raise ValueError(f"{name!r:.80} is inside of a file")
+    return files
+
+
+class _Manifest(BaseModel, strict=True):
+    format: Literal[3]
+    writer: Annotated[str, StringConstraints(pattern=r"\A[0-9a-f]{32}\z")]
+    score: FiniteFloat | None
+    saved: FiniteFloat
+    files: Annotated[
+        dict[str, tuple[NonNegativeInt, Annotated[str, StringConstraints(pattern=r"\A[0-9a-f]{64}\z")]]],
+        AfterValidator(_inside_of_the_folder),
+    ]
+
+
 def write_manifest(version: CheckpointVersion) -> bytes:
     """Return the bytes of the manifest."""
-    content = {"format": FORMAT, "writer": version.writer, "score": version.score, "saved": version.saved}
-    return json.dumps(content | {"files": version.files}, allow_nan=False).encode()
+    manifest = _Manifest(format=3, writer=version.writer, score=version.score, saved=version.saved, files=version.files)
+    return manifest.model_dump_json().encode()
 
 
 def read_manifest(path: str, data: bytes) -> CheckpointVersion:
-    """Return the version at ``path``; ManifestError, which says why, for all that ``write_manifest`` does not make.
-
-    No name leads out of the folder, every number is finite, and no writer is a path.
-    """
+    """Return the version at ``path``; ManifestError, which says why, for all that ``write_manifest`` does not make."""
     try:
-        manifest = parse_json(data)
-    except ValueError as error:
-        raise ManifestError(f"it is not JSON: {shortened(str(error), 200)}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ManifestError(f"its format is not {FORMAT}: it was written by another version of this program")
-    writer, files = manifest.get("writer"), manifest.get("files")
-    score, saved = manifest.get("score"), manifest.get("saved")
-    if not isinstance(writer, str) or not _WRITER.fullmatch(writer):
-        raise ManifestError(f"its writer {_shown(writer)} is not 32 hexadecimal digits")
-    if not isinstance(files, dict):
-        raise ManifestError("its files are not a table")
-    digests: dict[str, Digest] = {}
-    for name, value in files.items():
-        parts = name.split("/")
-        is_plain = name.isprintable() and "\\" not in name and len(name.encode()) <= MAX_NAME
-        if not is_plain or any(not one or one.startswith(".") or len(one.encode()) > _MAX_PART_NAME for one in parts):
-            raise ManifestError(f"{_shown(name)} is no name of a file inside the folder")
-        match value:
-            case [int(size), str(digest)] if type(size) is int and size >= 0 and _SHA256.fullmatch(digest):
-                digests[name] = size, digest
-            case _:
-                raise ManifestError(f"{_shown(name)} has {_shown(value)}: not a size and a SHA-256")
-    for name in digests:
-        if not digests.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
-            raise ManifestError(f"{_shown(name)} is inside of a file")
-    if not (score is None or is_finite_number(score)) or not is_finite_number(saved):
-        raise ManifestError(f"its score {_shown(score)} or its time {_shown(saved)} is not a finite number")
-    return CheckpointVersion(path=path, writer=writer, files=digests, score=score, saved=saved)
-
-
-def _shown(value: object) -> str:
-    return shortened(repr(value), 80)
+        manifest = _Manifest.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = "".join(f"{part}: " for part in first["loc"])
+        raise ManifestError(shortened(f"{place}{first['msg']}", 200)) from None
+    return CheckpointVersion(
+        path=path, writer=manifest.writer, files=manifest.files, score=manifest.score, saved=manifest.saved
+    )

@@ -1,6 +1,6 @@
-"""Objects by name: what a storage needs of the place where files are kept, how objects are checked, and folders.
+"""What a storage needs of the place where files are kept, and folders as such a place.
 
-``FolderStore`` and ``BucketStore`` (bucket.py) have the same few verbs. What a storage relies on is safe on every
+``FolderStore`` and ``BucketStore`` (bucket.py) have the same few methods. What a storage relies on is safe on every
 S3-compatible server: whole single puts, puts of small objects that must not exist yet (``If-None-Match: *``), multipart
 uploads that appear whole or not at all, ranged reads.
 """
@@ -18,20 +18,19 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from suphx.atomic_file import sync
 
 SMALL_BYTES = 16 * 2**20
-"""Of an object that is read at once, such as a manifest with 100,000 files."""
+"""The largest object that is read at once, such as a manifest with 100,000 files."""
 Digest = tuple[int, str]
 """Size and SHA-256 of a file."""
 READS = 3
-"""How often a small object is read before it is taken for damaged or missing: an answer may be damaged on its way."""
+"""How often a small object is read before it counts as damaged or missing: a network may damage an answer."""
 
 T = TypeVar("T")
 
-_COPY_BYTES = 2**20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _FOLDER_ATTEMPTS = 10
@@ -40,60 +39,23 @@ _PARTIAL = re.compile(r"\.(.+)\.[0-9a-f]{32}\.partial")
 
 
 class ExpiredKeysError(OSError):
-    """The server no longer accepts temporary keys; new ones of the machine's role may come."""
+    """The server no longer accepts temporary keys; the machine's role may provide new ones."""
 
 
 class DamagedObjectError(Exception):
     """An object is not what was written."""
 
 
-class HashedStream:
-    """Hashes the bytes that are read from a file, or written to it, in their order; without a file it only hashes."""
-
-    def __init__(self, file: BinaryIO | None = None) -> None:
-        self._file = file
-        self._hash, self._size = hashlib.sha256(), 0
-
-    @property
-    def digest(self) -> Digest:
-        """Of the bytes so far."""
-        return self._size, self._hash.hexdigest()
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes of the file."""
-        assert self._file is not None
-        data = self._file.read(size)
-        self._add(data)
-        return data
-
-    def write(self, data: bytes) -> None:
-        """Take the next bytes."""
-        self._add(data)
-        if self._file is not None:
-            self._file.write(data)
-
-    def _add(self, data: bytes) -> None:
-        self._hash.update(data)
-        self._size += len(data)
-
-
-def copy_hashed(source: BinaryIO, target: BinaryIO | None = None) -> Digest:
-    """Copy the rest of a file, or only read it, and return the digest of these bytes."""
-    copy = HashedStream(target)
-    shutil.copyfileobj(source, copy, _COPY_BYTES)
-    return copy.digest
-
-
-def check_digest(key: str, found: Digest, expected: Digest) -> None:
-    """DamagedObjectError if an object is not what was written."""
-    if found != expected:
-        raise DamagedObjectError(f"{key} is not what its manifest says")
+def file_digest(path: Path) -> Digest:
+    """Return the digest of a file."""
+    with path.open("rb") as file:
+        return os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class FolderStore:
-    """Objects are files below ``root``; what is being written has a name that begins with a dot.
+    """Objects are files below ``root``; a file that is being written has a name that begins with a dot.
 
-    Keys are paths with slashes; every object appears whole or not at all. All verbs raise OSError on failure.
+    Keys are paths with slashes; every object appears whole or not at all. All methods raise OSError on failure.
     """
 
     def __init__(self, root: Path) -> None:
@@ -102,7 +64,7 @@ class FolderStore:
         """Device and inode of the folder when it was used first."""
 
     def reach(self) -> None:
-        """Look into the folder, which need not be there yet."""
+        """List the folder, which need not exist yet."""
         with suppress(FileNotFoundError), os.scandir(self._root) as found:
             next(found, None)
 
@@ -110,8 +72,8 @@ class FolderStore:
         """Write a small object; FileExistsError if there is another one already, whoever else may be writing."""
         path = self._root / key
         with self._partial(path) as partial:
-            with writable(partial) as file:
-                file.write(data)
+            with room_for(partial):
+                partial.write_bytes(data)
             sync(partial)
             try:
                 os.link(partial, path)  # unlike a rename it never replaces what is there
@@ -132,26 +94,24 @@ class FolderStore:
             check_small(key, os.fstat(file.fileno()).st_size)
             return file.read()
 
-    def upload(self, key: str, path: Path) -> Digest:
-        """Write the file ``path`` as an object, over one that may be there; return the digest of what was written."""
+    def upload(self, key: str, path: Path) -> None:
+        """Write the file ``path`` as an object, over one that may be there."""
         target = self._root / key
         with self._partial(target) as partial:
-            with path.open("rb") as source, writable(partial) as copy:
-                digest = copy_hashed(source, copy)
+            with room_for(partial):
+                shutil.copyfile(path, partial)
             sync(partial)
             partial.replace(target)
         sync(target.parent)  # before a manifest names the file
-        return digest
 
-    def download(self, key: str, path: Path, digest: Digest) -> None:
-        """Write an object of this digest as the file ``path``; DamagedObjectError, FileNotFoundError."""
-        with (self._root / key).open("rb") as source, writable(path) as copy:
-            check_digest(key, copy_hashed(source, copy), digest)
+    def download(self, key: str, path: Path) -> None:
+        """Write an object as the file ``path``; FileNotFoundError if there is none."""
+        with room_for(path):
+            shutil.copyfile(self._root / key, path)
 
-    def check(self, key: str, digest: Digest) -> None:
-        """Read an object back; DamagedObjectError, FileNotFoundError if it is not the one of this digest."""
-        with (self._root / key).open("rb") as file:
-            check_digest(key, copy_hashed(file), digest)
+    def digest(self, key: str) -> Digest:
+        """Read an object back; FileNotFoundError if there is none."""
+        return file_digest(self._root / key)
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
@@ -160,12 +120,12 @@ class FolderStore:
         return sorted(self._key(path) for path in files if _is_aged(path, min_age))
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects, and folders that are empty then; those that are not there are no error."""
+        """Remove objects, and folders that are empty then; a missing object is no error."""
         for key in keys:
             self._remove(self._root / key)
 
     def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
-        """Remove what killed writers left of objects that never appeared, of the keys that ``is_old`` says yes to."""
+        """Remove what killed writers left of objects that never appeared, for the keys that ``is_old`` accepts."""
         for path in self._files(prefix):
             partial = _PARTIAL.fullmatch(path.name)
             if partial and is_old(self._key(path.with_name(partial[1]))) and _is_aged(path, min_age):
@@ -174,8 +134,8 @@ class FolderStore:
     def _check_root(self) -> None:
         """OSError if the folder is gone, or another one that is empty, as when its disk is not mounted.
 
-        It would be created again. Another one with files is a copy on a new disk, or that of a file system whose inodes
-        change; marks of writers show whether it is the same storage.
+        Otherwise it would be created again. Another folder with files is a copy on a new disk, or a file system whose
+        inodes change; marks of writers show whether it is the same storage.
         """
         known = self._identity  # before the look: another thread may create the folder
         identity: tuple[int, int] | None = None
@@ -184,16 +144,16 @@ class FolderStore:
             identity = (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
         if known not in (None, identity) and (identity is None or not any(self._root.iterdir())):
             raise OSError(
-                f"{self._root} is no longer the folder that it was: look whether its disk is mounted, or move it back"
+                f"{self._root} is no longer the folder that it was: check that its disk is mounted, or move it back"
             )
         self._identity = identity or self._identity
 
     def _files(self, prefix: str) -> list[Path]:
-        def pass_over_removed(error: OSError) -> None:
+        def skip_removed(error: OSError) -> None:
             if not isinstance(error, FileNotFoundError):
                 raise error
 
-        below = os.walk(self._root / prefix.rpartition("/")[0], onerror=pass_over_removed)
+        below = os.walk(self._root / prefix.rpartition("/")[0], onerror=skip_removed)
         found = (Path(folder, name) for folder, _, names in below for name in names)
         return [path for path in found if self._key(path).startswith(prefix)]
 
@@ -210,7 +170,7 @@ class FolderStore:
 
     @contextmanager
     def _partial(self, path: Path) -> Iterator[Path]:
-        """Yield a new empty file, beside ``path``, that may be renamed or linked."""
+        """Yield a new empty file beside ``path`` that may be renamed or linked."""
         self._check_root()
         partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
         for attempt in range(_FOLDER_ATTEMPTS):
@@ -236,17 +196,16 @@ def read_parsed(get: Callable[[str], bytes], key: str, parse: Callable[[bytes], 
 
 
 def check_small(key: str, num_bytes: int) -> None:
-    """DamagedObjectError if a small object is too large to be one; to be asked before it is read."""
+    """DamagedObjectError, before it is read, if an object is too large to be a small one."""
     if num_bytes > SMALL_BYTES:
         raise DamagedObjectError(f"{key} has {num_bytes:,} bytes: more than {SMALL_BYTES:,}")
 
 
 @contextmanager
-def writable(path: Path) -> Iterator[BinaryIO]:
-    """Open a local file to replace it; the OSError of a full disk says which file, and where to free space."""
+def room_for(path: Path) -> Iterator[None]:
+    """Name the file, and where to free space, in the OSError of a full disk while the block writes ``path``."""
     try:
-        with path.open("wb") as file:
-            yield file
+        yield
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise
@@ -254,7 +213,7 @@ def writable(path: Path) -> Iterator[BinaryIO]:
 
 
 def _make_folder(folder: Path) -> None:
-    """Create a folder and those above it that are missing; the disk has the names of those that are new."""
+    """Create a folder and its missing parents, and wait until the disk has the names of the new ones."""
     missing = []
     place = folder
     while not place.is_dir():

@@ -12,6 +12,7 @@ without a manifest is not finished and is never read.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -22,7 +23,6 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,7 @@ from suphx_platform.storage.objects import (
     DamagedObjectError,
     Digest,
     FolderStore,
-    check_digest,
-    copy_hashed,
+    file_digest,
     read_parsed,
 )
 from suphx_platform.storage.storage_config import StorageConfig
@@ -115,10 +114,10 @@ class Storage:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
-        counts as newer. Raises FileNotFoundError if ``folder`` is no folder, FileExistsError if another writer has
-        begun to work on this name. All that was stored is read back before any older version is removed: OSError if it
-        is not what was sent. After any error the versions before are as they were. Versions that cannot be removed cost
-        a warning: the next save removes them.
+        counts as newer. All that was stored is read back before any older version is removed. Raises FileNotFoundError
+        if ``folder`` is no folder, FileExistsError if another writer has begun to work on this name, OSError if what is
+        read back is not what was sent. After any error the versions before are as they were. Versions that cannot be
+        removed cause a warning: the next save removes them.
         """
         if not folder.is_dir():  # it would be a version without files
             raise FileNotFoundError(
@@ -132,59 +131,53 @@ class Storage:
                 f"{self.config.address}/{name} has {attempt - 1} attempts at version {number}: delete it"
             )
         path, writer = f"{name}/{number:0{_DIGITS}}.{attempt:03}", uuid.uuid4().hex
-        found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
-        files = sorted(file.as_posix() for file in found if not any(part.startswith(".") for part in file.parts))
         try:
-            digests = self._send(files, folder, f"{path}/{writer}")
+            digests = self._send(folder, f"{path}/{writer}")
             version = CheckpointVersion(path=path, writer=writer, files=digests, score=score, saved=time.time())
             self._lease.check(name)
             self._store.put_new(f"{path}/{MANIFEST}", write_manifest(version))
         except (FileExistsError, FileNotFoundError):  # missing: another writer has removed what it found
-            with suppress(OSError):  # a later save removes them
-                self._store.delete([f"{path}/{writer}/{file}" for file in files])
+            self._remove(f"{path}/{writer}/")
             self._lease.check(name)
             if not self._finished_paths(path):
                 raise
             # It is ours: its manifest arrived after all. What is in this folder may be newer: it is the next version.
             return self.save(name, folder, number=number, score=score)
+        except BaseException:
+            self._remove(f"{path}/{writer}/")
+            raise
         if self._version(path) != version:  # not what was sent
-            with suppress(OSError):  # a manifest that stays and is unreadable is passed over: the next save is another
-                self._store.delete([f"{path}/{MANIFEST}", *map(version.key, version.files)])
+            self._remove(f"{path}/{MANIFEST}")  # if it stays and is unreadable, it is skipped
+            self._remove(f"{path}/{writer}/")
             raise OSError(f"{self.config.address}/{path}/{MANIFEST}: {_NOT_KEPT}")
-        try:
-            self._prune(name, path)
-        except OSError as error:
-            is_known = isinstance(error, PermissionError) and self._may_not_remove
-            self._may_not_remove |= isinstance(error, PermissionError)
-            level = logging.DEBUG if is_known else logging.WARNING
-            address = self.config.address
-            _logger.log(level, "%s/%s is stored, but old versions are not removed: %s", address, path, error)
+        self._prune_or_warn(name, path)
         return version
 
-    def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, Digest]:
-        """Upload ``files`` of ``folder`` below ``place``, and read them back.
-
-        What was sent is removed after an error or Ctrl-C.
-        """
+    def _send(self, folder: Path, place: str) -> dict[str, Digest]:
+        """Upload the files of ``folder`` below ``place``, read them back, and return their digests by name."""
 
         def send(file: str) -> Digest:
-            key = f"{place}/{file}"
-            digest = self._store.upload(key, folder / file)
+            key, digest = f"{place}/{file}", file_digest(folder / file)
+            self._store.upload(key, folder / file)
             try:
-                self._store.check(key, digest)
-            except DamagedObjectError as error:
-                raise OSError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
+                is_whole = self._store.digest(key) == digest
             except FileNotFoundError as error:  # another writer may have removed it
                 raise FileNotFoundError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
+            except DamagedObjectError:
+                is_whole = False
+            if not is_whole:
+                raise OSError(f"{self.config.address}/{key}: {_NOT_KEPT}")
             return digest
 
-        try:
-            with ThreadPoolExecutor(self.config.threads) as pool:
-                return dict(zip(files, pool.map(send, files), strict=True))
-        except BaseException:
-            with suppress(OSError):  # as when the storage is away: a later save removes it
-                self._store.delete([f"{place}/{file}" for file in files])
-            raise
+        found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
+        files = sorted(file.as_posix() for file in found if not any(part.startswith(".") for part in file.parts))
+        with ThreadPoolExecutor(self.config.threads) as pool:
+            return dict(zip(files, pool.map(send, files), strict=True))
+
+    def _remove(self, prefix: str) -> None:
+        """Remove what a save that failed has sent; if the storage is away, a later save removes it."""
+        with suppress(OSError):
+            self._store.delete(self._store.keys(prefix))
 
     # Loading
 
@@ -198,32 +191,35 @@ class Storage:
     ) -> None:
         """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged.
 
-        ``aside``: where a folder that is replaced is moved, in the place of what is there; None: it is removed.
+        ``aside``: where a folder that is replaced is moved, in place of what is there; None: it is removed.
         ``files``: load only these, as far as the version has them; None: all.
         """
 
         def fetch(file: str) -> None:
-            path = new / file
+            path, key = new / file, version.key(file)
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._store.download(version.key(file), path, version.files[file])
+            try:
+                self._store.download(key, path)
+            except (DamagedObjectError, FileNotFoundError) as error:
+                raise DamagedVersionError(str(error)) from error
+            if file_digest(path) != version.files[file]:
+                raise DamagedVersionError(f"{key} is not what its manifest says")
 
         new = folder.with_name(f".{folder.name}.partial")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(parents=True)
         try:
-            try:
-                with ThreadPoolExecutor(self.config.threads) as pool:
-                    list(pool.map(fetch, version.files if files is None else version.files.keys() & files))
-            except (DamagedObjectError, FileNotFoundError) as error:
-                raise DamagedVersionError(str(error)) from error
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                list(pool.map(fetch, version.files if files is None else version.files.keys() & files))
             for place, _, names in os.walk(new):  # before it has the name of a folder that is whole
                 for each in (*(Path(place, name) for name in names), Path(place)):
                     sync(each)
-            if folder.exists() and aside is not None:
-                shutil.rmtree(aside, ignore_errors=True)
-                folder.rename(aside)
-            elif folder.exists():
-                shutil.rmtree(folder)
+            if folder.exists():
+                if aside is not None:
+                    shutil.rmtree(aside, ignore_errors=True)
+                    folder.rename(aside)
+                else:
+                    shutil.rmtree(folder)
             new.rename(folder)
             sync(folder.parent)
         finally:
@@ -269,7 +265,8 @@ class Storage:
         """Return one small file of a version; None if the version does not have it, or has it damaged."""
 
         def checked(data: bytes) -> bytes:
-            check_digest(version.key(file), copy_hashed(BytesIO(data)), version.files[file])
+            if (len(data), hashlib.sha256(data).hexdigest()) != version.files[file]:
+                raise DamagedObjectError(f"{version.key(file)} is not what its manifest says")
             return data
 
         try:
@@ -292,22 +289,19 @@ class Storage:
         return [version for path in self._finished_paths(f"{name}/") if (version := self._version(path)) is not None]
 
     def newest_path(self, prefix: str) -> str | None:
-        """Return the path of the newest version below ``prefix``: of work under way before what is finished.
+        """Return the path of the version below ``prefix`` saved last: of work under way before what is finished.
 
-        The newest of several names is the one that was saved last. A run's recipe and measured nets do not count.
+        A run's recipe and measured nets do not count.
         """
-        paths: dict[str, list[str]] = {}
-        for path in self._all_finished_paths(f"{prefix}/"):
-            name = path.rpartition("/")[0]
-            if name.rpartition("/")[2] not in _NO_WORK:
-                paths.setdefault(name, []).append(path)
-        finished = f"/{FINISHED:0{_DIGITS}}."
-        under_way = {name: own for name, own in paths.items() if not any(finished in path for path in own)}
-        newest = []
-        for own in (under_way or paths).values():
-            readable = filter(None, (self._version(path) for path in sorted(own, reverse=True)))
-            newest += [version for version in (next(readable, None),) if version is not None]
-        return max(newest, key=lambda version: (version.saved, version.path)).path if newest else None
+        names = [name for name in self.names() if name.startswith(f"{prefix}/")]
+        newest = [
+            versions[-1]
+            for name in names
+            if name.rpartition("/")[2] not in _NO_WORK and (versions := self.versions(name))
+        ]
+        under_way = [version for version in newest if version.number != FINISHED]
+        saved = [(version.saved, version.path) for version in under_way or newest]
+        return max(saved)[1] if saved else None
 
     def _all_finished_paths(self, prefix: str) -> list[str]:
         """Return the paths of all finished versions, of any name, that begin with ``prefix``."""
@@ -348,18 +342,28 @@ class Storage:
             self._store.delete_unfinished(f"{name}/", lambda key: bool(_path_of(key, name)))
         except OSError as error:
             address = f"{self.config.address}/{name}"
-            _logger.warning("%s is deleted, but uploads that were cut off may be left: %s", address, error)
+            _logger.warning("%s is deleted, but incomplete uploads may be left: %s", address, error)
         self._lease.forget(name)
 
     def delete_under_way(self, name: str) -> None:
         """Remove the files of work on ``name`` that were no versions yet."""
         self._store.delete(self._store.keys(f"{name}/{UNDER_WAY}/"))
 
+    def _prune_or_warn(self, name: str, saved: str) -> None:
+        """Prune; a failure is logged, and that the keys do not allow it only once as a warning."""
+        try:
+            self._prune(name, saved)
+        except OSError as error:
+            is_known = isinstance(error, PermissionError) and self._may_not_remove
+            self._may_not_remove |= isinstance(error, PermissionError)
+            level, address = logging.DEBUG if is_known else logging.WARNING, self.config.address
+            _logger.log(level, "%s/%s is stored, but old versions are not removed: %s", address, saved, error)
+
     def _prune(self, name: str, saved: str) -> None:
         """Remove all versions but those that are kept, and what killed writers left up to the newest one.
 
-        The one at the path ``saved`` stays, also beside damaged ones with higher numbers. Versions that cannot be read
-        stay: they may be those of a later version of this program.
+        The version at the path ``saved`` stays, also beside damaged ones with higher numbers. Versions that cannot be
+        read stay: they may be those of a later version of this program.
         """
         finished = self._finished_paths(f"{name}/")
         versions = [version for path in finished if (version := self._version(path)) is not None]
@@ -379,17 +383,22 @@ class Storage:
             return bool(path) and path <= versions[-1].path and not key.startswith(owned)
 
         left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
-        hidden = set()  # versions with a manifest, although a listing lacks it
-        for path in {_path_of(key, name) for key in left}.difference(finished):
-            with suppress(FileNotFoundError):
-                with suppress(DamagedObjectError):
-                    self._store.get(f"{path}/{MANIFEST}")
-                hidden.add(path)
+        unlisted = {_path_of(key, name) for key in left}.difference(finished)
+        hidden = {path for path in unlisted if self._has_manifest(path)}
         self._store.delete([key for key in left if _path_of(key, name) not in hidden])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
-            _logger.debug("uploads that were cut off may be left: %s", error)
+            _logger.debug("incomplete uploads may be left: %s", error)
+
+    def _has_manifest(self, path: str) -> bool:
+        """Tell whether a version has a manifest, which a listing may lack."""
+        with suppress(DamagedObjectError):
+            try:
+                self._store.get(f"{path}/{MANIFEST}")
+            except FileNotFoundError:
+                return False
+        return True
 
 
 def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:

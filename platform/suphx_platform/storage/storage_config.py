@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from suphx.credentials import has_credentials, is_unclear
 from suphx.number_range import Range, Steps, check_ranges
@@ -58,9 +58,6 @@ class StorageConfig:
             raise ValueError(f"address is {_shown(self.address)}: use s3://bucket/prefix, or a folder")
         if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):
             raise ValueError(f"endpoint_url is {_shown(self.endpoint_url)}: begin with http:// or https://")
-        for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
         check_ranges(self)
 
     @property

@@ -1,4 +1,4 @@
-"""Saves that hold nobody up: a storage takes the folder as it is now, and sends it while the work goes on."""
+"""Saves that hold nobody up: the queue takes the folder as it is now, and sends it while the work goes on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Save(Protocol):
     """Stores a folder as it is now, with a number."""
 
     def __call__(self, number: int, then: Callable[[], None] | None = None) -> None:
-        """Return at once; raises what went wrong with an earlier one. ``then`` is called when it is stored."""
+        """Return at once; raises the error of an earlier call. ``then`` is called when the folder is stored."""
         ...
 
 
@@ -55,10 +55,9 @@ class UploadQueue:
 
     Consumes: folders, as hard links, so their files must be replaced, not changed in place. Produces: versions, one
     after another, in a thread of its own. Waits for: nothing in ``save``; for all uploads in ``flush`` and at the end
-    of the block. Of each name one save waits: the newest, or of those with a score the best. A storage that does not
-    answer is asked again until it has been away for ``max_outage_hours`` of its config. Only then is the error raised,
-    by the next call of any method; it is raised at once if another writer is in the way, or if somebody has removed
-    what waits.
+    of the block. Of each name only the newest save waits. If the storage does not answer, the save is retried until the
+    storage has been away for ``max_outage_hours`` of its config. Only then is the error raised, by the next call of any
+    method. If another writer is in the way, or somebody has removed what waits, the error is raised at once.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -88,20 +87,22 @@ class UploadQueue:
         self._raise_errors()
         job = _Job(name, self._new_snapshot(folder), number, score, then)
         with self._changed:
-            older = self._waiting.get(name)
-            self._waiting[name] = job if older is None else _kept(older, job)
+            older = self._waiting.pop(name, None)
+            self._waiting[name] = job
             self._changed.notify_all()
+        if older is not None:
+            _drop(older)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="uploads", daemon=True)
             self._thread.start()
 
     def flush(self) -> None:
-        """Wait until everything is stored; raise what went wrong first."""
+        """Wait until everything is stored; raise the first error."""
         self._wait()
         self._raise_errors()
 
     def figures(self) -> dict[str, float]:
-        """Return what is watched: saves that are not stored yet, and for how long the storage has been away."""
+        """Return the metrics: saves that are not stored yet, and for how long the storage has been away."""
         since = self._away_since
         away = 0.0 if since is None else time.monotonic() - since
         return {"uploads_waiting": float(len(self._waiting) + self._is_sending), "storage_outage_seconds": away}
@@ -112,11 +113,10 @@ class UploadQueue:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Store what waits, also when the block has failed: it is what another start goes on from.
+        """Store what waits, also when the block has failed: another start resumes from it.
 
-        A block that ends as it should waits for a storage that is away; one that was stopped or has failed tries
-        once more. What went wrong with an upload is raised unless the block has an error of its own; a wish to stop
-        is none.
+        At the end of a block without an error the queue waits for a storage that is away; after an error, or a stop,
+        it tries once more. The error of an upload is raised unless the block has one of its own other than a stop.
         """
         try:
             if error is not None:
@@ -134,7 +134,7 @@ class UploadQueue:
             self._changed.wait_for(lambda: not self._waiting and not self._is_sending)
 
     def _raise_errors(self) -> None:
-        """Raise the first error so far, and forget it; others become log lines."""
+        """Raise the first error so far, log the others, and forget all."""
         errors, self._errors = self._errors, []
         for error in errors[1:]:
             _logger.error("another upload has failed too: %s", error)
@@ -173,7 +173,9 @@ class UploadQueue:
             while (version := self._try(job, pause)) is None:
                 with self._changed:
                     newer = self._waiting.pop(job.name, None)
-                job = job if newer is None else _kept(job, newer)
+                if newer is not None:
+                    _drop(job)
+                    job = newer
         finally:
             shutil.rmtree(job.snapshot, ignore_errors=True)
         if job.then is not None:
@@ -185,7 +187,7 @@ class UploadQueue:
             version = self._saved_in_time(job)
         except OSError as error:
             is_lost = isinstance(error, FileNotFoundError) and not job.snapshot.is_dir()
-            if is_lost or isinstance(error, FileExistsError):  # trying again would not help
+            if is_lost or isinstance(error, FileExistsError):  # a retry would not help
                 raise
             self._wait_after(error, pause)
             return None
@@ -198,7 +200,7 @@ class UploadQueue:
     def _saved_in_time(self, job: _Job) -> CheckpointVersion:
         """Store a save; OSError if it takes too long, as when the server sends a byte now and then.
 
-        It is left to itself then, in a thread of its own. If it is stored after all, it is an older version.
+        Its thread is left to itself then. If it stores the save after all, that is an older version.
         """
         num_bytes = sum(path.stat().st_size for path in job.snapshot.rglob("*") if path.is_file())
         limit = _REQUEST_SECONDS * self._storage.config.max_attempts + 2 * num_bytes / _SLOWEST
@@ -230,26 +232,24 @@ class UploadQueue:
                 "results are in the run's folder on this machine, repeat the command there to store them"
             ) from error
         if is_first:
-            text = "%s does not take what the run saves; the run goes on and tries again for %.1f h: %s"
+            text = "%s does not take what the run saves; the run continues, and saves are retried for %.1f h: %s"
             _logger.warning(text, config.address, left / 3600, error)
         self._is_given_up.wait(min(pause.next(), left))
 
 
-def _kept(older: _Job, newer: _Job) -> _Job:
-    """Return which of two saves of a name waits on, and drop the other."""
-    is_worse = older.score is not None and newer.score is not None and newer.score < older.score
-    kept, dropped = (older, newer) if is_worse else (newer, older)
-    shutil.rmtree(dropped.snapshot, ignore_errors=True)
-    text = "version %d of %s is not stored: uploads are slow, and a newer or stronger one is waiting"
-    _logger.warning(text, dropped.number, dropped.name)
-    return kept
+def _drop(job: _Job) -> None:
+    """Forget a save in whose place a newer one waits."""
+    shutil.rmtree(job.snapshot, ignore_errors=True)
+    text = "version %d of %s is not stored: uploads are slow, and a newer one is waiting"
+    _logger.warning(text, job.number, job.name)
 
 
 def copy_linked(source: Path, target: Path, *leave_out: str) -> None:
     """Give ``target``, which may exist, the files and folders of ``source`` except those that match a pattern.
 
-    The copy costs no room: files are hard links where the disk allows. That is safe for files that are replaced as a
-    whole (written under another name, then renamed), as all of ours are; one that is changed in place changes in both.
+    Files are hard links where the disk allows, so the copy takes no space. That is safe for files that are replaced as
+    a whole (written under another name, then renamed), as all of ours are; one that is changed in place changes in
+    both.
     """
     ignore = shutil.ignore_patterns(*leave_out)
     shutil.copytree(source, target, copy_function=_link_or_copy, ignore=ignore, dirs_exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a run tells MLflow: written down at once, sent by one thread of its own, in order and once.
+"""What a run logs to MLflow: one queue on disk, sent by one thread of its own, in order and once.
 
 Training never waits for MLflow, and nothing is lost by an outage or a killed process: the messages are in a database in
 the folder of the run, and whoever opens the run next sends what is left.
@@ -25,7 +25,7 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.mlflow_client import TrackingError
 
 Message = dict[str, Any]
-"""JSON; ``do`` says what it asks for, ``key`` for which run."""
+"""JSON; ``do`` is what it asks for, ``key`` that of the run."""
 Refused = Sequence[tuple[Message, Exception]]
 CLOSE_SECONDS, STOP_SECONDS = 300.0, 60.0
 """How long the end of a run waits for MLflow at most, and that of a run that was asked to stop: its pod has little
@@ -50,8 +50,8 @@ class Outbox:
 
     What MLflow does not take now is sent again after a pause, each twice as long as the one before. What it refuses for
     good is set aside in the same database, and so is what it has not taken ``_MAX_TRIES`` times although it takes other
-    messages. A file that cannot be sent, as when only the place of files is away, holds up nothing: it waits for its
-    next try, in this process or a later one.
+    messages. A file that cannot be sent, as when only the place of files is away, is skipped until its next try, in
+    this process or a later one.
     """
 
     def __init__(
@@ -73,23 +73,23 @@ class Outbox:
             self._database.execute("UPDATE messages SET error = NULL")
         found = self._database.execute("SELECT count(*) FROM messages WHERE error IS NULL").fetchone()
         self._num_written = int(found[0])
-        self._held: deque[Message] = deque()
-        """Messages that a full disk does not take."""
-        self._changed = threading.Condition()
-        """Guards the database too."""
         self.num_before = self._num_written
         """Messages that an earlier start has left, which are sent first."""
         if self.num_before:
             left = count_text(self.num_before, "message")
             _logger.warning("sending %s that MLflow has not got from an earlier start", left)
+        self._held: deque[Message] = deque()
+        """Messages that a full disk does not take."""
+        self._changed = threading.Condition()
+        """Guards the database too."""
         self._num_refused = self._num_tries = 0
         self._is_closing = self._is_hurried = False
         self._num_stuck = 0
         """How often nothing more could be sent although messages were left."""
         self._error: TrackingError | None = None
         self._away_since: float | None = None
-        self._due: dict[int, float] = {}
-        """By id, of files that could not be sent: when they are tried again."""
+        self._after, self._retry_at = 0, math.inf
+        """Messages up to this id are files that were skipped, and when they are tried again."""
         self._pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
         self._thread.start()
@@ -120,15 +120,15 @@ class Outbox:
                 raise self._error
 
     def figures(self) -> dict[str, float]:
-        """Return what is watched: messages that wait, and for how long MLflow, or its place of files, takes nothing."""
+        """Return the metrics: messages that wait, and for how long MLflow, or its place of files, takes nothing."""
         since = self._away_since
         away = 0.0 if since is None else time.monotonic() - since
         return {"tracking_waiting": float(self.num_waiting), "tracking_outage_seconds": away}
 
     def close(self, seconds: float = CLOSE_SECONDS) -> int:
-        """Send what waits as long as MLflow takes it, for at most ``seconds``; say what remains, and where.
+        """Send what waits as long as MLflow takes it, for at most ``seconds``; log what remains, and where.
 
-        Returns how many messages MLflow has not taken, those among them that it has refused.
+        Returns how many messages MLflow has not taken, including those that it has refused.
         """
         with self._changed:
             self._is_closing = True
@@ -138,13 +138,9 @@ class Outbox:
         if self._num_refused > _MAX_REFUSED_SHOWN:
             _logger.warning("MLflow has refused %s", count_text(self._num_refused, "message"))
         if left:
-            _logger.warning(
-                "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them",
-                self._error or "MLflow is slow",
-                count_text(left, "message"),
-                "waits" if left == 1 else "wait",
-                self._folder,
-            )
+            wait = "waits" if left == 1 else "wait"
+            text = "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them"
+            _logger.warning(text, self._error or "MLflow is slow", count_text(left, "message"), wait, self._folder)
         if held:
             _logger.warning("MLflow has this run without %s: the disk is full", count_text(held, "message"))
         if self.is_ended:
@@ -163,12 +159,11 @@ class Outbox:
 
     def _hurry(self) -> None:
         self._write_held()
-        self._due.clear()
-        self._is_hurried = True
+        self._after, self._is_hurried = 0, True
         self._changed.notify_all()
 
     def _write_held(self) -> None:
-        """Write down what is in memory, as far as the disk takes it."""
+        """Write what is in memory to the database, as far as the disk takes it."""
         try:
             while self._held:
                 self._database.execute("INSERT INTO messages (text) VALUES (?)", [json.dumps(self._held[0])])
@@ -181,24 +176,25 @@ class Outbox:
     # The thread that sends
 
     def _run(self) -> None:
+        is_over = False
         while rows := self._next():
-            ids, messages = [number for number, _ in rows], [message for _, message in rows]
-            is_file = messages[0]["do"] == "artifact"
+            number, message = rows[0]
+            may_refuse = message["do"] != "artifact" and self._num_tries + 1 >= _MAX_TRIES
             try:
-                refused = self._deliver(messages, may_refuse=not is_file and self._num_tries + 1 >= _MAX_TRIES)
+                refused = self._deliver([each for _, each in rows], may_refuse=may_refuse)
+                self._settle([each for each, _ in rows], refused)
+            except sqlite3.Error:  # the disk is full: they are sent again, which MLflow notes once
+                if is_over:
+                    return
+                is_over = self._rest()
+                continue
             except TrackingError as error:
-                if not self._wait_after(error, ids[0], is_file=is_file):
+                if not self._wait_after(error, number, is_file=message["do"] == "artifact"):
                     return
                 continue
-            is_over = False
-            while not self._settle(ids, refused):
-                if is_over:
-                    return  # the disk is full: a later start sends them again, which MLflow notes once
-                is_over = self._rest()
             self._num_tries = 0
             self._pause.reset()
-            self._due.pop(ids[0], None)
-            if self._away_since is not None and not self._due:
+            if self._away_since is not None and not self._after:
                 _logger.warning("MLflow answers again: sending %s", count_text(self.num_waiting, "message"))
                 self._away_since = self._error = None
             self._warn(refused)
@@ -207,32 +203,30 @@ class Outbox:
         """Wait for messages that one call can take, and return them with their ids; nothing if the thread is to end."""
         with self._changed:
             while True:
-                now = time.monotonic()
-                rows = self._first({each for each, due in self._due.items() if due > now})
-                if self._due and not rows:  # only files are left, and none is tried now
+                left = self._retry_at - time.monotonic()
+                if left <= 0:
+                    self._after, self._retry_at = 0, math.inf
+                rows = self._first()
+                if self._after and not rows:  # only files are left, and none is tried now
                     self._num_stuck += 1
                 self._changed.notify_all()
                 if rows or self._is_closing:
                     self._is_hurried = False
                     return rows[: _num_joined([message for _, message in rows])]
-                self._changed.wait(min(self._due.values()) - now if self._due else None)
+                self._changed.wait(left if self._after else None)
 
-    def _first(self, without: set[int]) -> list[tuple[int, Message]]:
-        """Return the messages at the beginning, but for those with the ids ``without``, with their ids."""
-        found = self._database.execute(
-            "SELECT id, text FROM messages WHERE error IS NULL ORDER BY id LIMIT ?", [_BATCH + len(without)]
-        )
+    def _first(self) -> list[tuple[int, Message]]:
+        """Return the first messages that are not skipped, with their ids."""
         rows = []
-        for number, text in found.fetchall():
-            if number in without:
-                continue
+        query = "SELECT id, text FROM messages WHERE error IS NULL AND id > ? ORDER BY id LIMIT ?"
+        for number, text in self._database.execute(query, [self._after, _BATCH]).fetchall():
             try:
                 rows.append((number, parse_json(text)))
             except ValueError as error:  # of a damaged disk: it holds up nothing
                 self._database.execute("UPDATE messages SET error = ? WHERE id = ?", [str(error), number])
                 self._num_written -= 1
                 self._warn([({"do": "a damaged message"}, error)])
-        return rows[:_BATCH]
+        return rows
 
     def _deliver(self, messages: Sequence[Message], *, may_refuse: bool) -> list[tuple[Message, Exception]]:
         """Send messages, in parts if MLflow does not take all, and return those that it refuses.
@@ -252,28 +246,27 @@ class Outbox:
             return [refused for part in parts for refused in self._deliver([part], may_refuse=may_refuse)]
         return []
 
-    def _settle(self, ids: Sequence[int], refused: Refused) -> bool:
+    def _settle(self, ids: Sequence[int], refused: Refused) -> None:
         """Remove messages that were sent, and keep what MLflow has ``refused`` of them with the reason.
 
-        Refused points count whatever MLflow has taken since, so they lose their sitting. False, with nothing changed,
-        if a full disk does not let them go.
+        Refused points count whatever MLflow has taken since, so they lose their session. sqlite3.Error, with nothing
+        changed, if a full disk does not let them go.
         """
         kept = [
-            (json.dumps({name: value for name, value in message.items() if name != "sitting"}), str(error))
+            (json.dumps({name: value for name, value in message.items() if name != "session"}), str(error))
             for message, error in refused
         ]
         with self._changed:
+            self._database.execute("BEGIN")
             try:
-                self._database.execute("BEGIN")
                 self._database.executemany("INSERT INTO messages (text, error) VALUES (?, ?)", kept)
                 self._database.executemany("DELETE FROM messages WHERE id = ?", [(each,) for each in ids])
                 self._database.execute("COMMIT")
             except sqlite3.Error:
                 with suppress(sqlite3.Error):  # SQLite may have done so itself
                     self._database.execute("ROLLBACK")
-                return False
+                raise
             self._num_written -= len(ids)
-        return True
 
     def _is_there(self) -> bool:
         try:
@@ -282,7 +275,7 @@ class Outbox:
             return False
         return True
 
-    def _wait_after(self, error: TrackingError, first: int, *, is_file: bool) -> bool:
+    def _wait_after(self, error: TrackingError, number: int, *, is_file: bool) -> bool:
         """Wait before what could not be sent is tried again; False if it is the end and MLflow takes nothing."""
         self._error = error
         if self._away_since is None:
@@ -295,13 +288,15 @@ class Outbox:
                 if self._is_there():
                     return True
             return False
-        if is_file:  # others go before it
+        if is_file:
             with self._changed:
-                self._due[first] = math.inf if self._is_closing else time.monotonic() + _LONGEST_PAUSE_SECONDS
-        else:
-            self._num_tries += 1
-            if self._rest():
-                time.sleep(_FIRST_PAUSE_SECONDS)
+                if not self._after:
+                    self._retry_at = math.inf if self._is_closing else time.monotonic() + _LONGEST_PAUSE_SECONDS
+                self._after = number
+            return True
+        self._num_tries += 1
+        if self._rest():
+            time.sleep(_FIRST_PAUSE_SECONDS)
         return True
 
     def _rest(self) -> bool:
@@ -314,7 +309,7 @@ class Outbox:
             return self._is_closing
 
     def _warn(self, refused: Refused) -> None:
-        """Tell what MLflow has refused, as long as it is little."""
+        """Log the first refused messages."""
         for message, error in refused:
             self._num_refused += 1
             if self._num_refused > _MAX_REFUSED_SHOWN:
@@ -354,7 +349,7 @@ def _num_joined(messages: Sequence[Message]) -> int:
     num_metrics = 0
     for number, message in enumerate(messages):
         num_metrics += len(message.get("metrics", ()))
-        is_other = any(message.get(name) != messages[0].get(name) for name in ("do", "key", "sitting"))
+        is_other = any(message.get(name) != messages[0].get(name) for name in ("do", "key", "session"))
         if number and (message["do"] != "metrics" or is_other or num_metrics > _MAX_METRICS):
             return number
     return len(messages)

@@ -44,7 +44,7 @@ class Tracker:
         self.parent = parent
         self._outbox = outbox
         self._key = key
-        self._sitting: int | None = None
+        self._session: int | None = None
 
     @property
     def run_id(self) -> str:
@@ -73,14 +73,14 @@ class Tracker:
         From now on, points of ``log_metrics`` are left out if MLflow has the metric at this step or a later one already
         from before. Numbers without a step are always logged.
         """
-        self._sitting = time.time_ns()
+        self._session = time.time_ns()
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
         """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve."""
         now = _now_milliseconds()
         points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
-        sitting = {} if step is None or self._sitting is None else {"sitting": self._sitting}
-        self._put("metrics", metrics=points, **sitting)
+        session = {} if step is None or self._session is None else {"session": self._session}
+        self._put("metrics", metrics=points, **session)
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.
@@ -268,20 +268,20 @@ class TrackingStore(MlflowStore):
                         raise ValueError("the file was deleted before it could be sent")
 
     def _new_points(self, run_id: str, messages: Sequence[Message]) -> list[Metric]:
-        """Return the points of metrics that MLflow does not have from before this sitting.
+        """Return the points of metrics that MLflow does not have from before this session.
 
         To be called inside of ``call``.
         """
         from mlflow.entities import Metric
 
-        key, sitting = messages[0]["key"], messages[0].get("sitting")
+        key, session = messages[0]["key"], messages[0].get("session")
         last: Mapping[str, int] = {}
-        if sitting is not None:
+        if session is not None:
             known, last = self._steps.get(key, (None, {}))
-            if known != sitting:  # the steps that MLflow had when the first points of this sitting were sent
+            if known != session:  # the steps that MLflow had when the first points of this session were sent
                 run = self.client.get_run(run_id)
                 last = {metric.key: metric.step for metric in run.to_proto().data.metrics}
-                self._steps[key] = sitting, last
+                self._steps[key] = session, last
         points = (point for message in messages for point in message["metrics"])
         return [
             Metric(name, float(value), when, step) for name, value, when, step in points if step > last.get(name, -1)

@@ -1,10 +1,11 @@
-"""Several writers of one name, and of one object, in a folder and in a real bucket: one wins, the others are told."""
+"""Several writers of one name, and of one object, in a folder and in a bucket: one wins, the others get an error."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,20 +14,22 @@ from suphx_platform.storage.bucket import ObjectStore
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from tests.suphx_platform.storage.store_faults import refuse
+from tests.suphx_platform.storage.small_versions import NAME, fill, numbers, text_of, unowned
 
-NAME = "run-1/supervised/discard"
-
-
-def fill(folder: Path, text: str) -> Path:
-    (folder / "deep").mkdir(parents=True, exist_ok=True)
-    (folder / "state").write_text(text)
-    (folder / "deep" / "empty").touch()
-    return folder
+REPLACED = r"has another writer since this one began: let only one of them work on run-1"
 
 
-def text_of(folder: Path) -> str:
-    return (folder / "state").read_text()
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return fill(tmp_path / "a", "any")
+
+
+@pytest.fixture
+def earlier(config: StorageConfig, folder: Path) -> Storage:
+    """A writer that has stored version 1."""
+    storage = Storage(config)
+    storage.save(NAME, folder, number=1)
+    return storage
 
 
 def before(store: ObjectStore, call: str, overtake: Callable[[], object]) -> None:
@@ -43,96 +46,60 @@ def before(store: ObjectStore, call: str, overtake: Callable[[], object]) -> Non
     setattr(store, call, make)
 
 
-def test_keys_that_may_not_delete_are_enough_to_save_after_a_restart(
-    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = fill(tmp_path / "a", "any")
-    Storage(config).save(NAME, folder, number=1)
-    again = Storage(config)
-
-    monkeypatch.setattr(again._store, "delete", refuse)
-    again.save(NAME, folder, number=2)
-    assert [version.number for version in again.versions(NAME)][-1] == 2
+def marks(storage: Storage) -> list[str]:
+    return storage._store.keys(f"{NAME}/.writers/")
 
 
-def test_keys_that_may_not_list_uploads_cause_no_warning_at_every_save(
-    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    storage, folder = Storage(config), fill(tmp_path / "a", "any")
-
-    monkeypatch.setattr(storage._store, "delete_unfinished", refuse)
-    for number in range(1, 6):
-        storage.save(NAME, folder, number=number)
-    assert [version.number for version in storage.versions(NAME)] == [4, 5], "old versions are removed all the same"
-    assert caplog.messages == []
-
-
-def test_a_writer_that_was_replaced_sends_nothing(config: StorageConfig, tmp_path: Path) -> None:
-    earlier, folder = Storage(config), fill(tmp_path / "a", "any")
-    earlier.save(NAME, folder, number=1)
-    Storage(config).save(NAME, folder, number=2)
+def test_a_writer_that_was_replaced_sends_nothing(earlier: Storage, storage: Storage, folder: Path) -> None:
+    storage.save(NAME, folder, number=2)
     sent: list[str] = []
     before(earlier._store, "upload", lambda: sent.append("a file"))
-    with pytest.raises(FileExistsError, match="has another writer since this one began"):
+    with pytest.raises(FileExistsError, match=REPLACED):
         earlier.save(NAME, folder, number=3)
     assert sent == []
 
 
-def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
-    config: StorageConfig, tmp_path: Path
-) -> None:
-    earlier, later = Storage(config), Storage(config)
-    folder = fill(tmp_path / "a", "any")
-    earlier.save(NAME, folder, number=1)
-    later.save(NAME, folder, number=2)
-    with pytest.raises(FileExistsError, match="has another writer since this one began: let only one of them work on"):
-        earlier.save(NAME, folder, number=3)
-    later.save(NAME, folder, number=4)
-    earlier.save("run-2/other", folder, number=1)
-    versions = later.versions(NAME)
-    assert [version.number for version in versions] == [2, 4]
-    owned = {key for v in versions for key in (f"{v.path}/{MANIFEST}", *map(v.key, v.files))}
-    assert set(later._store.keys(f"{NAME}/")) == {*owned, f"{NAME}/.writers/000002"}, "one mark, of the last writer"
-    later.delete(NAME)
-    assert later._store.keys(f"{NAME}/") == []
-
-
-def test_a_writer_that_is_replaced_while_it_sends_is_told_and_leaves_nothing(
-    config: StorageConfig, storage: Storage, tmp_path: Path
-) -> None:
-    earlier, folder = Storage(config), fill(tmp_path / "a", "any")
-    earlier.save(NAME, folder, number=1)
-    before(earlier._store, "upload", lambda: storage.save(NAME, folder, number=2))
-    with pytest.raises(FileExistsError, match="has another writer since this one began"):
-        earlier.save(NAME, folder, number=3)
-    versions = storage.versions(NAME)
-    assert [version.number for version in versions] == [1, 2]
-    owned = {key for v in versions for key in (f"{v.path}/{MANIFEST}", *map(v.key, v.files))}
-    assert set(storage._store.keys(f"{NAME}/")) == {*owned, f"{NAME}/.writers/000002"}
-
-
-def test_a_writer_that_was_replaced_is_told_although_the_other_has_its_epoch(storage: Storage, tmp_path: Path) -> None:
-    other = Storage(storage.config)
-    storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
-    other.delete(NAME)
-    other.save(NAME, fill(tmp_path / "a", "other"), number=2)
-    with pytest.raises(FileExistsError, match="has another writer"):
-        storage.save(NAME, fill(tmp_path / "a", "first"), number=3)
-    assert [version.number for version in other.versions(NAME)] == [2]
-
-
-def test_a_replaced_writer_stays_replaced_when_all_versions_are_deleted(storage: Storage, tmp_path: Path) -> None:
-    earlier, folder = Storage(storage.config), fill(tmp_path / "a", "any")
-    earlier.save(NAME, folder, number=1)
+def test_of_two_processes_the_later_one_goes_on(earlier: Storage, storage: Storage, folder: Path) -> None:
     storage.save(NAME, folder, number=2)
-    storage.delete(NAME)
-    with pytest.raises(FileExistsError, match="has another writer"):
+    with pytest.raises(FileExistsError, match=REPLACED):
         earlier.save(NAME, folder, number=3)
-    assert storage.versions(NAME) == []
+    storage.save(NAME, folder, number=4)
+    earlier.save("run-2/other", folder, number=1)
+    assert numbers(storage) == [2, 4]
+    assert unowned(storage) == set()
+    assert marks(storage) == [f"{NAME}/.writers/000002"], "one mark, of the last writer"
+    storage.delete(NAME)
+    assert storage._store.keys(f"{NAME}/") == []
+
+
+def test_a_writer_that_is_replaced_while_it_sends_leaves_nothing(
+    earlier: Storage, storage: Storage, folder: Path
+) -> None:
+    before(earlier._store, "upload", lambda: storage.save(NAME, folder, number=2))
+    with pytest.raises(FileExistsError, match=REPLACED):
+        earlier.save(NAME, folder, number=3)
+    assert numbers(storage) == [1, 2]
+    assert unowned(storage) == set()
+    assert marks(storage) == [f"{NAME}/.writers/000002"]
+
+
+@pytest.mark.parametrize("is_saved_again", [True, False])
+def test_a_replaced_writer_stays_replaced_when_all_versions_are_deleted(
+    is_saved_again: bool, earlier: Storage, storage: Storage, folder: Path
+) -> None:
+    """``is_saved_again``: the other writer has the epoch of this one then."""
+    if not is_saved_again:
+        storage.save(NAME, folder, number=2)
+    storage.delete(NAME)
+    if is_saved_again:
+        storage.save(NAME, folder, number=2)
+    with pytest.raises(FileExistsError, match=REPLACED):
+        earlier.save(NAME, folder, number=3)
+    assert numbers(storage) == [2] * is_saved_again
 
 
 @pytest.mark.parametrize(("call", "is_gone"), [("upload", False), ("put_new", False), ("upload", True)])
-def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
+def test_of_two_who_write_one_version_one_wins(
     call: str, is_gone: bool, config: StorageConfig, storage: Storage, tmp_path: Path
 ) -> None:
     """``is_gone``: the loser finds that what it has sent is no longer there."""
@@ -144,31 +111,28 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
             raise FileNotFoundError("no such upload")
 
     before(loser._store, call, finish)
-    with pytest.raises(
-        FileExistsError, match=r"has another writer since this one began: let only one of them work on run-1"
-    ):
+    with pytest.raises(FileExistsError, match=REPLACED):
         loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
     (version,) = storage.versions(NAME)
     storage.load(version, tmp_path / "c")
     assert text_of(tmp_path / "c") == "the winner's"
-    owned = {f"{version.path}/{MANIFEST}", *map(version.key, version.files)}
-    left = {key for key in storage._store.keys(f"{NAME}/") if "/.writers/" not in key}
-    assert left == owned, "the loser's files are still there"
+    assert unowned(storage) == set(), "the loser's files are still there"
 
 
-def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(
+def test_a_manifest_of_our_own_that_arrives_late_is_not_another_writers(
     storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The network loses a manifest, and delivers it just before the next one."""
-    put_new, lost = storage._store.put_new, list[tuple[str, bytes]]()
+    put_new, lost, num_manifests = storage._store.put_new, list[tuple[str, bytes]](), 0
 
     def put_late(key: str, data: bytes) -> None:
-        if key.endswith(f"/{MANIFEST}") and not lost:
+        nonlocal num_manifests
+        num_manifests += key.endswith(f"/{MANIFEST}")
+        if num_manifests == 1 and not lost:
             lost.append((key, data))
             raise OSError("no answer")
-        if key.endswith(f"/{MANIFEST}") and lost[-1]:
-            put_new(*lost[-1])
-            lost.append(())  # type: ignore[arg-type]
+        if num_manifests == 2 and lost:
+            put_new(*lost.pop())
         put_new(key, data)
 
     monkeypatch.setattr(storage._store, "put_new", put_late)
@@ -177,15 +141,14 @@ def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(
     storage.save(NAME, fill(tmp_path / "b", "second"), number=1)
     versions = storage.versions(NAME)
     assert [version.path.rpartition("/")[2] for version in versions] == [f"{1:012}.001", f"{1:012}.002"]
-    for version, text in zip(versions, ("first", "second"), strict=True):
-        storage.load(version, tmp_path / "c")
-        assert text_of(tmp_path / "c") == text
+    storage.load(versions[-1], tmp_path / "c")
+    assert text_of(tmp_path / "c") == "second"
 
 
 def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:
     def save(writer: int) -> str:
         try:
-            storage = Storage(StorageConfig(address=config.address, keep_last=100))
+            storage = Storage(replace(config, keep_last=100))
             return storage.save(NAME, fill(tmp_path / str(writer), f"of {writer}"), number=1).path
         except FileExistsError:
             return ""

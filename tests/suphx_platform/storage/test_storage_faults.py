@@ -1,7 +1,8 @@
-"""What a storage does when writers are killed, connections are cut, servers are away and disks are full."""
+"""Killed writers, cut connections, power cuts, full and missing disks, and what shared disks do."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -13,14 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage import objects
 from suphx_platform.storage.bucket import PART_BYTES
 from suphx_platform.storage.manifest import MANIFEST
+from suphx_platform.storage.objects import FolderStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from tests.disk_faults import files_limited_to
+from tests.disk_faults import Call, files_limited_to, trace_disk
 from tests.repository import REPOSITORY
 from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
+from tests.suphx_platform.storage.small_versions import fill, numbers, unowned
 
 NAME = "run-1/reinforcement"
 SAVE = """
@@ -79,12 +83,9 @@ def test_a_writer_killed_in_the_middle_of_a_copy_leaves_the_versions_before(
     assert not list(place.glob(f"{NAME}/000000000002.*/{MANIFEST}"))
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
     monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
-    second = Storage(storage.config).save(NAME, small, number=2)
-    left = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
-    left = {path for path in left if "/.writers/" not in path}
-    assert left == {f"{version.path}/{MANIFEST}" for version in (first, second)} | {
-        version.key("000") for version in (first, second)
-    }
+    Storage(storage.config).save(NAME, small, number=2)
+    assert numbers(storage, NAME) == [1, 2]
+    assert unowned(storage, NAME) == set()
 
 
 @pytest.mark.slow
@@ -104,7 +105,7 @@ def test_a_writer_killed_in_the_middle_of_an_upload_leaves_the_versions_before(
     first = storage.save(NAME, small, number=1)
     large = folder_of(tmp_path / "large", num_files=2, num_bytes=6 * PART_BYTES)
     kill_in_the_middle(config.address, large, 2, lambda: bool(uploads()))
-    assert [version.number for version in storage.versions(NAME)] == [1], "the writer was faster"
+    assert numbers(storage, NAME) == [1], "the writer was faster"
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
     assert uploads(), "nothing was under way"
     monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
@@ -169,9 +170,7 @@ def test_a_storage_whose_disk_is_gone_is_an_outage_and_is_not_made_again(is_empt
     if is_empty_there:  # as where a disk was mounted
         place.mkdir()
     for name in (NAME, "run-1/new"):
-        with pytest.raises(
-            OSError, match="storage is no longer the folder that it was: look whether its disk"
-        ) as raised:
+        with pytest.raises(OSError, match="storage is no longer the folder that it was: check that its disk") as raised:
             storage.save(name, folder, number=2)
         assert not isinstance(raised.value, FileExistsError), "an upload queue would not try again"
     if is_empty_there:
@@ -179,7 +178,7 @@ def test_a_storage_whose_disk_is_gone_is_an_outage_and_is_not_made_again(is_empt
     assert not place.exists()
     away.rename(place)
     storage.save(NAME, folder, number=2)
-    assert [version.number for version in storage.versions(NAME)] == [1, 2]
+    assert numbers(storage, NAME) == [1, 2]
 
 
 def test_a_storage_that_is_copied_to_another_disk_goes_on(tmp_path: Path) -> None:
@@ -191,4 +190,95 @@ def test_a_storage_that_is_copied_to_another_disk_goes_on(tmp_path: Path) -> Non
     place.rename(tmp_path / "away")
     (tmp_path / "copy").rename(place)
     storage.save(NAME, folder, number=2)
-    assert [version.number for version in storage.versions(NAME)] == [1, 2]
+    assert numbers(storage, NAME) == [1, 2]
+
+
+def test_the_disk_has_every_file_of_a_version_before_its_manifest_and_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    calls = trace_disk(monkeypatch)
+    version = storage.save(NAME, fill(tmp_path / "a", "any"), number=1)
+    manifest = calls.index(Call("link", tmp_path / "storage" / version.path / MANIFEST))
+    assert calls[manifest - 1].name == "fsync", "the manifest's content"
+    for name in version.files:
+        file = tmp_path / "storage" / version.key(name)
+        renamed = calls.index(Call("rename", file))
+        synced = [call.path for call in calls[:renamed] if call.name == "fsync" and call.path.parent == file.parent]
+        assert any(path.name.startswith(f".{file.name}.") for path in synced), "the content"
+        assert ("fsync", file.parent) in calls[renamed:manifest], "the name"
+    assert ("fsync", tmp_path / "storage" / version.path) in calls[manifest:]
+    calls.clear()
+    storage.load(version, tmp_path / "b")
+    renamed = calls.index(Call("rename", tmp_path / "b"))
+    synced_names = {call.path.name for call in calls[:renamed] if call.name == "fsync"}
+    assert synced_names >= {Path(name).name for name in version.files}
+    assert ("fsync", tmp_path) in calls[renamed:]
+
+
+# A folder as a store of objects: what other processes and shared disks do between two of its calls
+
+
+def test_a_new_object_of_another_writer_stays_also_if_it_vanishes_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, link = FolderStore(tmp_path), os.link
+    store.put_new("one", b"theirs")
+    with pytest.raises(FileExistsError):
+        store.put_new("one", b"ours")
+    assert store.get("one") == b"theirs"
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
+    def link_late(source: Path, target: Path) -> None:
+        try:
+            link(source, target)
+        finally:
+            store.delete(["one"])
+
+    monkeypatch.setattr(os, "link", link_late)
+    with pytest.raises(FileExistsError):
+        store.put_new("one", b"ours")
+
+
+def test_a_link_that_was_made_although_its_answer_was_lost_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def link_twice(source: Path, target: Path) -> None:
+        link(source, target)
+        link(source, target)  # as NFS does: FileExistsError
+
+    monkeypatch.setattr(os, "link", link_twice)
+    store = FolderStore(tmp_path)
+    store.put_new("one", b"ours")
+    assert store.get("one") == b"ours"
+
+
+def test_a_folder_that_another_process_removes_while_it_is_empty_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removals = 2
+
+    def make_folder_late(folder: Path) -> None:
+        nonlocal removals
+        folder.mkdir(parents=True, exist_ok=True)
+        if removals:
+            removals -= 1
+            folder.rmdir()
+
+    monkeypatch.setattr(objects, "_make_folder", make_folder_late)
+    store = FolderStore(tmp_path / "store")
+    store.put_new("marks/one", b"ours")
+    assert (removals, store.keys("")) == (0, ["marks/one"])
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_disk_without_hard_links_is_named(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(OSError, match=rf"{tmp_path}: its disk has no hard links .*: use a folder of"):
+        FolderStore(tmp_path).put_new("one", b"ours")
+    assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,60 +19,50 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue, copy_linked
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
+from tests.suphx_platform.storage.small_versions import numbers
 
 NAME = "run-1/reinforcement"
 
 
-class SlowStorage(Storage):
-    """A storage on a disk that writes nothing before its gate is opened."""
+class GatedStorage(Storage):
+    """A storage on a disk that takes a save only when its gate is open, and refuses all while it is away."""
 
     def __init__(self, config: StorageConfig) -> None:
         super().__init__(config)
-        self.gate = threading.Event()
-        self.has_begun = threading.Event()
+        self.gate, self.is_away = threading.Event(), threading.Event()
+        self.num_asked = 0
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
-        self.has_begun.set()
+        self.num_asked += 1
         assert self.gate.wait(60)
-        return super().save(name, folder, number=number, score=score)
-
-
-class AwayStorage(Storage):
-    """A storage on a disk that refuses everything while it is away."""
-
-    def __init__(self, config: StorageConfig) -> None:
-        super().__init__(config)
-        self.is_away = threading.Event()
-        self.is_away.set()
-        self.asked = 0
-
-    def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
-        self.asked += 1
         if self.is_away.is_set():
             raise OSError("503 Slow Down")
         return super().save(name, folder, number=number, score=score)
 
     def wait_until_asked(self, times: int) -> None:
-        """Return when it has been asked ``times`` times; fail after a minute."""
-        end = time.monotonic() + 60
-        while self.asked < times:
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        wait_until(lambda: self.num_asked >= times)
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.001)
 
 
 @pytest.fixture
-def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AwayStorage:
-    """Return a storage that is away, and asked again after milliseconds."""
+def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GatedStorage:
+    """Return a storage whose gate is closed, and which is asked again after milliseconds."""
     monkeypatch.setattr(upload_queue, "_FIRST_PAUSE", 0.001)
     monkeypatch.setattr(upload_queue, "_LONGEST_PAUSE", 0.004)
-    return AwayStorage(StorageConfig(address=str(tmp_path / "storage"), keep_last=10))
+    return GatedStorage(StorageConfig(address=str(tmp_path / "storage"), keep_last=10))
 
 
 @pytest.fixture
-def storage(tmp_path: Path) -> Iterator[SlowStorage]:
-    storage = SlowStorage(StorageConfig(address=str(tmp_path / "storage"), keep_last=10))
-    yield storage
+def away(storage: GatedStorage) -> GatedStorage:
     storage.gate.set()
+    storage.is_away.set()
+    return storage
 
 
 @pytest.fixture
@@ -81,50 +71,38 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "folder"
 
 
-def save(uploads: UploadQueue, folder: Path, number: int, score: float | None = None) -> None:
+def save(uploads: UploadQueue, folder: Path, number: int) -> None:
     write_atomically(folder / "state", [f"state {number}".encode()])
-    uploads.save(NAME, folder, number=number, score=score)
+    uploads.save(NAME, folder, number=number)
 
 
-def test_work_goes_on_while_what_was_there_is_stored(storage: SlowStorage, folder: Path, tmp_path: Path) -> None:
+def num_snapshots(folder: Path) -> int:
+    return len(list((folder / ".uploads").iterdir()))
+
+
+def test_work_goes_on_while_a_save_is_stored_and_only_the_newest_waits(
+    storage: GatedStorage, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (folder / ".uploads" / "17").mkdir(parents=True)  # of a killed process
     with UploadQueue(storage) as uploads:
         save(uploads, folder, 1)
-        assert storage.has_begun.wait(60)
+        storage.wait_until_asked(1)
+        for number in range(2, 6):
+            save(uploads, folder, number)
+            assert num_snapshots(folder) == 2
         write_atomically(folder / "state", [b"later"])
         assert storage.versions(NAME) == []
         storage.gate.set()
-    (version,) = storage.versions(NAME)
-    assert list(version.files) == ["state"]
-    storage.load(version, tmp_path / "loaded")
+    versions = storage.versions(NAME)
+    assert [(version.number, list(version.files)) for version in versions] == [(1, ["state"]), (5, ["state"])]
+    storage.load(versions[0], tmp_path / "loaded")
     assert (tmp_path / "loaded" / "state").read_text() == "state 1"
-    assert list((folder / ".uploads").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("scores", "stored"),
-    [((None, None, None, None), [1, 5]), ((0.5, 0.1, 0.9, 0.2), [1, 4]), ((0.5, 0.5, 0.5, 0.5), [1, 5])],
-)
-def test_of_a_name_the_newest_save_waits_and_of_measured_ones_the_best(
-    scores: tuple[float | None, ...],
-    stored: list[int],
-    storage: SlowStorage,
-    folder: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with UploadQueue(storage) as uploads:
-        save(uploads, folder, 1)
-        assert storage.has_begun.wait(60)
-        for number, score in enumerate(scores, start=2):
-            save(uploads, folder, number, score)
-            assert len(list((folder / ".uploads").iterdir())) == 2
-        storage.gate.set()
-    assert [version.number for version in storage.versions(NAME)] == stored
-    assert caplog.text.count("a newer or stronger one is waiting") == 3
+    assert num_snapshots(folder) == 0
+    assert caplog.text.count("uploads are slow, and a newer one is waiting") == 3
 
 
 def test_a_storage_that_is_away_is_asked_again_until_it_is_back(
-    away: AwayStorage, folder: Path, caplog: pytest.LogCaptureFixture
+    away: GatedStorage, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with UploadQueue(away) as uploads:
         save(uploads, folder, 1)
@@ -135,34 +113,33 @@ def test_a_storage_that_is_away_is_asked_again_until_it_is_back(
         away.is_away.clear()
         uploads.flush()
         assert uploads.figures() == {"uploads_waiting": 0, "storage_outage_seconds": 0}
-    assert [version.number for version in away.versions(NAME)] == [1]
-    assert caplog.text.count("does not take what the run saves; the run goes on and tries again for 6.0 h") == 1
+    assert numbers(away, NAME) == [1]
+    told = "does not take what the run saves; the run continues, and saves are retried for 6.0 h"
+    assert caplog.text.count(told) == 1
     assert "takes what is saved again" in caplog.text
 
 
 def test_a_server_that_holds_a_save_for_ever_is_asked_again(
-    storage: SlowStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+    storage: GatedStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upload_queue, "_REQUEST_SECONDS", 0.01)
-    monkeypatch.setattr(upload_queue, "_FIRST_PAUSE", 0.001)
     with UploadQueue(storage) as uploads:
         save(uploads, folder, 1)
-        while not uploads.figures()["storage_outage_seconds"]:
-            time.sleep(0.001)
+        wait_until(lambda: uploads.figures()["storage_outage_seconds"])
         monkeypatch.setattr(upload_queue, "_REQUEST_SECONDS", 60.0)
         storage.gate.set()
-    assert {version.number for version in storage.versions(NAME)} == {1}
+    assert set(numbers(storage, NAME)) == {1}
 
 
-def test_during_an_outage_newer_saves_replace_the_one_that_waits(away: AwayStorage, folder: Path) -> None:
+def test_during_an_outage_newer_saves_replace_the_one_that_waits(away: GatedStorage, folder: Path) -> None:
     with UploadQueue(away) as uploads:
         for number in range(1, 20):
             save(uploads, folder, number)
-            away.wait_until_asked(away.asked + 2)
-            assert len(list((folder / ".uploads").iterdir())) == 1
+            away.wait_until_asked(away.num_asked + 2)
+            assert num_snapshots(folder) == 1
         assert uploads.figures()["uploads_waiting"] == 1, "those that were replaced do not wait"
         away.is_away.clear()
-    assert [version.number for version in away.versions(NAME)] == [19]
+    assert numbers(away, NAME) == [19]
 
 
 def test_an_outage_that_is_too_long_is_raised_by_the_next_save_and_then_forgotten(folder: Path, tmp_path: Path) -> None:
@@ -176,24 +153,43 @@ def test_an_outage_that_is_too_long_is_raised_by_the_next_save_and_then_forgotte
     (tmp_path / "file").unlink()
     with uploads:
         save(uploads, folder, 3)
-    assert [version.number for version in Storage(config).versions(NAME)] == [3]
+    assert numbers(Storage(config), NAME) == [3]
 
 
-def save_and_stop(away: AwayStorage, folder: Path) -> None:
-    with UploadQueue(away) as uploads:
+class LostError(Exception):
+    """Stands for whatever ends the work."""
+
+
+def save_and_end(storage: GatedStorage, folder: Path, error: type[BaseException]) -> None:
+    with UploadQueue(storage) as uploads:
         save(uploads, folder, 1)
-        away.wait_until_asked(2)
-        raise KeyboardInterrupt
+        storage.wait_until_asked(2 if storage.is_away.is_set() else 1)
+        raise error
 
 
-def test_a_stopped_run_does_not_wait_for_a_storage_that_is_away(away: AwayStorage, folder: Path) -> None:
-    with pytest.raises(OSError, match="503"):
-        save_and_stop(away, folder)
+@pytest.mark.parametrize(("ended_by", "raised"), [(KeyboardInterrupt, OSError), (LostError, LostError)])
+def test_a_run_that_ends_early_does_not_wait_for_a_storage_that_is_away(
+    ended_by: type[BaseException],
+    raised: type[BaseException],
+    away: GatedStorage,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(raised):
+        save_and_end(away, folder, ended_by)
+    assert ("an upload has failed too" in caplog.text) == (raised is LostError), "its own error goes first"
+
+
+def test_a_failed_run_stores_what_waits(storage: GatedStorage, folder: Path) -> None:
+    storage.gate.set()
+    with pytest.raises(LostError):
+        save_and_end(storage, folder, LostError)
+    assert numbers(storage, NAME) == [1]
 
 
 def test_a_queue_whose_place_another_writer_has_taken_ends_at_once(folder: Path, tmp_path: Path) -> None:
     """Trying again, as after an outage, would never help."""
-    config = StorageConfig(address=str(tmp_path / "storage"), max_outage_hours=0.005)
+    config = StorageConfig(address=str(tmp_path / "storage"))
     with UploadQueue(Storage(config)) as earlier:
         save(earlier, folder, 1)
         earlier.flush()
@@ -203,12 +199,10 @@ def test_a_queue_whose_place_another_writer_has_taken_ends_at_once(folder: Path,
         with pytest.raises(FileExistsError, match="has another writer since this one began"):
             earlier.flush()
         assert earlier.figures()["storage_outage_seconds"] == 0
-    assert [version.number for version in Storage(config).versions(NAME)] == [1, 2]
+    assert numbers(Storage(config), NAME) == [1, 2]
 
 
-def test_a_save_whose_folder_was_removed_is_an_error_at_once(
-    away: AwayStorage, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_save_whose_folder_was_removed_is_an_error_at_once(away: GatedStorage, folder: Path) -> None:
     """Trying again, as after an outage, would never help."""
     with UploadQueue(away) as uploads:
         save(uploads, folder, 1)
@@ -218,29 +212,6 @@ def test_a_save_whose_folder_was_removed_is_an_error_at_once(
         with pytest.raises(FileNotFoundError, match="is no folder: nothing is stored as run-1/reinforcement"):
             uploads.flush()
     assert away.versions(NAME) == []
-
-
-class LostError(Exception):
-    """Stands for whatever ends the work."""
-
-
-def save_and_fail(storage: Storage, folder: Path) -> None:
-    with UploadQueue(storage) as uploads:
-        save(uploads, folder, 1)
-        raise LostError
-
-
-def test_a_failed_block_still_stores_and_keeps_its_own_error(
-    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    sound = Storage(StorageConfig(address=str(tmp_path / "sound")))
-    with pytest.raises(LostError):
-        save_and_fail(sound, folder)
-    assert len(sound.versions(NAME)) == 1
-    (tmp_path / "file").touch()
-    with pytest.raises(LostError):
-        save_and_fail(Storage(StorageConfig(address=str(tmp_path / "file"))), folder)
-    assert "an upload has failed too" in caplog.text
 
 
 @pytest.mark.slow
@@ -257,36 +228,23 @@ def test_a_bucket_that_does_not_answer_for_a_while_holds_nobody_up(
                 save(uploads, folder, number)
             assert uploads.figures()["uploads_waiting"] == 2
             proxy.is_open.set()
-        assert [version.number for version in storage.versions(NAME)] == [0, 4]
+        assert numbers(storage, NAME) == [0, 4]
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    folder = tmp_path / "source"
-    (folder / "inner").mkdir(parents=True)
-    for name in ("state.pt", "inner/net.pt", ".writer"):
-        (folder / name).write_text(name)
-    return folder
-
-
-def files(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_a_copy_has_links_and_not_what_is_left_out(source: Path, tmp_path: Path) -> None:
-    copy_linked(source, tmp_path / "copy", ".*")
-    assert files(tmp_path / "copy") == {"state.pt": "state.pt", "inner/net.pt": "inner/net.pt"}
-    assert (tmp_path / "copy/inner/net.pt").samefile(source / "inner/net.pt")
-
-
-def test_a_disk_without_links_gets_files_of_its_own(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_copy_has_links_where_the_disk_allows_and_not_what_is_left_out(
+    has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(os, "link", refuse)
-    copy_linked(source, tmp_path / "copy")
-    assert files(tmp_path / "copy") == files(source)
-    (tmp_path / "copy/state.pt").write_text("changed")
-    assert (source / "state.pt").read_text() == "state.pt"
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    (source / "inner").mkdir(parents=True)
+    for name in ("state.pt", "inner/net.pt", ".writer"):
+        (source / name).write_text(name)
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse)
+    copy_linked(source, copy, ".*")
+    found = {str(path.relative_to(copy)): path.read_text() for path in copy.rglob("*") if path.is_file()}
+    assert found == {"state.pt": "state.pt", "inner/net.pt": "inner/net.pt"}
+    assert (copy / "inner/net.pt").samefile(source / "inner/net.pt") == has_links

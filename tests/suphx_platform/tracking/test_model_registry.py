@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -47,31 +48,18 @@ def promote(runs: Path, tmp_path: Path, text: str, replaces: str | None, night: 
     return registry.promote(nets(tmp_path, text), tracker, Promotion(digest=text, replaces=replaces, night=night))
 
 
-def test_the_first_champion_has_nobody_to_replace_and_can_be_fetched(runs: Path, tmp_path: Path) -> None:
+def test_a_winner_replaces_the_champion_and_can_be_fetched(runs: Path, tmp_path: Path) -> None:
     registry, _ = registry_of(runs)
     assert registry.champion() is None
     assert promote(runs, tmp_path, "a", None) == "1"
-    assert registry.champion() == "1"
-    for address in ("models:/suphx@champion", "models:/suphx/1"):
-        target = tmp_path / "fetched" / address.replace("/", "_")
-        assert fetch_model(TrackingStore(runs), address, target) == "1"
-        assert (target / "discard.safetensors").read_text() == "a"
-
-
-def test_a_winner_replaces_the_champion_and_the_same_call_again_changes_nothing(runs: Path, tmp_path: Path) -> None:
-    assert promote(runs, tmp_path, "a", None) == "1"
     assert promote(runs, tmp_path, "b", "1") == "2"
-    assert promote(runs, tmp_path, "b", "1") == "2"
-    registry, _ = registry_of(runs)
+    assert promote(runs, tmp_path, "b", "1") == "2", "the same call again changes nothing"
+    assert promote(runs, tmp_path, "c", "1") is None, "there is one winner a night"
     assert registry.champion() == "2"
-    assert len(TrackingStore(runs).client.search_model_versions("name = 'suphx'")) == 2
-
-
-def test_a_second_winner_of_the_night_does_not_move_the_alias(runs: Path, tmp_path: Path) -> None:
-    promote(runs, tmp_path, "a", None)
-    assert promote(runs, tmp_path, "b", "1") == "2"
-    assert promote(runs, tmp_path, "c", "1") is None
-    assert registry_of(runs)[0].champion() == "2"
+    for address, version, text in (("models:/suphx@champion", "2", "b"), ("models:/suphx/1", "1", "a")):
+        target = tmp_path / "fetched" / version
+        assert fetch_model(TrackingStore(runs), address, target) == version
+        assert (target / "discard.safetensors").read_text() == text
 
 
 def test_of_winners_at_once_one_moves_the_alias_and_one_version_stays(runs: Path, tmp_path: Path) -> None:
@@ -177,31 +165,28 @@ def nominate(runs: Path, tmp_path: Path, text: str, night: str) -> str:
     return registry.nominate(nets(tmp_path, text), tracker, Promotion(digest=text, replaces="1", night=night))
 
 
-def alias_of(runs: Path, name: str) -> str:
-    return str(TrackingStore(runs).client.get_model_version_by_alias("suphx", name).version)
+def aliases(runs: Path) -> dict[str, str]:
+    return {name: str(each) for name, each in TrackingStore(runs).client.get_registered_model("suphx").aliases.items()}
 
 
 def test_a_candidate_has_an_alias_whether_it_wins_or_loses(runs: Path, tmp_path: Path) -> None:
     assert promote(runs, tmp_path, "a", None) == "1"
     assert nominate(runs, tmp_path, "a", NIGHT) == "1", "the version that was promoted"
-    assert (alias_of(runs, "candidate"), alias_of(runs, "champion")) == ("1", "1")
+    assert aliases(runs) == {"candidate": "1", "champion": "1"}
     assert nominate(runs, tmp_path, "b", "2") == "2"
     assert nominate(runs, tmp_path, "b", "2") == "2", "the same call again changes nothing"
-    assert (alias_of(runs, "candidate"), alias_of(runs, "champion")) == ("2", "1")
+    assert aliases(runs) == {"candidate": "2", "champion": "1"}
     assert promote(runs, tmp_path, "c", "1", night="2") == "3", "a candidate that lost claims nothing"
-    assert fetch_model(TrackingStore(runs), "models:/suphx@candidate", tmp_path / "fetched") == "2"
-    assert (tmp_path / "fetched" / "discard.safetensors").read_text() == "b"
 
 
-def test_a_claim_that_was_overtaken_is_told_as_not_promoted(runs: Path, tmp_path: Path) -> None:
+def test_a_claim_that_was_overtaken_is_not_promoted(runs: Path, tmp_path: Path) -> None:
     assert promote(runs, tmp_path, "a", None) == "1"
     registry, tracker = registry_of(runs)
     won = Promotion(digest="b", replaces="1", night="2", description="beat the champion")
     registry._register(nets(tmp_path, "b"), tracker, won, claimed(won) | {NIGHT_TAG: won.night})  # and killed
     assert promote(runs, tmp_path, "c", "1", night="other") == "3"
     assert registry.promote(nets(tmp_path, "b"), tracker, won) is None, "the alias names another version now"
-    told = replace(won, description="overtaken")
-    assert registry.nominate(nets(tmp_path, "b"), tracker, told) == "2"
+    assert registry.nominate(nets(tmp_path, "b"), tracker, replace(won, description="overtaken")) == "2"
     version = tracker.store.client.get_model_version("suphx", "2")
     assert (version.tags["outcome"], version.description) == ("not promoted", "overtaken")
 
@@ -222,27 +207,30 @@ def promotion(text: str, number: int, replaces: str | None = "1", tournament: st
 
 
 def lose(
-    tracker: Tracker, folder: Path, text: str, number: int, config: RegistryConfig = TWO, tournament: str = "nightly"
-) -> str:
+    tracker: Tracker,
+    folder: Path,
+    texts: Sequence[str],
+    first: int,
+    config: RegistryConfig = TWO,
+    name: str = "nightly",
+) -> None:
+    """Have candidates lose in nights from ``first`` on."""
     registry = ModelRegistry(tracker.store, config)
-    return registry.nominate(nets(folder, text), tracker, promotion(text, number, tournament=tournament))
+    for number, text in enumerate(texts, first):
+        registry.nominate(nets(folder, text), tracker, promotion(text, number, tournament=name))
 
 
-def fetched(store: TrackingStore, address: str, folder: Path) -> Path:
-    fetch_model(store, address, folder / "fetched")
-    return folder / "fetched"
-
-
-def versions(store: TrackingStore) -> set[int]:
-    return {int(version.version) for version in store.client.search_model_versions("name = 'suphx'")}
+def models(store: TrackingStore) -> set[str]:
+    return {model.model_id for model in store.client.search_logged_models([store.experiment_id()])}
 
 
 def delete_lost(
     store: TrackingStore, config: RegistryConfig = TWO, *, name: str = "nightly", named: tuple[str, ...] = ()
 ) -> list[str]:
+    """Return the numbers of the versions that are deleted."""
     result = delete_lost_versions(store, config, lambda run: run.rpartition("-")[0] == name, named)
     assert result.left_models == []
-    return result.deleted
+    return [address.removeprefix("models:/suphx/") for address in result.deleted]
 
 
 def test_only_old_losers_that_nothing_refers_to_are_deleted_with_their_models(
@@ -250,67 +238,54 @@ def test_only_old_losers_that_nothing_refers_to_are_deleted_with_their_models(
 ) -> None:
     registry = ModelRegistry(store, TWO)
     assert registry.promote(nets(tmp_path, "a"), night, promotion("a", 1, None)) == "1"
-    for number, text in enumerate("bcdef", 2):
-        lose(night, tmp_path, text, number)
+    lose(night, tmp_path, "bcdef", 2)
     assert registry.promote(nets(tmp_path, "g"), night, promotion("g", 7)) == "7", "version 1 was a champion"
     source = store.client.get_model_version("suphx", "2").source
     assert source is not None
     store.client.create_model_version("suphx", source)  # 8, by hand
     store.client.set_registered_model_alias("suphx", "favourite", "3")
     model, named = store.client.get_model_version("suphx", "2").tags[MODEL_TAG], ("models:/suphx/4",)
-    assert delete_lost(store, named=named) == ["models:/suphx/2"]
-    assert versions(store) == {1, 3, 4, 5, 6, 7, 8}, "3 has an alias, 4 is named, 5 and 6 are the newest"
-    left = {each.model_id for each in store.client.search_logged_models([store.experiment_id()])}
-    assert model not in left
-    assert len(left) == 6
+    assert delete_lost(store, named=named) == ["2"], "3 has an alias, 4 is named, 5 and 6 are the newest"
+    assert model not in models(store)
+    assert len(models(store)) == 6
     assert delete_lost(store, named=named) == []
     store.client.delete_registered_model_alias("suphx", "favourite")
-    assert delete_lost(store) == ["models:/suphx/4", "models:/suphx/3"]
+    assert delete_lost(store) == ["4", "3"]
     assert registry.champion() == "7"
 
 
 def test_a_model_of_two_versions_goes_with_the_second_one(store: TrackingStore, night: Tracker, tmp_path: Path) -> None:
-    for number, text in enumerate(("same", "same", "x", "y"), 1):
-        lose(night, tmp_path, text, number)
-    first, second = (store.client.get_model_version("suphx", version).tags[MODEL_TAG] for version in ("1", "2"))
-    assert first == second
-    one_more = RegistryConfig(max_lost_versions=3)
-    assert delete_lost(store, one_more) == ["models:/suphx/1"]
-    assert len(store.client.search_logged_models([store.experiment_id()])) == 3
-    assert delete_lost(store) == ["models:/suphx/2"]
-    assert len(store.client.search_logged_models([store.experiment_id()])) == 2
+    lose(night, tmp_path, ("same", "same", "x", "y"), 1)
+    assert delete_lost(store, RegistryConfig(max_lost_versions=3)) == ["1"]
+    assert len(models(store)) == 3
+    assert delete_lost(store) == ["2"]
+    assert len(models(store)) == 2
 
 
 def test_a_kill_between_model_and_version_is_mended_by_the_next_call(
     store: TrackingStore, night: Tracker, tmp_path: Path
 ) -> None:
-    for number, text in enumerate("abc", 1):
-        lose(night, tmp_path, text, number)
+    lose(night, tmp_path, "abc", 1)
     store.client.delete_logged_model(store.client.get_model_version("suphx", "1").tags[MODEL_TAG])
-    assert delete_lost(store) == ["models:/suphx/1"]
+    assert delete_lost(store) == ["1"]
 
 
 def test_a_tournament_deletes_and_counts_only_its_own_versions(
     store: TrackingStore, night: Tracker, tmp_path: Path
 ) -> None:
-    for number, text in enumerate("abcd", 1):
-        lose(night, tmp_path, text, number)
-    for number, text in enumerate("efgh", 5):
-        lose(night, tmp_path, text, number, tournament="weekly")
-    assert delete_lost(store) == ["models:/suphx/2", "models:/suphx/1"]
-    assert delete_lost(store, name="weekly") == ["models:/suphx/6", "models:/suphx/5"]
-    assert versions(store) == {3, 4, 7, 8}
+    lose(night, tmp_path, "abcd", 1)
+    lose(night, tmp_path, "efgh", 5, name="weekly")
+    assert delete_lost(store) == ["2", "1"]
+    assert delete_lost(store, name="weekly") == ["6", "5"]
 
 
 def test_the_nets_of_a_version_of_another_registered_model_stay(
     store: TrackingStore, night: Tracker, tmp_path: Path
 ) -> None:
-    other = replace(TWO, model="other")
-    for number, text in enumerate("abc", 1):
-        lose(night, tmp_path, text, number)
-    lose(night, tmp_path, "a", 1, other)
+    lose(night, tmp_path, "abc", 1)
+    lose(night, tmp_path, "a", 1, replace(TWO, model="other"))
     model = store.client.get_model_version("other", "1").tags[MODEL_TAG]
     assert store.client.get_model_version("suphx", "1").tags[MODEL_TAG] == model
-    assert delete_lost(store) == ["models:/suphx/1"]
-    assert store.client.get_logged_model(model).status == "READY"
-    assert (fetched(store, "models:/other/1", tmp_path) / "discard.safetensors").read_text() == "a"
+    assert delete_lost(store) == ["1"]
+    fetch_model(store, "models:/other/1", tmp_path / "fetched")
+    assert (tmp_path / "fetched" / "discard.safetensors").read_text() == "a"

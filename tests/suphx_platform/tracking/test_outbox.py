@@ -20,69 +20,76 @@ from tests.disk_faults import files_limited_to
 class Place:
     """Where messages go; away as long as it is told to be, and it refuses what is on its list."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.is_away = threading.Event()
         self.is_open = threading.Event()
         self.is_open.set()
         self.refused: set[object] = set()
+        """Numbers of messages, and names of metrics."""
         self.away: set[object] = set()
-        """Messages that are not taken now, while others are."""
-        self.heard: list[object] = []
-        self.num_asked = self.num_calls = 0
+        """Those that are not taken now, while others are."""
+        self.taken: list[Message] = []
+        self.num_asked = self.num_probes = self.num_calls = 0
+
+    @property
+    def heard(self) -> list[object]:
+        return [message["number"] for message in self.taken]
 
     def take(self, messages: Sequence[Message]) -> None:
         self.num_asked += 1
         assert self.is_open.wait(60)
-        numbers = [message["number"] for message in messages]
-        if self.is_away.is_set() or self.away.intersection(numbers):
+        about = {message["number"] for message in messages}
+        about |= {metric[0] for message in messages for metric in message.get("metrics", ())}
+        if self.is_away.is_set() or self.away & about:
             raise TrackingError("nobody answers")
-        if self.refused.intersection(numbers):
+        if self.refused & about:
             raise ValueError("no such metric")
         self.num_calls += 1
-        self.heard += numbers
+        self.taken += messages
 
     def probe(self) -> None:
         self.num_asked += 1
+        self.num_probes += 1
         if self.is_away.is_set():
             raise TrackingError("nobody answers")
 
-    def outbox(self, folder: Path, sends_refused: bool = False) -> Outbox:
-        return Outbox(folder, send=self.take, probe=self.probe, sends_refused=sends_refused)
+    def outbox(self, *messages: Message, sends_refused: bool = False) -> Outbox:
+        """Return an outbox with these messages."""
+        outbox = Outbox(self.folder, send=self.take, probe=self.probe, sends_refused=sends_refused)
+        for message in messages:
+            outbox.put(message)
+        return outbox
+
+    def set_aside(self) -> list[tuple[Message, str]]:
+        """Return what a closed outbox has set aside, with MLflow's reasons."""
+        if not self.folder.exists():
+            return []
+        query = "SELECT text, error FROM messages WHERE error IS NOT NULL ORDER BY id"
+        with closing(sqlite3.connect(self.folder / "messages.db")) as database:
+            return [(json.loads(text), error) for text, error in database.execute(query).fetchall()]
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setattr(outbox_module, "_FIRST_PAUSE_SECONDS", 0.001)
     monkeypatch.setattr(outbox_module, "_LONGEST_PAUSE_SECONDS", 0.01)
-    place = Place()
+    place = Place(tmp_path / ".mlflow-queue")
     yield place
     place.is_open.set()
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / ".mlflow-queue"
+def point(number: int, *names: str, key: str = "run") -> Message:
+    metrics = [[name, 1.0, 0, number] for name in names or ("loss",)]
+    return {"do": "metrics", "key": key, "number": number, "metrics": metrics}
 
 
-def point(number: int, key: str = "run", size: int = 1) -> dict[str, Any]:
-    return {"do": "metrics", "key": key, "number": number, "metrics": [["loss", 1.0, 0, number]] * size}
-
-
-def tag(number: int) -> dict[str, Any]:
+def tag(number: int) -> Message:
     return {"do": "tags", "key": "run", "number": number}
 
 
-def file(number: int) -> dict[str, Any]:
+def file(number: object) -> dict[str, Any]:
     return {"do": "artifact", "key": "run", "number": number, "path": f"file {number}"}
-
-
-def refused(folder: Path) -> list[tuple[dict[str, Any], str]]:
-    """Return what a closed outbox has set aside, with MLflow's reasons."""
-    if not folder.exists():
-        return []
-    with closing(sqlite3.connect(folder / "messages.db")) as database:
-        rows = database.execute("SELECT text, error FROM messages WHERE error IS NOT NULL ORDER BY id").fetchall()
-    return [(json.loads(text), error) for text, error in rows]
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
@@ -92,11 +99,9 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_nobody_waits_for_a_call(place: Place, folder: Path) -> None:
+def test_nobody_waits_for_a_call(place: Place) -> None:
     place.is_open.clear()
-    outbox = place.outbox(folder)
-    for number in range(100):
-        outbox.put(tag(number))
+    outbox = place.outbox(*map(tag, range(100)))
     assert place.heard == []
     assert outbox.figures()["tracking_waiting"] == 100
     place.is_open.set()
@@ -106,78 +111,87 @@ def test_nobody_waits_for_a_call(place: Place, folder: Path) -> None:
     outbox.close()
 
 
-def test_what_is_not_taken_is_sent_later_in_order(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_not_taken_is_sent_later_in_order(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     place.is_away.set()
-    outbox = place.outbox(folder)
-    for number in (1, 2, 3):
-        outbox.put(tag(number))
+    outbox = place.outbox(*map(tag, range(3)))
     wait_until(lambda: place.num_asked > 3)
     assert outbox.figures()["tracking_outage_seconds"] > 0
     with pytest.raises(TrackingError, match="nobody answers"):
         outbox.flush()
     place.is_away.clear()
     outbox.close()
-    assert place.heard == [1, 2, 3]
-    assert caplog.text.count("nobody answers. The run continues") == 1, "it is told once"
+    assert place.heard == [0, 1, 2]
+    assert caplog.text.count("nobody answers. The run continues") == 1
     assert "MLflow answers again" in caplog.text
 
 
-def test_what_is_left_is_said_at_the_end_and_sent_by_the_next_process(
-    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_left_is_sent_by_the_next_process(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     place.is_away.set()
-    outbox = place.outbox(folder)
-    for number in range(3):
-        outbox.put(tag(number))
-    outbox.close()
-    assert f"3 messages of this run could not be sent to MLflow and wait in {folder}" in caplog.text
+    place.outbox(*map(tag, range(3))).close()
+    assert f"3 messages of this run could not be sent to MLflow and wait in {place.folder}" in caplog.text
     place.is_away.clear()
-    outbox = place.outbox(folder)
+    outbox = place.outbox(tag(3))
     assert outbox.num_before == 3
-    outbox.put(tag(3))
     outbox.close()
     assert place.heard == [0, 1, 2, 3]
     assert "sending 3 messages that MLflow has not got from an earlier start" in caplog.text
-    assert not folder.exists()
+    assert not place.folder.exists()
 
 
-def test_metrics_of_one_run_become_one_call(place: Place, folder: Path) -> None:
+def test_metrics_of_one_run_become_one_call(place: Place) -> None:
     place.is_away.set()
-    outbox = place.outbox(folder)
-    messages = [*(point(n) for n in range(9)), point(9, "other"), *(point(n) for n in range(10, 13)), tag(13)]
-    for message in messages:
-        outbox.put(message)
+    first, second = [point(number) for number in range(9)], [point(number) for number in range(10, 13)]
+    outbox = place.outbox(*first, point(9, key="other"), *second, tag(13))
     place.is_away.clear()
     outbox.close()
     assert place.heard == list(range(14))
     assert place.num_calls == 4
 
 
-def test_what_is_refused_is_set_aside_and_holds_up_nothing(
-    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_refused_is_set_aside_and_holds_up_nothing(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     place.refused = {2, 7}
     place.is_open.clear()
-    outbox = place.outbox(folder)
-    for number in range(9):
-        outbox.put(point(number))
+    outbox = place.outbox(*map(point, range(9)))
     place.is_open.set()
     outbox.close()
     assert place.heard == [0, 1, 3, 4, 5, 6, 8]
-    assert refused(folder) == [(point(2), "no such metric"), (point(7), "no such metric")]
+    assert place.set_aside() == [(point(2), "no such metric"), (point(7), "no such metric")]
     assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (it is kept") == 2
-    place.outbox(folder).close()
-    assert len(refused(folder)) == 2, "it is kept, also when the run goes on and ends"
+    place.outbox().close()
+    assert len(place.set_aside()) == 2, "it is kept, also when the run goes on and ends"
 
 
-def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place, folder: Path) -> None:
+def test_what_was_refused_is_sent_again_on_request(place: Place) -> None:
+    place.refused = {1, 2}
+    place.outbox(*(point(number) | {"session": 7} for number in range(4))).close()
+    place.refused = {2}
+    place.taken.clear()
+    assert place.outbox(sends_refused=True).close() == 1
+    assert place.taken == [point(1)], "points that MLflow did not take count, whatever it has taken since"
+    assert [message["number"] for message, _ in place.set_aside()] == [2]
+    place.refused.clear()
+    assert place.outbox(sends_refused=True).close() == 0
+    assert place.heard == [1, 2]
+    assert not place.folder.exists()
+
+
+def test_a_metric_that_fails_alone_is_set_aside_and_the_others_arrive(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
     place.away = {"bad"}
-    outbox = place.outbox(folder)
-    outbox.put(point(0))
-    outbox.put({**file(1), "number": "bad"})
-    for number in (2, 3):
-        outbox.put(file(number))
-        outbox.put(point(number + 10))
+    points = [point(number, "good", "bad", "fine") for number in range(40)]
+    place.outbox(*points, {"do": "end", "key": "run", "number": 40}).close()
+    assert place.heard[-1] == 40, "the state at the end arrives"
+    taken = [(metric[0], metric[3]) for message in place.taken for metric in message.get("metrics", ())]
+    assert sorted(taken) == sorted((name, number) for number in range(40) for name in ("good", "fine"))
+    assert [message["metrics"] for message, _ in place.set_aside()] == [[["bad", 1.0, 0, each]] for each in range(40)]
+    assert "MLflow has refused metrics bad of run: nobody answers (it is kept" in caplog.text
+    assert place.outbox().num_before == 0
+
+
+def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place) -> None:
+    place.away = {"bad"}
+    outbox = place.outbox(point(0), file("bad"), file(2), point(12), file(3), point(13))
     wait_until(lambda: len(place.heard) == 5)
     assert place.heard == [0, 2, 12, 3, 13]
     with pytest.raises(TrackingError, match="nobody answers"):
@@ -185,131 +199,27 @@ def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: 
     outbox.put(point(14))
     assert outbox.close() == 1
     place.away.clear()
-    place.outbox(folder).close()
+    place.outbox().close()
     assert place.heard[5:] == [14, "bad"]
 
 
-def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arrive(
-    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    taken: list[tuple[str, int]] = []
-
-    def send(messages: Sequence[Message]) -> None:
-        entries = [entry for message in messages for entry in message.get("metrics", ())]
-        if any(entry[0] == "bad" for entry in entries):
-            raise TrackingError("status 500")
-        place.take(messages)
-        taken.extend((entry[0], entry[3]) for entry in entries)
-
-    outbox = Outbox(folder, send=send, probe=place.probe)
-    for number in range(40):
-        outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "bad", "fine")]})
-    outbox.put({"do": "end", "key": "run", "number": 40})
+def test_a_file_that_was_skipped_is_tried_again_while_metrics_come(place: Place) -> None:
+    place.away = {"bad"}
+    outbox = place.outbox(file("bad"))
+    wait_until(lambda: place.num_probes > 2)
+    place.away.clear()
+    for number in range(10_000):
+        outbox.put(point(number))
+        if "bad" in place.heard:
+            break
+        time.sleep(0.001)
+    assert "bad" in place.heard
     outbox.close()
-    assert place.heard[-1] == 40, "the state at the end arrives"
-    assert taken.count(("good", 39)) == taken.count(("fine", 0)) == 1
-    assert [message["metrics"] for message, _ in refused(folder)] == [[["bad", 1.0, 0, each]] for each in range(40)]
-    assert "MLflow has refused metrics bad of run: status 500 (it is kept" in caplog.text
-    assert Outbox(folder, send=send, probe=place.probe).num_before == 0
 
 
-def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Path) -> None:
-    place.is_away.set()
-    outbox = place.outbox(folder)
-    outbox.put(tag(0))
-    for number in (1, 2):
-        outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "fine")]})
-    wait_until(lambda: place.num_asked > 20)
-    outbox.close()
-    assert not refused(folder)
-    place.is_away.clear()
-    place.outbox(folder).close()
-    assert place.heard == [0, 1, 2]
-
-
-def test_a_place_that_goes_just_after_the_last_try_has_refused_nothing(place: Place, folder: Path) -> None:
-    probes = 0
-
-    def probe() -> None:
-        nonlocal probes
-        place.probe()
-        probes += 1
-        if probes == outbox_module._MAX_TRIES:
-            place.away.clear()
-            place.is_away.set()
-
+def test_a_file_is_sent_after_the_messages_before_it(place: Place) -> None:
     place.away = {0}
-    outbox = Outbox(folder, send=place.take, probe=probe)
-    outbox.put({**point(0), "metrics": [["loss", 1.0, 0, 0], ["speed", 1.0, 0, 0]]})
-    wait_until(lambda: probes == outbox_module._MAX_TRIES and place.num_asked > 20)
-    place.is_away.clear()
-    outbox.close()
-    assert (place.heard, refused(folder)) == ([0], [])
-
-
-def test_a_message_that_is_no_json_holds_up_nothing(place: Place, folder: Path) -> None:
-    place.is_away.set()
-    outbox = place.outbox(folder)
-    for number in range(3):
-        outbox.put(tag(number))
-    outbox.close(0.1)
-    with closing(sqlite3.connect(folder / "messages.db")) as database, database:
-        database.execute("UPDATE messages SET text = 'torn' WHERE id = 2")
-    place.is_away.clear()
-    assert place.outbox(folder).close() == 1
-    assert place.heard == [0, 2]
-
-
-def test_a_damaged_queue_is_named(folder: Path, place: Place) -> None:
-    folder.mkdir()
-    (folder / "messages.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(OSError, match=r"messages\.db cannot be used .*; if the file is damaged, remove it"):
-        place.outbox(folder)
-
-
-def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
-    place.refused = {1, 2}
-    outbox = place.outbox(folder)
-    for number in range(4):
-        outbox.put({**point(number), "sitting": 7})
-    outbox.close()
-    place.refused = {2}
-    sent: list[Message] = []
-
-    def send(messages: Sequence[Message]) -> None:
-        place.take(messages)
-        sent.extend(messages)
-
-    assert Outbox(folder, send=send, probe=place.probe, sends_refused=True).close() == 1
-    assert sent == [point(1)], "points that MLflow did not take count, whatever it has taken since"
-    assert [message["number"] for message, _ in refused(folder)] == [2]
-    place.refused.clear()
-    assert place.outbox(folder, sends_refused=True).close() == 0
-    assert place.heard == [0, 3, 1, 2]
-    assert not folder.exists()
-
-
-def test_what_is_refused_while_the_disk_is_full_is_kept(place: Place, folder: Path) -> None:
-    place.refused = {1}
-    place.is_open.clear()
-    outbox = place.outbox(folder)
-    outbox.put(tag(1))
-    wait_until(lambda: place.num_asked == 1)
-    with files_limited_to(100):
-        place.is_open.set()
-        time.sleep(0.05)
-        assert outbox.num_waiting == 1
-    outbox.put(tag(2))
-    outbox.close()
-    assert place.heard == [2]
-    assert [message["number"] for message, _ in refused(folder)] == [1]
-
-
-def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path) -> None:
-    place.away = {0}
-    outbox = place.outbox(folder)
-    outbox.put(tag(0))
-    outbox.put(file(1))
+    outbox = place.outbox(tag(0), file(1))
     wait_until(lambda: place.num_asked > 3)
     assert place.heard == []
     place.away.clear()
@@ -317,23 +227,83 @@ def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path)
     assert place.heard == [0, 1]
 
 
-def test_two_processes_do_not_send_for_one_run(place: Place, folder: Path) -> None:
-    outbox = place.outbox(folder)
+def test_a_place_that_takes_nothing_has_refused_nothing(place: Place) -> None:
+    place.is_away.set()
+    outbox = place.outbox(tag(0), point(1, "good", "fine"), point(2, "good", "fine"))
+    wait_until(lambda: place.num_asked > 20)
+    outbox.close()
+    assert not place.set_aside()
+    place.is_away.clear()
+    place.outbox().close()
+    assert place.heard == [0, 1, 2]
+
+
+def test_a_place_that_goes_just_after_the_last_try_has_refused_nothing(place: Place) -> None:
+    probe = place.probe
+
+    def probe_until_it_goes() -> None:
+        probe()
+        if place.num_probes == outbox_module._MAX_TRIES:
+            place.away.clear()
+            place.is_away.set()
+
+    place.probe = probe_until_it_goes  # type: ignore[method-assign]
+    place.away = {0}
+    outbox = place.outbox(point(0, "loss", "speed"))
+    wait_until(lambda: place.num_asked > 20)
+    place.is_away.clear()
+    outbox.close()
+    assert (place.heard, place.set_aside()) == ([0], [])
+
+
+def test_a_message_that_is_no_json_holds_up_nothing(place: Place) -> None:
+    place.is_away.set()
+    place.outbox(*map(tag, range(3))).close(0.1)
+    with closing(sqlite3.connect(place.folder / "messages.db")) as database, database:
+        database.execute("UPDATE messages SET text = 'torn' WHERE id = 2")
+    place.is_away.clear()
+    assert place.outbox().close() == 1
+    assert place.heard == [0, 2]
+
+
+def test_a_damaged_queue_is_named(place: Place) -> None:
+    place.folder.mkdir()
+    (place.folder / "messages.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(OSError, match=r"messages\.db cannot be used .*; if the file is damaged, remove it"):
+        place.outbox()
+
+
+def test_two_processes_do_not_send_for_one_run(place: Place) -> None:
+    outbox = place.outbox()
     with pytest.raises(OSError, match="another process sends what"):
-        place.outbox(folder)
+        place.outbox()
     outbox.close()
 
 
-def test_a_full_disk_loses_nothing(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_loses_nothing(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     place.is_away.set()
-    outbox = place.outbox(folder)
-    outbox.put(tag(1))
+    outbox = place.outbox(tag(0))
     with files_limited_to(100):
-        for number in range(2, 20):
+        for number in range(1, 19):
             outbox.put(tag(number))
-    outbox.put(tag(20))
+    outbox.put(tag(19))
     assert outbox.figures()["tracking_waiting"] == 20
     place.is_away.clear()
     outbox.close()
-    assert place.heard == list(range(1, 21))
+    assert place.heard == list(range(20))
     assert caplog.text.count("takes no messages for MLflow (") == 1
+
+
+def test_what_is_refused_while_the_disk_is_full_is_kept(place: Place) -> None:
+    place.refused = {1}
+    place.is_open.clear()
+    outbox = place.outbox(tag(1))
+    wait_until(lambda: place.num_asked == 1)
+    with files_limited_to(100):
+        place.is_open.set()
+        wait_until(lambda: place.num_asked > 2)
+        assert outbox.num_waiting == 1
+    outbox.put(tag(2))
+    outbox.close()
+    assert place.heard == [2]
+    assert [message["number"] for message, _ in place.set_aside()] == [1]

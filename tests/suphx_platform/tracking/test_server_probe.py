@@ -43,35 +43,34 @@ def served(context: ssl.SSLContext, status: int = 200) -> Iterator[str]:
             thread.join()
 
 
+@pytest.fixture
+def mounted(tmp_path: Path) -> Path:
+    return tmp_path / "server.pem"
+
+
 def test_a_renewed_certificate_fails_the_probe_until_the_server_has_read_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, mounted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     authority = Authority(tmp_path)
-    mounted = tmp_path / "server.pem"
     with served(authority.server("suphx-mlflow")) as port:
         assert main([str(mounted), port]) == 0
-        chain = mounted.read_text(encoding="utf-8") + authority.file.read_text(encoding="utf-8")
-        mounted.write_text(chain, encoding="utf-8")
-        assert main([str(mounted), port]) == 0  # the first certificate is the server's own
-        assert capsys.readouterr().err == ""
-        renewed = authority.server("suphx-mlflow")
+        mounted.write_text(mounted.read_text() + authority.file.read_text())
+        assert main([str(mounted), port]) == 0, "the first certificate is the server's own"
+        authority.server("suphx-mlflow")
         assert main([str(mounted), port]) == 1
         assert "was renewed after the server had read it" in capsys.readouterr().err
+        mounted.write_text("")
+        assert main([str(mounted), port]) == 0, "the server would not start with it"
+    renewed = authority.server("suphx-mlflow")
     with served(renewed) as port:
         assert main([str(mounted), port]) == 0
 
 
-def test_a_server_that_does_not_serve_fails_the_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    context, mounted = Authority(tmp_path).server("suphx-mlflow"), str(tmp_path / "server.pem")
-    with served(context, status=503) as port:
-        assert main([mounted, port]) == 1
+def test_a_server_that_does_not_serve_fails_the_probe(
+    tmp_path: Path, mounted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(Authority(tmp_path).server("suphx-mlflow"), status=503) as port:
+        assert main([str(mounted), port]) == 1
     assert "/health returned status 503" in capsys.readouterr().err
-    assert main([mounted, str(free_port())]) == 1
+    assert main([str(mounted), str(free_port())]) == 1
     assert "the server does not answer" in capsys.readouterr().err
-
-
-def test_a_file_without_a_certificate_restarts_no_server(tmp_path: Path) -> None:
-    context, mounted = Authority(tmp_path).server("suphx-mlflow"), tmp_path / "server.pem"
-    with served(context) as port:
-        mounted.write_text("", encoding="utf-8")
-        assert main([str(mounted), port]) == 0
