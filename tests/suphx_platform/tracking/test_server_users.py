@@ -7,7 +7,6 @@ import pytest
 from suphx_platform.tracking import server_users
 from suphx_platform.tracking.server_users import Login, set_up_users
 
-ADDRESS = "http://127.0.0.1:9"
 ADMIN, RUNS, NIGHT = (Login(name=name, password="secret") for name in ("admin", "runs", "tournament"))
 
 
@@ -17,22 +16,20 @@ def test_the_administrator_is_no_user_of_runs_or_of_the_tournament(
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "admin")
     with pytest.raises(ValueError, match=r"the user admin is the administrator \(MLFLOW_TRACKING_USERNAME\), whose"):
-        set_up_users(ADDRESS, runs=runs, tournament=tournament)
+        set_up_users("http://127.0.0.1:9", runs=runs, tournament=tournament)
 
 
 def test_the_administrator_may_be_named_in_the_address(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
+    for name in ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD", "TOURNAMENT_USERNAME", "TOURNAMENT_PASSWORD"):
         monkeypatch.setenv(name, "to be restored")
         monkeypatch.delenv(name)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://admin:secret@127.0.0.1:9")
     monkeypatch.setenv("RUNS_USERNAME", "admin")
     monkeypatch.setenv("RUNS_PASSWORD", "other")
-    monkeypatch.delenv("TOURNAMENT_USERNAME", raising=False)
-    monkeypatch.delenv("TOURNAMENT_PASSWORD", raising=False)
     monkeypatch.setattr(server_users, "wait_for_server", lambda address: None)
     assert server_users.main() == 1
-    told = capsys.readouterr().err
-    assert "the user admin is the administrator" in told
-    assert "secret" not in told
+    printed = capsys.readouterr().err
+    assert "the user admin is the administrator" in printed
+    assert "secret" not in printed
