@@ -21,7 +21,7 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.kind import Kind
 from suphx_platform.agents.agent_loading import load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.agents.pyfunc_agent import PyfuncSideAgent
+from suphx_platform.agents.pyfunc_agent import PyfuncAgent
 from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
@@ -148,7 +148,7 @@ def _chosen(opinion: CandidateOpinion) -> str:
 
 def test_a_list_of_texts_in_one_cell_is_as_many_rows_and_a_record_that_is_not_possible_is_named(tmp_path: Path) -> None:
     """Such a list is what MLflow makes of a dict."""
-    agent, example = PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1), "doudizhu"), GAME.new_record(Rules(), seed=0)
+    agent, example = PyfuncAgent(save_nets(tmp_path / "nets", seed=1)), GAME.new_record(Rules(), seed=0)
     answers = agent.predict(pd.DataFrame({"record": [example] * 2}))
     assert agent.predict(pd.DataFrame([{"record": [example] * 2}])).equals(answers)
     other: dict[str, Any] = {"rules": {"scoring": "win", "douzero_kickers": True}}

@@ -1,3 +1,5 @@
+"""What an outside program, a child process or one over TCP, may do to the process that plays with it."""
+
 from __future__ import annotations
 
 import os
@@ -7,8 +9,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,7 +20,7 @@ import pytest
 from suphx_platform.agents.agent_forms import check_agent
 from suphx_platform.agents.mjai import programs as channel
 from suphx_platform.agents.mjai.program_launcher import landlock_version
-from suphx_platform.agents.mjai.programs import CommandLine, MjaiProgram
+from suphx_platform.agents.mjai.programs import CommandLine, MjaiProgram, TcpAddress
 
 EVENTS = [{"type": "start_game"}]
 NONE = 'print(\'{"type": "none"}\', flush=True)'
@@ -28,19 +32,27 @@ def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "START_SECONDS", 20.0)
 
 
+Start = Callable[..., MjaiProgram]
+
+
 @pytest.fixture
-def programs() -> Iterator[list[MjaiProgram]]:
-    started: list[MjaiProgram] = []
-    yield started
-    for program in started:
-        program.close()
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
 
 
-def start(programs: list[MjaiProgram], code: str, seconds: float = 20.0) -> MjaiProgram:
-    command = f"{sys.executable} -S -c {shlex.quote(f'import os, signal, sys, time; {code}')}"
-    programs.append(MjaiProgram(CommandLine(command), 0, seconds))
-    programs[-1].send(EVENTS)
-    return programs[-1]
+@pytest.fixture
+def start(stack: ExitStack) -> Start:
+    """Start a program that runs Python code."""
+
+    def started(code: str, seconds: float = 20.0) -> MjaiProgram:
+        command = f"{sys.executable} -S -c {shlex.quote(f'import json, os, signal, sys, time; {code}')}"
+        program = MjaiProgram(CommandLine(command), 0, seconds)
+        stack.callback(program.close)
+        program.send(EVENTS)
+        return program
+
+    return started
 
 
 def children(process: int) -> list[int]:
@@ -60,13 +72,15 @@ def ends_soon(process: int) -> bool:
 
 
 @pytest.mark.parametrize("session", ["pass", "child or os.setsid()"], ids=["in its session", "in a session of its own"])
-def test_children_and_programs_that_ignore_sigterm_end_with_the_game(tmp_path: Path, session: str) -> None:
+def test_children_and_programs_that_ignore_sigterm_end_with_the_game(
+    start: Start, tmp_path: Path, session: str
+) -> None:
     note = tmp_path / "child"
     code = (
         f"signal.signal(signal.SIGTERM, signal.SIG_IGN); child = os.fork(); {session}; "
         f"child and open({str(note)!r}, 'w').write(str(child)); child and {NONE}; time.sleep(600)"
     )
-    program = start([], code)
+    program = start(code)
     assert program.receive() == {"type": "none"}
     child = int(note.read_text())
     assert is_alive(child)
@@ -74,10 +88,10 @@ def test_children_and_programs_that_ignore_sigterm_end_with_the_game(tmp_path: P
     assert not is_alive(child)
 
 
-def test_a_child_that_outlives_its_parent_ends_too(tmp_path: Path) -> None:
+def test_a_child_that_outlives_its_parent_ends_too(start: Start, tmp_path: Path) -> None:
     note = tmp_path / "child"
     code = f"child = os.fork(); child and open({str(note)!r}, 'w').write(str(child)); child or time.sleep(600)"
-    program = start([], code, seconds=0.5)
+    program = start(code, seconds=0.5)
     program._limit = 5.0
     limit = time.monotonic() + 20
     while not (note.exists() and note.read_text()) and time.monotonic() < limit:
@@ -101,23 +115,23 @@ def test_a_child_that_outlives_its_parent_ends_too(tmp_path: Path) -> None:
         ("sys.stdin.close(); os.close(1)", "it has ended"),
     ],
 )
-def test_a_hostile_program_costs_an_error_that_names_it(programs: list[MjaiProgram], code: str, message: str) -> None:
+def test_a_hostile_program_costs_an_error_that_names_it(start: Start, code: str, message: str) -> None:
     # A program that has ended before it is asked is told as that, whatever it wrote.
     waits = code if message.startswith("it has ended") else f"{code}; time.sleep(600)"
     with pytest.raises(ValueError, match=rf"(?s)^mjai:.*\(seat 0\): {message}"):
-        start(programs, waits).receive()
+        start(waits).receive()
 
 
-def test_300_mb_on_standard_error_cost_no_memory(programs: list[MjaiProgram]) -> None:
+def test_300_mb_on_standard_error_cost_no_memory(start: Start) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    program = start(programs, f"[os.write(2, b'x' * (1 << 20)) for _ in range(300)]; {NONE}; time.sleep(600)")
+    program = start(f"[os.write(2, b'x' * (1 << 20)) for _ in range(300)]; {NONE}; time.sleep(600)")
     assert program.receive() == {"type": "none"}
     assert len(program._said) <= 4096
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 << 10  # KiB
 
 
-def test_a_program_that_never_reads_does_not_hold_the_match(programs: list[MjaiProgram]) -> None:
-    program = start(programs, f"{NONE}; time.sleep(600)", seconds=0.3)
+def test_a_program_that_never_reads_does_not_hold_the_match(start: Start) -> None:
+    program = start(f"{NONE}; time.sleep(600)", seconds=0.3)
     program.receive()
     for _ in range(20):
         program.send([{"type": "x" * 10_000}])  # a pipe takes 64 KiB
@@ -125,22 +139,21 @@ def test_a_program_that_never_reads_does_not_hold_the_match(programs: list[MjaiP
         program.receive()
 
 
-def test_a_program_sees_no_credentials(programs: list[MjaiProgram], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_sees_no_credentials(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
     monkeypatch.setenv("SUPHX_MJAI_TOKEN", "planted")
-    program = start(programs, "import json; print(json.dumps(dict(os.environ)), flush=True); time.sleep(600)")
+    program = start("print(json.dumps(dict(os.environ)), flush=True); time.sleep(600)")
     seen = program.receive()
     assert "planted" not in seen.values()
     assert seen["PATH"] == os.environ["PATH"]
 
 
 def test_a_program_cannot_look_into_the_processes_above_and_beside_it(
-    programs: list[MjaiProgram], monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that plays, the one that started it, another one of the user, and the launcher."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
     code = """
-import json
 seen = []
 for process in PROCESSES + [os.getppid()]:
     try:
@@ -151,7 +164,7 @@ print(json.dumps({"seen": seen}), flush=True)
 time.sleep(600)
 """
     with subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE) as beside:
-        program = start(programs, code.replace("PROCESSES", repr([os.getpid(), os.getppid(), beside.pid])))
+        program = start(code.replace("PROCESSES", repr([os.getpid(), os.getppid(), beside.pid])))
         player, *others, launcher = program.receive()["seen"]
         beside.communicate(b"\n")
     assert player == "Permission denied"
@@ -171,15 +184,15 @@ def test_without_landlock_the_process_that_starts_programs_hides_its_environment
     assert done.stdout == b"0\n"
 
 
-def test_processes_have_a_limit_and_files_may_move(programs: list[MjaiProgram], tmp_path: Path) -> None:
+def test_processes_have_a_limit_and_files_may_move(start: Start, tmp_path: Path) -> None:
     code = f"""
-import json, resource
+import resource
 os.chdir({str(tmp_path)!r})
 os.mkdir("a"), os.mkdir("b"), open("a/x", "w").close(), os.rename("a/x", "b/x")
 print(json.dumps({{"limits": resource.getrlimit(resource.RLIMIT_NPROC)}}), flush=True)
 time.sleep(600)
 """
-    soft, hard = start(programs, code).receive()["limits"]
+    soft, hard = start(code).receive()["limits"]
     assert 0 < soft == hard < 1 << 20
     assert (tmp_path / "b" / "x").exists()
 
@@ -219,7 +232,7 @@ def open_socket() -> Iterator[Path]:
 
 
 def test_bubblewrap_hides_network_files_sockets_and_processes(
-    programs: list[MjaiProgram], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_socket: Path
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_socket: Path
 ) -> None:
     secret = tmp_path / ".aws" / "credentials"
     secret.parent.mkdir()
@@ -229,7 +242,7 @@ def test_bubblewrap_hides_network_files_sockets_and_processes(
     if not channel.sandbox():
         pytest.skip("bubblewrap is not installed, or may not create namespaces")
     code = """
-import json, socket, tempfile
+import socket, tempfile
 from pathlib import Path
 facts = {"secret": os.path.exists(SECRET), "network": [name for _, name in socket.if_nameindex()]}
 facts["processes"] = sum(name.isdigit() for name in os.listdir("/proc"))
@@ -249,7 +262,7 @@ time.sleep(600)
 """
     for name, path in (("SECRET", secret), ("NOTE", tmp_path / "note"), ("SOCKET", open_socket)):
         code = code.replace(name, repr(str(path)))
-    program = start(programs, code)
+    program = start(code)
     facts = program.receive()
     away = "No such file or directory"
     assert (facts.pop("socket"), facts.pop("run")) == (away, [])
@@ -280,3 +293,77 @@ def test_a_program_ends_with_the_process_that_started_it_even_if_that_is_killed(
         assert all(map(is_alive, processes))
         parent.kill()
     assert all(map(ends_soon, processes))
+
+
+# Over TCP
+
+ANSWER = b'{"type": "none"}\n'
+
+
+def connect(stack: ExitStack, peer: Callable[[socket.socket], object], seconds: float = 20.0) -> MjaiProgram:
+    """Return a program that is connected to ``peer``, which gets the other end of the connection in a thread."""
+    server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+    def serve() -> None:
+        connection, _ = server.accept()
+        with connection:
+            peer(connection)
+
+    threading.Thread(target=serve, daemon=True).start()
+    program = MjaiProgram(TcpAddress(*server.getsockname()), 3, seconds, start_seconds=seconds)
+    stack.callback(program.close)
+    program.send(EVENTS)
+    return program
+
+
+def test_answers_may_come_in_pieces(stack: ExitStack) -> None:
+    def peer(connection: socket.socket) -> None:
+        for byte in ANSWER:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.001)
+        while connection.recv(100):  # to close with unread bytes would reset the connection
+            pass
+
+    assert connect(stack, peer).receive() == {"type": "none"}
+
+
+def test_a_connection_that_ends_between_two_answers_is_noticed(stack: ExitStack) -> None:
+    program = connect(stack, lambda connection: connection.recv(1) and connection.send(ANSWER))
+    program.receive()
+    with pytest.raises(ValueError, match="it has closed the connection"):  # noqa: PT012 - either may notice
+        program.send([{"type": "x"}])
+        program.receive()
+
+
+def test_a_connection_has_a_deadline(stack: ExitStack) -> None:
+    server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+    for _ in range(4):  # more than the queue has room for, and nobody accepts
+        waiting = stack.enter_context(socket.socket())
+        waiting.setblocking(False)
+        waiting.connect_ex(server.getsockname())
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=r"no connection to .* in 0\.2 s: check the address, and that no firewall"):
+        MjaiProgram(TcpAddress(*server.getsockname()), 0, 10, start_seconds=0.2)
+    assert time.monotonic() - began < 30  # half of what it waits unless told otherwise
+
+
+def test_closing_wakes_the_thread_that_waits_for_an_answer(stack: ExitStack) -> None:
+    """As Ctrl-C does in suphx play, while an agent thinks."""
+    hold = threading.Event()
+    program = connect(stack, lambda connection: hold.wait(60.0) and None, seconds=600.0)
+    errors: list[Exception] = []
+
+    def receive() -> None:
+        try:
+            program.receive()
+        except (OSError, ValueError) as error:
+            errors.append(error)
+
+    waiting = threading.Thread(target=receive, daemon=True)
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    program.close()
+    waiting.join(30.0)
+    hold.set()
+    assert len(errors) == 1
