@@ -231,8 +231,9 @@ class _Answers(BaseHTTPRequestHandler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
         monkeypatch.setenv(name, "us-east-1")
-    running: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
-    running.num_requests = 0
+    running = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    answers: Any = running
+    answers.num_requests = 0
     threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
     yield running
     running.shutdown()

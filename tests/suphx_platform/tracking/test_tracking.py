@@ -197,7 +197,7 @@ time.sleep(600)
 
 
 def test_a_killed_process_loses_nothing_that_mlflow_did_not_take(runs: Path, store: TrackingStore) -> None:
-    command = [sys.executable, "-c", RUN_WITHOUT_MLFLOW, runs, __file__]
+    command = [sys.executable, "-c", RUN_WITHOUT_MLFLOW, str(runs), __file__]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
