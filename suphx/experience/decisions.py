@@ -1,27 +1,28 @@
 """Decisions with their rewards, as columns: what a learner learns from (paper, section 3.1).
 
 >>> first, rest = decisions.part(0, 512), decisions.part(512, len(decisions))
->>> concatenate([first, rest])
+>>> joined([first, rest])
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.columns import Columns
 from suphx.experience.observation import F32
-from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
-from suphx.kernel.record import I16, I32, I64, U8
+from suphx.experience.sparse_planes import SparsePlanes
+from suphx.kernel.record import I16, I32, U8
 
 BOOL = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(Columns):
     """Decisions of one kind with their rewards: what a learner learns from."""
 
     decision: int
@@ -49,35 +50,14 @@ class Decisions:
     """bool [n]: the last decision of a seat in its deal. The rows of a seat in a deal follow one another in order of
     play."""
 
-    def __len__(self) -> int:
-        return len(self.actions)
-
-    @property
-    def num_bytes(self) -> int:
-        """Size of all columns."""
-        return self.planes.nbytes + sum(column.nbytes for column in self.columns().values())
-
-    def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns by name, without the rows."""
-        return {name: getattr(self, name) for name in _COLUMNS}
-
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that ``from_arrays`` needs."""
-        return self.columns() | self.planes.arrays()
+        return {name: getattr(self, name) for name in _COLUMNS} | self.planes.arrays()
 
     @classmethod
     def from_arrays(cls, decision: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
         """Return what ``arrays`` was made of."""
         return cls(decision, SparsePlanes.from_arrays(arrays), **{name: arrays[name] for name in _COLUMNS})
-
-    def copied(self) -> Decisions:
-        """Return a copy that shares no memory with this one."""
-        return self._of_each(lambda part: part.copied(), np.array)
-
-    def part(self, start: int, stop: int) -> Decisions:
-        """Return the lines ``start`` up to ``stop``, at most to the end, without copying them."""
-        stop = min(stop, len(self))
-        return self._of_each(lambda part: part.part(start, stop), lambda column: column[start:stop])
 
     def trajectory_end(self, num_decisions: int) -> int:
         """Return the number of lines up to the first end of a trajectory at or after ``num_decisions``, at most all."""
@@ -96,26 +76,8 @@ class Decisions:
         borders = [self.trajectory_end(-(-len(self) * number // num_parts)) for number in range(num_parts + 1)]
         return [self.part(start, stop) for start, stop in pairwise(borders)]
 
-    def take(self, indices: I64) -> Decisions:
-        """Return copies of the lines ``indices``."""
-        return self._of_each(lambda part: part.take(indices), lambda column: column[indices])
-
-    def _of_each(
-        self, rows: Callable[[SparsePlanes], SparsePlanes], column: Callable[[np.ndarray], np.ndarray]
-    ) -> Decisions:
-        columns = {name: column(own) for name, own in self.columns().items()}
-        return Decisions(self.decision, rows(self.planes), **columns)
-
 
 _COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("decision", "planes"))
-
-
-def concatenate(parts: Sequence[Decisions]) -> Decisions:
-    """Return the lines of all ``parts``, one or more of one kind, one after another."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
-    return Decisions(parts[0].decision, concatenate_planes([part.planes for part in parts]), **columns)
 
 
 def no_decisions(decision: int, observation_bytes: int, num_choices: int) -> Decisions:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.columns import Columns
 from suphx.experience.segments import taken_segments
 from suphx.kernel.record import I8, I16, I32, I64, U8
 from suphx.number_range import Weight, check_ranges
@@ -74,6 +75,19 @@ class Candidates:
         offsets = self.offsets[start : stop + 1]
         return Candidates(offsets - offsets[0], self.moves[offsets[0] : offsets[-1]])
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both arrays."""
+        return self.offsets.nbytes + self.moves.nbytes
+
+    @staticmethod
+    def joined(parts: Sequence[Candidates]) -> Candidates:
+        """Return the lists of all ``parts``, one or more, one after another."""
+        starts = np.cumsum([0, *(len(part.moves) for part in parts)])
+        ends = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+        offsets: I64 = np.concatenate([np.zeros(1, np.int64), *ends])
+        return Candidates(offsets, np.concatenate([part.moves for part in parts]))
+
     def at(self, places: NDArray[np.integer]) -> I32:
         """Return int32 (n,): the move at a place of each list; ValueError for a place that a list does not have."""
         counts = np.diff(self.offsets)
@@ -84,16 +98,8 @@ class Candidates:
         return self.moves[self.offsets[:-1] + places]
 
 
-def joined_candidates(parts: Sequence[Candidates]) -> Candidates:
-    """Return the lists of all ``parts``, one or more, one after another."""
-    starts = np.cumsum([0, *(len(part.moves) for part in parts)])
-    ends = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
-    offsets: I64 = np.concatenate([np.zeros(1, np.int64), *ends])
-    return Candidates(offsets, np.concatenate([part.moves for part in parts]))
-
-
 @dataclass(frozen=True, slots=True)
-class Observations:
+class Observations(Columns):
     """Rows for one kind of decision."""
 
     decision: int
@@ -110,43 +116,14 @@ class Observations:
     candidates: Candidates | None = None
     """The legal moves of each row, of a kind that has candidates."""
 
-    def __len__(self) -> int:
-        return len(self.planes)
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of all columns, without candidates."""
-        return self.planes.nbytes + self.masks.nbytes + self.policies.nbytes + self.uniforms.nbytes
-
     def chosen_moves(self, places: NDArray[np.integer]) -> I32:
         """Return the moves at the ``places`` of the lists of candidates, as ``Candidates.at``."""
         assert self.candidates is not None
         return self.candidates.at(places)
 
-    def take(self, rows: I64) -> Observations:
-        """Return copies of ``rows`` int64 [k]."""
-        candidates = None if self.candidates is None else self.candidates.take(rows)
-        planes, masks = self.planes[rows], self.masks[rows]
-        return Observations(self.decision, planes, masks, self.policies[rows], self.uniforms[rows], candidates)
-
-
-def joined_observations(parts: Sequence[Observations]) -> Observations:
-    """Return the rows of ``parts``, at least one and all of one kind, one after another."""
-    if len(parts) == 1:
-        return parts[0]
-    lists = [part.candidates for part in parts if part.candidates is not None]
-    return Observations(
-        decision=parts[0].decision,
-        planes=np.concatenate([part.planes for part in parts]),
-        masks=np.concatenate([part.masks for part in parts]),
-        policies=np.concatenate([part.policies for part in parts]),
-        uniforms=np.concatenate([part.uniforms for part in parts]),
-        candidates=joined_candidates(lists) if lists else None,
-    )
-
 
 @dataclass(frozen=True, slots=True)
-class PolicyOutputs:
+class PolicyOutputs(Columns):
     """The outputs of the nets for ``Observations``, row by row."""
 
     actions: I16
@@ -164,28 +141,14 @@ class PolicyOutputs:
         zeros = np.zeros(size, np.float32)
         return cls(np.zeros(size, np.int16), zeros, zeros.copy(), np.full(size, version, np.int32))
 
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of all columns."""
-        return self.actions.nbytes + self.scores.nbytes + self.log_probs.nbytes + self.versions.nbytes
-
-    def part(self, start: int, stop: int) -> PolicyOutputs:
-        """Return views of the rows from ``start`` to ``stop``."""
-        rows = slice(start, stop)
-        return PolicyOutputs(self.actions[rows], self.scores[rows], self.log_probs[rows], self.versions[rows])
-
     def put(self, rows: I64, part: PolicyOutputs) -> None:
         """Write ``part`` into ``rows`` int64 [k]."""
         self.actions[rows], self.scores[rows] = part.actions, part.scores
         self.log_probs[rows], self.versions[rows] = part.log_probs, part.versions
 
-    def copied(self) -> PolicyOutputs:
-        """Return copies, in memory that may be written to."""
-        return PolicyOutputs(*map(np.array, (self.actions, self.scores, self.log_probs, self.versions)))
-
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(Columns):
     """Samples of one head, from recorded games."""
 
     planes: U8

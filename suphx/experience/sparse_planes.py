@@ -102,6 +102,14 @@ class SparsePlanes:
         _copy(np.require(self.content, requirements="W"), starts[indices], sizes, content, ends)
         return SparsePlanes(self.observation_bytes, content, ends)
 
+    @staticmethod
+    def joined(parts: Sequence[SparsePlanes]) -> SparsePlanes:
+        """Return the rows of all ``parts``, one or more of equal width, one after another."""
+        starts = np.cumsum([0, *(len(part.content) for part in parts[:-1])])
+        ends = [part.ends + start for part, start in zip(parts, starts, strict=True)]
+        content = np.concatenate([part.content for part in parts])
+        return SparsePlanes(parts[0].observation_bytes, content, np.concatenate(ends))
+
     def dense(self) -> U8:
         """Return the rows, uint8 [n, observation_bytes]."""
         rows = np.empty((len(self), self.observation_bytes), np.uint8)
@@ -113,16 +121,6 @@ class SparsePlanes:
             rows,
         )
         return rows
-
-
-def concatenate_planes(parts: Sequence[SparsePlanes]) -> SparsePlanes:
-    """Return the rows of all ``parts``, one or more of equal width, one after another."""
-    starts = np.cumsum([0, *(len(part.content) for part in parts[:-1])])
-    return SparsePlanes(
-        parts[0].observation_bytes,
-        np.concatenate([part.content for part in parts]),
-        np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=True)]),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from suphx.kernel.record import I16, I32, I64, U8
 _FIRST_CAPACITY = 256
 _NOBODY = -1
 _NUM_SEATS = 4
+_LATER = ("planes", "rewards", "is_last")  # columns that are made when the reward is known
 
 
 Slots: TypeAlias = dict[str, np.ndarray]
@@ -91,7 +92,7 @@ class TrajectoryStore:
         self.decision = decision
         none = no_decisions(decision, observation_bytes, num_choices)
         self._observation_bytes = observation_bytes
-        columns = {name: column for name, column in none.columns().items() if name not in ("rewards", "is_last")}
+        columns = {name: column for name, column in none.columns().items() if name not in _LATER}
         planes = np.zeros((0, padded_bytes(observation_bytes)), np.uint8)
         self._slots: Slots = {"planes": planes, "before": np.zeros(0, np.int64), **columns}
         self._free = np.zeros(0, np.int64)
@@ -107,9 +108,8 @@ class TrajectoryStore:
         chosen: I64,
         is_overruled: BOOL | None = None,
     ) -> None:
-        """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each.
-
-        All that is known at one time, in one call. ``is_overruled`` bool [n], None for none.
+        """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each; all that
+        is known at one time, in one call. ``is_overruled`` bool [n], None for none.
         """
         while self._num_free < len(chosen):
             self._grow()
@@ -122,9 +122,8 @@ class TrajectoryStore:
         )  # fmt: skip
 
     def overrule(self, tables: I64, seats: I64) -> None:
-        """Mark the last yes of each of ``seats`` at ``tables``, int64 [n] each, that has no mark yet, if there is one.
-
-        For claims that were proposed and kept, and that the end of the claim window then overruled.
+        """Mark the last yes without a mark of each of ``seats`` at ``tables``, int64 [n] each, if there is one: claims
+        that were kept, and that the end of the claim window overruled.
         """
         slots = self._slots
         _overrule(tables, seats, self._last, slots["before"], slots["actions"], slots["is_overruled"])

@@ -18,12 +18,7 @@ from suphx.models.net_config import CandidateNetConfig
 
 
 class CandidateNet(nn.Module):
-    """Computes each state once, however many candidates it has.
-
-    >>> net = CandidateNet(kind, layout, CandidateNetConfig())
-    >>> net(rows, candidates, state_of).shape  # uint8 [8, 1129] and [90, 54]; int64 [90]
-    torch.Size([90])
-    """
+    """Computes each state once, however many candidates it has."""
 
     def __init__(self, kind: DecisionKind, layout: CandidateLayout, config: CandidateNetConfig) -> None:
         super().__init__()
@@ -35,10 +30,8 @@ class CandidateNet(nn.Module):
         self.output = nn.Linear(config.hidden, 1)
 
     def forward(self, rows: Tensor, candidates: Tensor, state_of: Tensor) -> Tensor:
-        """Return float32 [m]: the value of each candidate.
-
-        ``rows`` [n, columns of the layout] and ``candidates`` [m, columns] may have any number type; ``state_of`` int64
-        [m] is the row that each candidate belongs to.
+        """Return float32 [m]: the value of each candidate. ``rows`` [n, columns of the layout] and ``candidates`` [m,
+        columns] of any number type; ``state_of`` int64 [m]: the row that each candidate belongs to.
         """
         states = rows[:, : self.layout.state]
         history = rows[:, self.layout.state :].reshape(-1, *self.layout.history)

@@ -111,8 +111,8 @@ def load_checkpoint(
 ) -> tuple[Net, CheckpointHeader]:
     """Return the net of the checkpoint ``path``, on the CPU and in evaluation mode, and its header.
 
-    ``kind``, ``layout`` and, if given, ``rules`` are what this run uses. Raises ValueError that names every difference
-    from the checkpoint, and FileNotFoundError if there is no such file.
+    ValueError names every difference from the ``kind``, ``layout`` and ``rules`` (if given) of this run;
+    FileNotFoundError if there is no such file.
     """
     tensors, raw = read_tensors(path)
     header = _header(path, raw)

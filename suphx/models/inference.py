@@ -1,12 +1,11 @@
 """Outputs of one net, as fast as a device gives them: folded, in bf16, in fixed batch shapes, as CUDA graphs.
 
-On a GPU every batch size is recorded once, when the net is made, and compiled if no net like it was; from then on a
-batch is one copy and one launch, and nothing is ever compiled again. Rows that fill no batch size are padded. On a CPU
-without compilation any number of rows is computed as it is.
-
 >>> net = InferenceNet(policy_net, find_device("auto"))
 >>> logits = net(rows)  # uint8 [n, observation_bytes], in page-locked memory or on the device; returns at once on a GPU
 >>> net.use(net.prepared(newer_policy_net))  # new weights, same shapes: nothing is compiled again
+
+On a GPU every batch size is recorded once, when the net is made; from then on a batch is one copy and one launch. Rows
+that fill no batch size are padded. On a CPU without compilation any number of rows is computed as it is.
 """
 
 from __future__ import annotations
@@ -164,7 +163,6 @@ def compiled(
     net: PolicyNet, compilation: Compilation, device: torch.device, *, fullgraph: bool = False
 ) -> PolicyNet | CompiledNet:
     """Return ``net`` through torch.compile for fixed shapes, or as it is where ``compilation`` says none.
-
     ``fullgraph``: parts that cannot be compiled are an error instead of slow.
     """
     kind = resolve_compilation(compilation, device)
@@ -181,11 +179,9 @@ def compiled(
 class CompiledNet(nn.Module):
     """Computes the logits of its net part by part: the stem, one residual block, the output.
 
-    Weights and modes (training, evaluation) are those of the net itself. The blocks of a trunk are equal but for their
-    weights, which a compiled function takes as inputs: it is compiled once for all blocks, and for all nets with as
-    many channels. Compiled as a whole, every net would be compiled anew, block after block. A block ends where a
-    convolution begins. In inference, a whole net could therefore not be fused further; in training, the gradient
-    between two blocks is written and read once more.
+    Weights and modes are those of the net itself. The blocks of a trunk are equal but for their weights, which a
+    compiled function takes as inputs: it is compiled once for all blocks of all nets with as many channels. A block
+    ends where a convolution begins, so little could be fused further.
     """
 
     def __init__(self, net: PolicyNet, mode: str, *, fullgraph: bool) -> None:
@@ -233,9 +229,8 @@ class InferenceConfig:
 
 
 class InferenceNet:
-    """Consumes: packed rows. Produces: float32 logits on the device. Waits for: nothing on a GPU (see the module).
-
-    Not for several threads at a time: batches share their buffers.
+    """Consumes: packed rows. Produces: float32 logits on the device. Waits for: nothing on a GPU. Not for several
+    threads at a time: batches share their buffers.
     """
 
     def __init__(self, net: PolicyNet, device: torch.device, config: InferenceConfig | None = None) -> None:
@@ -260,10 +255,9 @@ class InferenceNet:
 
     @torch.inference_mode()
     def __call__(self, rows: Tensor) -> Tensor:
-        """Return the logits [n, k], float32 on the device, of packed ``rows`` uint8 [n, observation_bytes].
-
-        On a GPU the call returns before the work is done: rows in page-locked memory must stay as they are until the
-        present stream has come to here. Raises ValueError for rows of another shape.
+        """Return the logits [n, k], float32 on the device, of packed ``rows`` uint8 [n, observation_bytes]; ValueError
+        for another shape. On a GPU the call returns before the work is done: rows in page-locked memory must stay as
+        they are.
         """
         check_observations(rows, self.num_planes, self.observation_bytes)
         if not self.batch_sizes:
@@ -377,10 +371,10 @@ class CandidateInference:
 
 
 def plan_batches(num_rows: int, sizes: Sequence[int]) -> list[int]:
-    """Return the batch sizes, out of the ascending ``sizes``, that hold ``num_rows`` rows one after another.
+    """Return the batch sizes, out of the ascending ``sizes``, that hold ``num_rows`` rows; at least one.
 
-    Rows left over go into the smallest size that holds them, unless they would fill less than half of it and a
-    smaller one takes most of them. At least one batch, also for no rows.
+    Rows left over go into the smallest size that holds them, unless they would fill less than half of it and a smaller
+    one takes most of them.
     """
     plan = []
     while True:
@@ -395,9 +389,8 @@ def plan_batches(num_rows: int, sizes: Sequence[int]) -> list[int]:
 
 
 def inference_flops(net: PolicyNet) -> int:
-    """Return the operations of one forward pass for one row: a multiplication and an addition count two.
-
-    Convolutions and matrix products count, as if every plane were a dense number; normalisation and activation do not.
+    """Return the operations of one forward pass for one row: of convolutions and matrix products, a multiplication and
+    an addition count two, as if every plane were a dense number.
     """
     return _count(net, trains=False)
 

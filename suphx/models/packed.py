@@ -1,15 +1,12 @@
 """The first convolution straight from bit-packed rows, on a CPU: adds up the weights of the bits that are set.
 
-Few bits are set, so this is several times as fast as unpacking a row to numbers and convolving those, and as exact
-as float32 addition. The set bits become a list of additions, which the gradient uses again. Two cases take one addition
-instead of 34: a plane that is all ones ("full": winds, scores …), and a plane with most bits set, which is a full plane
-less the others.
+Few bits are set, so this is several times as fast as unpacking a row and convolving it, and as exact as float32
+addition. The set bits become a list of additions, which the gradient uses again. A plane that is all ones ("full":
+winds, scores …) takes one addition; a plane with most bits set is a full plane less the others.
 
-Weights are turned round to [planes, 3 * out]: the three taps of a plane stand in the order of the columns that a set
-bit reaches (left neighbour, itself, right neighbour), so that a bit is one addition of 3 * out neighbouring numbers.
-
-On a grid of 4x9 (a row for each suit, one for the honours and two empty cells) a column is three times as wide: what
-its bits add to the row above, to their own and to the row below. These are added up at the end.
+Weights are turned round to [planes, 3 * out], the taps in the order of the columns that a set bit reaches, so that a
+bit is one addition of 3 * out neighbouring numbers. On a grid of 4x9 a column is three times as wide: what its bits add
+to the row above, to their own and to the row below; these are added up at the end.
 """
 
 from __future__ import annotations
@@ -46,16 +43,8 @@ def add_block(target: F32, at: int, source: F32, start: int) -> None:
     target[at : at + BLOCK] += source[start : start + BLOCK]
 
 
-def add_three_blocks(target: F32, at: int, source: F32, start: int) -> None:
-    """Add 96 floats as ``add_block`` adds 32."""
-    target[at : at + 3 * BLOCK] += source[start : start + 3 * BLOCK]
-
-
-def _addition(num_floats: int) -> Any:
-    """Return the compiled form of the addition of so many floats."""
-
-    def typed(_: Any, target: Any, at: Any, source: Any, start: Any) -> tuple[Any, Callable[..., Any]]:
-        return types.void(target, types.intp, source, types.intp), generate
+def _typed_addition(_: Any, target: Any, at: Any, source: Any, start: Any) -> tuple[Any, Callable[..., Any]]:
+    """Compile ``add_block`` to vector instructions."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         lanes = ir.VectorType(ir.FloatType(), _LANES)
@@ -65,27 +54,22 @@ def _addition(num_floats: int) -> Any:
             return builder.bitcast(builder.gep(data, [arguments[array + 1]]), lanes.as_pointer())
 
         target, source = first_vector(0), first_vector(2)
-        for i in range(num_floats // _LANES):
+        for i in range(BLOCK // _LANES):
             offset = [ir.Constant(ir.IntType(32), i)]
             place = builder.gep(target, offset)
             added = builder.load(builder.gep(source, offset), align=4)
             builder.store(builder.fadd(builder.load(place, align=4), added), place, align=4)
         return context.get_dummy_value()
 
-    return intrinsic(typed)
+    return types.void(target, types.intp, source, types.intp), generate
 
 
-_add_32, _add_96 = _addition(BLOCK), _addition(3 * BLOCK)
+_add: Any = intrinsic(_typed_addition)
 
 
 @overload(add_block, strict=False)
 def _compiled_add_block(target: Any, at: Any, source: Any, start: Any) -> Any:
-    return lambda target, at, source, start: _add_32(target, at, source, start)
-
-
-@overload(add_three_blocks, strict=False)
-def _compiled_add_three_blocks(target: Any, at: Any, source: Any, start: Any) -> Any:
-    return lambda target, at, source, start: _add_96(target, at, source, start)
+    return lambda target, at, source, start: _add(target, at, source, start)
 
 
 def row_bytes(num_planes: int, num_columns: int) -> int:
@@ -96,10 +80,8 @@ def row_bytes(num_planes: int, num_columns: int) -> int:
 def unpack_observations(
     rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32, num_columns: int = NUM_COLUMNS
 ) -> Tensor:
-    """Return packed planes as zeros and ones, on the device of ``rows``.
-
-    ``rows``: uint8 [n, row_bytes(num_planes, num_columns)]; the spare bits at the end are ignored. Returns ``dtype``
-    [n, num_planes, num_columns]. Raises ValueError for another dtype or shape.
+    """Return packed ``rows`` uint8 [n, row_bytes(num_planes, num_columns)] as zeros and ones, ``dtype`` [n, num_planes,
+    num_columns], on their device. ValueError for another dtype or shape.
     """
     check_observations(rows, num_planes, row_bytes(num_planes, num_columns))
     num_rows, num_bytes = rows.shape
@@ -145,9 +127,9 @@ _MOST_ADDITIONS = NUM_COLUMNS // 2 + 1  # for a plane
 def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
     """Return the convolution of packed planes as float32 columns [n, 34, out], contiguous; differentiable.
 
-    ``rows``: uint8 [n, observation_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type, or
-    [out, planes, 3, 3] for the grid, with a result of [n, 36, out]. Runs on as many threads as torch does. Raises
-    ValueError for rows of another dtype or shape.
+    ``rows``: uint8 [n, observation_bytes(planes)] on the CPU; ``weight`` [out, planes, 3], or [out, planes, 3, 3] for
+    the grid with a result of [n, 36, out]. Runs on as many threads as torch does. ValueError for another dtype or
+    shape.
     """
     check_observations(rows, weight.shape[1], observation_bytes(weight.shape[1]))
     learns = torch.is_grad_enabled() and weight.requires_grad
@@ -156,10 +138,7 @@ def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
 
 
 class TurnedWeights:
-    """Weights that stay the same, prepared once for any number of convolutions of packed planes.
-
-    >>> columns = TurnedWeights(weight).convolve(rows)  # what convolve_packed(rows, weight) gives
-    """
+    """Weights that stay the same, prepared once: ``convolve`` gives what ``convolve_packed`` gives with them."""
 
     def __init__(self, weight: Tensor) -> None:
         """Copy ``weight``, as of ``convolve_packed``."""
@@ -182,9 +161,8 @@ def _padded(weight: Tensor) -> Tensor:
 
 
 def _convolve(rows: Tensor, weights: F32, shape: torch.Size, *, keeps: bool) -> tuple[Tensor, list[list[_Additions]]]:
-    """Return columns [n, 34 or 36, out] and, with ``keeps``, the additions of each thread's share of the rows.
-
-    ``weights``: those of ``shape``, turned.
+    """Return columns [n, 34 or 36, out] and, with ``keeps``, the additions of each thread's share of the rows; turned
+    ``weights`` of ``shape``.
     """
     num_out, num_planes, is_grid = shape[0], shape[1], len(shape) == 4
     num_columns = NUM_CELLS if is_grid else NUM_COLUMNS
@@ -234,9 +212,8 @@ class _PackedConvolution(Function):
 
 
 def _turned(weight: Tensor) -> F32:
-    """Return the weights turned round, and after them the same negated: [2 * planes * 3 * out], of a grid 3 times that.
-
-    Those of the grid are [planes, column, row, out], by the column and row that they reach.
+    """Return the weights turned round, and after them the same negated: [2 * planes * 3 * out]; of a grid [planes,
+    column, row, out], by the column and row that they reach.
     """
     num_out, num_planes, *taps = weight.shape
     both = torch.empty(2, num_planes, *taps, num_out).numpy()
@@ -325,9 +302,8 @@ def _first_kind(kinds: int) -> int:
 
 @jit
 def _add_weights(entries: I32, ends: I64, weights: F32, sums: F32, columns: F32, is_grid: bool) -> None:
-    """Fill ``columns`` [n, 34 or 36 * out] with the sums of the turned ``weights`` over the additions.
-
-    ``sums``: scratch.
+    """Fill ``columns`` [n, 34 or 36 * out] with the sums of the turned ``weights`` over the additions; ``sums`` is
+    scratch.
     """
     width = _width(sums, is_grid)
     n = 0
@@ -335,8 +311,8 @@ def _add_weights(entries: I32, ends: I64, weights: F32, sums: F32, columns: F32,
         sums[:] = 0
         while n < ends[i]:
             at, own = _padded_column(entries[n], is_grid) * width, (entries[n] >> 6) * 3 * width
-            for k in range(0, 3 * width, 3 * BLOCK):
-                add_three_blocks(sums, at + k, weights, own + k)
+            for k in range(0, 3 * width, BLOCK):
+                add_block(sums, at + k, weights, own + k)
             n += 1
         if is_grid:
             _add_up_grid(sums, columns[i], False)
@@ -376,10 +352,7 @@ def _sum_up(sums: F32, columns: F32) -> None:
 
 @jit
 def _add_gradients(entries: I32, ends: I64, columns: F32, sums: F32, gradients: F32, is_grid: bool) -> None:
-    """Add to ``gradients``, those of turned weights, what reaches them of ``columns`` [n, 34 or 36 * out].
-
-    ``sums``: scratch.
-    """
+    """Add to ``gradients`` of turned weights what reaches them of ``columns`` [n, 34 or 36 * out]; scratch ``sums``."""
     width = _width(sums, is_grid)
     n = 0
     for i in range(len(ends)):
@@ -389,8 +362,8 @@ def _add_gradients(entries: I32, ends: I64, columns: F32, sums: F32, gradients: 
             _pad(columns[i], sums)
         while n < ends[i]:
             at, own = _padded_column(entries[n], is_grid) * width, (entries[n] >> 6) * 3 * width
-            for k in range(0, 3 * width, 3 * BLOCK):
-                add_three_blocks(gradients, own + k, sums, at + k)
+            for k in range(0, 3 * width, BLOCK):
+                add_block(gradients, own + k, sums, at + k)
             n += 1
 
 
@@ -416,9 +389,8 @@ def _pad(columns: F32, sums: F32) -> None:
 
 @jit
 def _add_up_grid(sums: F32, cells: F32, is_gradient: bool) -> None:
-    """Fill ``cells`` [36 * out] with what reaches each from its own row and those beside it, and from full planes.
-
-    With ``is_gradient``, fill ``sums`` with what the cells give back to it.
+    """Fill ``cells`` [36 * out] with what reaches each from its own row, those beside it and full planes; with
+    ``is_gradient`` fill ``sums`` with what the cells give back.
     """
     num_out = len(cells) // NUM_CELLS
     filled = sums if is_gradient else cells

@@ -1,10 +1,9 @@
 """The nets of decisions that are a table of choices, or yes and no (paper, Figures 4 and 5), and their critics.
 
-The residual trunk of Figures 4 and 5 is a 3x1 convolution, then blocks of two 3x1 convolutions and a skip. A plane of
-mahjong is 34x1, so a 3x1 convolution has three taps along the columns. The layout of a game says how many columns its
-planes have; those of 34 have the fast first layer of packed.py, and may also be seen as a grid of 4x9: the suits and
-the honours one above another, with 3x3 convolutions. The paper is silent on normalisation and activation: here
-BatchNorm (or none) and ReLU.
+The trunk is a 3x1 convolution, then blocks of two 3x1 convolutions and a skip; a 3x1 convolution has three taps along
+the columns of a plane. Planes of 34 columns have the fast first layer of packed.py, and may be seen as a grid of 4x9, a
+row for each suit and one for the honours, with 3x3 convolutions. The paper is silent on normalisation and activation:
+here BatchNorm (or none) and ReLU.
 """
 
 from __future__ import annotations
@@ -29,10 +28,8 @@ _ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multipl
 
 
 def arrange(planes: Tensor, grid: Grid = "34x1") -> Tensor:
-    """Return ``planes`` [n, channels, columns] as features, in memory channels last.
-
-    They are [n, channels, 1, columns], or with ``grid`` 4x9 [n, channels, 4, 9], where the last two cells are 0. On a
-    GPU, planes of zeros are added up to a multiple of 8; ``convolve`` expects them.
+    """Return ``planes`` [n, channels, columns] as features [n, channels, 1, columns], or on a grid [n, channels, 4, 9]
+    with two empty cells, in memory channels last. On a GPU, planes of zeros are added up to a multiple of 8.
     """
     if planes.is_cuda:
         planes = functional.pad(planes, (0, 0, 0, -planes.shape[1] % _ALIGNMENT))
@@ -52,10 +49,8 @@ def as_columns(features: Tensor) -> Tensor:
 
 
 def convolve(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return the convolution of ``features`` with ``weight`` [out, in, 3] or, on a grid, [out, in, k, k].
-
-    What is beside the columns counts as zeros. Features may have more channels than ``in``: the rest must be zeros (see
-    ``arrange``).
+    """Return the convolution of ``features`` with ``weight`` [out, in, 3] or, on a grid, [out, in, k, k]; outside are
+    zeros. Features may have further channels of zeros (``arrange``).
     """
     if weight.ndim == 3:
         weight = weight.unsqueeze(2)
@@ -72,9 +67,8 @@ class ChannelNorm(nn.BatchNorm1d):
 
 
 class ConvNorm(nn.Module):
-    """A 3x1 convolution along the columns, or one of ``size`` x ``size`` on a grid of 4x9, and its normalisation.
-
-    Without normalisation the convolution has a bias instead.
+    """A 3x1 convolution along the columns, or one of ``size`` x ``size`` on a grid, and its normalisation; without
+    normalisation it has a bias instead.
     """
 
     def __init__(
@@ -95,9 +89,8 @@ class ConvNorm(nn.Module):
         return cast(Tensor, self.norm(convolve(features, self.conv.weight, self.conv.bias)))
 
     def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
-        """Return the same for bit-packed planes on the CPU, without unpacking them.
-
-        ``parts``: uint8 [n, observation_bytes(planes)] each, of ``num_planes`` planes each, one part after another.
+        """Return the same for bit-packed planes on the CPU: ``parts``, uint8 [n, observation_bytes(planes)] each, one
+        after another.
         """
         weights = torch.split(self.conv.weight, list(num_planes), dim=1)
         columns = [convolve_packed(rows, weight) for rows, weight in zip(parts, weights, strict=True)]
@@ -175,8 +168,7 @@ class PolicyNet(nn.Module):
     """The net of one kind of decision: planes to logits.
 
     >>> net = PolicyNet(find_decisions("riichi")[2], 310, NetConfig(size="tiny"))
-    >>> net(rows).shape  # uint8 [512, observation_bytes(310)], or planes as numbers [512, 310, 34]
-    torch.Size([512, 2])
+    >>> logits = net(rows)  # [512, 2] of uint8 [512, observation_bytes(310)], or of planes as numbers [512, 310, 34]
     """
 
     def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig, num_columns: int = NUM_COLUMNS) -> None:
@@ -201,10 +193,9 @@ class PolicyNet(nn.Module):
     def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
         """Return logits [n, choices] or [n, 2] (no, yes).
 
-        ``planes``: packed rows uint8 [n, row_bytes(num_planes)], or numbers [n, num_planes, columns]. ``oracle``:
-        the same of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
-        (features/oracle.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
-        shape, and for oracle planes that are missing or not wanted.
+        ``planes``: packed rows uint8 [n, row_bytes(num_planes)], the fast way on a CPU, or numbers [n, num_planes,
+        columns]. ``oracle``: the same of the oracle planes; packed ones may also follow the others in ``planes``.
+        ValueError for another shape, and for oracle planes that are missing or not wanted.
         """
         return cast(Tensor, self.output(self.trunk.blocks(self.first_features(planes, oracle))))
 
@@ -240,9 +231,8 @@ class PolicyNet(nn.Module):
         return sum(row_bytes(n, self.num_columns) for n in (self.num_planes, self.config.num_oracle_planes))
 
     def seen(self, rows: U8, *, sees_all: bool = False) -> U8:
-        """Return what the net sees of ``rows`` of self-play: its public planes, then the oracle planes that are kept.
-
-        ``sees_all``: all oracle planes. ValueError for rows of another size.
+        """Return what the net sees of ``rows`` of self-play: its public planes, then the oracle planes that are kept
+        (all of them if it ``sees_all``). ValueError for rows of another size.
         """
         hidden = find_learning(self.kind.game).hidden
         if hidden is None:
@@ -256,9 +246,8 @@ class PolicyNet(nn.Module):
 
 
 class ColumnHead(nn.Module):
-    """Figure 4: a 1x1 convolution to one channel gives each column its logit; a bias would change no probability.
-
-    Several channels: so many choices for each column, those of one channel after another.
+    """Figure 4: a 1x1 convolution gives each column its logit, without a bias, which would change no probability.
+    Several channels: so many choices for each column.
     """
 
     def __init__(self, config: NetConfig, num_columns: int, num_channels: int = 1) -> None:
@@ -309,9 +298,8 @@ def num_weights(net: nn.Module) -> int:
 
 
 def fold_batch_norm(net: PolicyNet) -> PolicyNet:
-    """Return a copy of ``net`` for inference whose convolutions have taken in their BatchNorm.
-
-    The copy is in evaluation mode, on the same device, and gives what ``net.eval()`` gives up to rounding.
+    """Return a copy of ``net`` in evaluation mode whose convolutions have taken in their BatchNorm; its logits are
+    those of ``net.eval()`` up to rounding.
     """
     with torch.device("meta"):  # its weights come from the other net: none are drawn
         folded = net.like(normalization="none")
@@ -328,10 +316,7 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
 
 
 def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
-    """Return a copy of ``net`` with oracle planes that count nothing yet: it gives what ``net`` gives.
-
-    The copy is in the same mode (training or evaluation), on the same device. ValueError if ``net`` has some already.
-    """
+    """Return a copy of ``net``, in the same mode, with oracle planes that count nothing; ValueError if it has some."""
     if net.config.num_oracle_planes:
         raise ValueError(f"this {net.kind.name} net has {net.config.num_oracle_planes} oracle planes already")
     wide = net.like(num_oracle_planes=num_oracle_planes)
@@ -342,9 +327,8 @@ def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
 
 
 def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
-    """Return a copy of ``net`` that has no oracle planes and gives what ``net`` gives when all of those are 0.
-
-    The copy is in the same mode (training or evaluation), on the same device.
+    """Return a copy of ``net``, in the same mode, without oracle planes: it gives what ``net`` gives when all of those
+    are 0.
     """
     public = net.like(num_oracle_planes=0)
     state = net.state_dict()
@@ -354,17 +338,11 @@ def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
 
 
 class CriticNet(nn.Module):
-    """Expects the reward of a deal from what a seat sees, one value: the baseline of the policy gradient.
-
-    >>> critic = CriticNet(find_decisions("riichi")[0], 838, NetConfig(size="tiny"))
-    >>> critic(rows).shape  # uint8 [512, observation_bytes(838)]
-    torch.Size([512])
-    """
+    """Expects the reward of a deal from what a seat sees, [n] for n rows: the baseline of the policy gradient."""
 
     def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig, num_columns: int = NUM_COLUMNS) -> None:
-        """``kind``: whose decisions it judges; ``config``: its normalization is ignored, a critic has none.
-
-        It may see oracle planes: they are used in training only.
+        """``kind``: whose decisions it judges; ``config``: its normalization is ignored, a critic has none. It may see
+        oracle planes.
         """
         super().__init__()
         config = replace(config, normalization="none").resolved()

@@ -24,11 +24,8 @@ Points: TypeAlias = tuple[float, float, float, float]
 
 
 class RewardPredictor(nn.Module):
-    """Lines of a game (features/game_progress.py) to what it will be worth.
-
-    >>> predictor = RewardPredictor(RewardPredictorConfig(), (90, 45, 0, -135))
-    >>> predictor(lines).shape  # float32 [512, 11, NUM_GAME_PROGRESS_INPUTS]: 512 seats, 10 kyoku
-    torch.Size([512, 11])
+    """Lines of a game (features/game_progress.py), float32 [n, t, NUM_GAME_PROGRESS_INPUTS], to what it will be worth,
+    [n, t].
     """
 
     def __init__(self, config: RewardPredictorConfig, points: Points) -> None:
@@ -92,10 +89,10 @@ def save_reward_predictor(path: Path, state: dict[str, Tensor], header: RewardHe
 
 
 def load_reward_predictor(path: Path, *, rules_version: str | None = None) -> tuple[RewardPredictor, RewardHeader]:
-    """Return the predictor of the checkpoint ``path``, in evaluation mode, and its header.
+    """Return the predictor of the checkpoint ``path``, in evaluation mode, and its header; ``rules_version``: None =
+    any.
 
-    ``rules_version``: rules of the games that it is for; None = any. Raises FileNotFoundError if there is no file,
-    ValueError if it is something else, damaged, reads other lines, or has learned other rules.
+    FileNotFoundError if there is no file, ValueError if it is damaged, reads other lines, or has learned other rules.
     """
     tensors, raw = read_tensors(path)
     fields = fields_of(path, raw, "reward predictor", FORMAT_VERSION)

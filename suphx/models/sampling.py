@@ -20,9 +20,8 @@ F32 = NDArray[np.float32]
 
 
 def masked_logits(logits: Tensor, masks: Tensor) -> Tensor:
-    """Return float32 ``logits`` [n, k] with minus infinity where ``masks`` [n, k] is 0.
-
-    ``masks`` [n, 0] means that every output is legal (the heads that decide yes or no).
+    """Return float32 ``logits`` [n, k] with minus infinity where ``masks`` [n, k] is 0; ``masks`` [n, 0]: all are
+    legal.
     """
     logits = logits.float()
     if masks.shape[1] == 0:
@@ -33,8 +32,8 @@ def masked_logits(logits: Tensor, masks: Tensor) -> Tensor:
 def actions_at(logits: Tensor, masks: Tensor, uniforms: Tensor) -> tuple[Tensor, Tensor]:
     """Return the actions int64 [n] at the quantiles ``uniforms`` [n] (0 … 1), and their log-probs [n].
 
-    ``masks`` as in ``masked_logits``; each row must have a legal action. With uniforms drawn evenly these are samples.
-    The result depends only on the uniforms and the logits, not on how rows are batched or on the machine.
+    Each row must have a legal action. The result depends only on the uniforms and the logits, not on how rows are
+    batched.
     """
     choose = _actions_of_arrays if logits.device.type == "cpu" else _actions_of_tensors
     return choose(logits, masks, uniforms)
@@ -81,10 +80,7 @@ def _fill_actions(logits: F32, masks: U8, uniforms: F32, actions: I64, log_probs
 
 
 def epsilon_greedy(logits: Tensor, masks: Tensor, epsilon: float) -> Tensor:
-    """Return the logits [n, k] of a policy that takes the highest of ``logits``, and any legal action with ``epsilon``.
-
-    ``masks`` as in ``masked_logits``; illegal actions get minus infinity.
-    """
+    """Return the logits [n, k] of a policy that takes the highest one, and any legal action with ``epsilon``."""
     legal = masked_logits(logits, masks)
     is_legal = legal > -torch.inf
     shares = epsilon * is_legal / is_legal.sum(dim=1, keepdim=True)
@@ -94,9 +90,8 @@ def epsilon_greedy(logits: Tensor, masks: Tensor, epsilon: float) -> Tensor:
 
 
 def list_actions_at(logits: Tensor, offsets: I64, uniforms: F32) -> tuple[NDArray[np.int64], F32]:
-    """Return the places int64 [n] in their lists of the candidates at ``uniforms`` [n], quantiles, and log-probs [n].
-
-    As ``actions_at``, for lists of at least one candidate; computed on the CPU.
+    """Return the places int64 [n] in their lists of the candidates at the quantiles ``uniforms`` [n], and log-probs
+    [n]: as ``actions_at``, for lists of at least one candidate, on the CPU.
     """
     places, log_probs = np.empty(len(uniforms), np.int64), np.empty(len(uniforms), np.float32)
     rows, no_masks = logits.float().cpu().numpy(), np.zeros((1, 0), np.uint8)

@@ -26,9 +26,8 @@ Header = dict[str, Any]  # what JSON can hold
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], header: Header) -> None:
-    """Write ``tensors`` and ``header`` as the safetensors file ``path``, whole or not at all.
-
-    Raises OSError with a remedy (see atomic_file.py), ValueError if ``header`` holds NaN or infinity.
+    """Write ``tensors`` and ``header`` as the safetensors file ``path``, whole or not at all. OSError with a remedy
+    (atomic_file.py), ValueError if ``header`` holds NaN or infinity.
     """
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     # One key of metadata: safetensors writes several in random order, and equal nets must give equal files.
@@ -46,10 +45,8 @@ def read_header(path: Path) -> Header:
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], Header]:
-    """Return the tensors (on the CPU) and the header of a file of ``write_tensors``.
-
-    The file is read at once, as a training may replace it meanwhile. Raises FileNotFoundError if there is none,
-    ValueError if it is damaged or was not written by this project.
+    """Return the tensors (on the CPU) and the header of a file of ``write_tensors``, which is read at once, as a
+    training may replace it. FileNotFoundError if there is none, ValueError if it is damaged or of another program.
     """
     with _told(path):
         data = path.read_bytes()

@@ -128,21 +128,18 @@ class Backend(Protocol):
     def advance(self) -> list[Event]:
         """Let the parts work for about a second at most; return what happened, in order; perhaps nothing.
 
-        Raises DivergedError; ValueError if no progress is possible with these settings; the error of a part that
-        fails repeatedly.
+        DivergedError; ValueError if no progress is possible with these settings; the error of a part that fails
+        repeatedly.
         """
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have ``settle``, ``weights`` and ``state`` raise PartUnavailableError once a stop ``is_made`` and a part for
-        which they would wait is unavailable.
-
-        A match that ``play_match`` plays at once ends with an InterruptedError then, unless it keeps its games.
+        """Have ``settle``, ``weights`` and ``state`` raise PartUnavailableError once a stop ``is_made`` and they would wait
+        for a missing part; a match that is played at once ends with an InterruptedError, unless it keeps its games.
         """
 
     def settle(self) -> list[Event]:
-        """Finish started updates and publish their versions; return what happened, as ``advance`` does.
-
-        Call this before ``state`` and ``weights``, so that both belong to the last reported update.
+        """Finish started updates and publish their versions; return what happened. To be called before ``state`` and
+        ``weights``, so that both belong to the last reported update.
         """
 
     def newest(self) -> PolicyVersion:
@@ -153,10 +150,8 @@ class Backend(Protocol):
         version has; of Deep Monte-Carlo, averaged."""
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
-        """Have a match played, at once or while the other work goes on; ``progress`` may get parts of its games.
-
-        ``order``: a ``Match``, which over Ray must also be one that the backend can send to other nodes. The future has
-        a ChildProcessError if the match was lost with its process or node.
+        """Have ``order``, a ``Match``, played, at once or while the other work goes on; ``progress`` may get parts of
+        its games. The future has a ChildProcessError if the match was lost with its process or node.
         """
 
     def state(self) -> BackendState:

@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from suphx.experience.columns import Columns, joined
 from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import Encoder
@@ -26,7 +27,7 @@ from suphx.selfplay.config import BranchConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Branches:
+class Branches(Columns):
     """Rows of one head; all columns have the same length n."""
 
     planes: U8
@@ -40,13 +41,6 @@ class Branches:
     deals: I64
     """int64 [n]: a number for the deal of each decision; decisions of one deal share its tiles."""
 
-    def __len__(self) -> int:
-        return len(self.planes)
-
-    def take(self, indices: I64) -> Branches:
-        """Return the rows ``indices`` [m]."""
-        return Branches(*(getattr(self, field.name)[indices] for field in fields(self)))
-
     def permuted(self, generator: np.random.Generator) -> Branches:
         """Return the same decisions with the points of each exchanged at random among the actions that were tried."""
         keys = generator.random(self.choices.shape)
@@ -54,18 +48,11 @@ class Branches:
         return replace(self, points=np.take_along_axis(self.points, keys.argsort(axis=1), axis=1))
 
 
-def join(parts: Sequence[Branches]) -> Branches:
-    """Return the rows of all ``parts``, of which there is at least one."""
-    return Branches(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Branches)))
-
-
 def probable_actions(logits: Tensor, masks: Tensor, *, max_branches: int, min_probability: float) -> I16:
-    """Return the actions that are worth a try, int16 [n, k]; k is at most ``max_branches``.
+    """Return the actions that are worth a try, int16 [n, k], the most probable first; k is at most ``max_branches``.
 
-    ``logits`` and ``masks`` as in models/sampling.py. Those discards are tried that are at least as probable as
-    ``min_probability``, the most probable first. Of a call both actions are tried if yes is as probable, however sure
-    the net is of it: there it can be most wrong. NO_BRANCH stands for an action that is not tried, and for all actions
-    of a decision with fewer than two of them, as there is nothing to compare.
+    Discards are tried that are at least as probable as ``min_probability``; of a call both actions if yes is as
+    probable, however sure the net is of it. NO_BRANCH: not tried, or fewer than two actions to compare.
     """
     probabilities = torch.softmax(masked_logits(logits, masks), dim=1)
     most, order = probabilities.topk(min(max_branches, probabilities.shape[1]), dim=1)
@@ -107,7 +94,7 @@ class BranchCollector:
 
         ValueError if for a long time no decision is worth it, so that this would have no end.
         """
-        trials: list[_Trial] = []
+        trials: list[tuple[int, Branches, BranchTables]] = []
         count = in_vain = 0
         while count < num_decisions:
             before = count
@@ -118,8 +105,9 @@ class BranchCollector:
             for number, part in enumerate(observed):
                 if part.decision in self._heads:
                     after_no = self._after_no(number, observed, logits)
-                    trials.append(self._branch(number, part, logits[number], counted[number], after_no))
-                    count += len(trials[-1].choices)
+                    branches, tables = self._branch(number, part, logits[number], counted[number], after_no)
+                    trials.append((part.decision, branches, tables))
+                    count += len(branches)
             self._group.step(outputs)
             in_vain = 0 if count > before else in_vain + 1
             if in_vain >= _STEPS_IN_VAIN:
@@ -129,12 +117,9 @@ class BranchCollector:
                     "out: use a smaller branches.min_probability, or more heads"
                 )
         parts: dict[int, list[Branches]] = {}
-        for trial in trials:
-            points = play_out_scripted(trial.tables)
-            parts.setdefault(trial.head, []).append(
-                Branches(trial.planes, trial.masks, trial.choices, points, trial.tables.deals())
-            )
-        return {head: join(parts[head]) for head in sorted(parts)}
+        for head, branches, tables in trials:
+            parts.setdefault(head, []).append(replace(branches, points=play_out_scripted(tables)))
+        return {head: joined(parts[head]) for head in sorted(parts)}
 
     def open_deals(self) -> I64:
         """Return the numbers of the deals that go on in the next ``collect``, int64 [tables]."""
@@ -167,7 +152,8 @@ class BranchCollector:
 
     def _branch(
         self, number: int, part: Observations, logits: Tensor, counted: np.ndarray, after_no: I64 | None
-    ) -> _Trial:  # fmt: skip
+    ) -> tuple[Branches, BranchTables]:  # fmt: skip
+        """Return the decisions of a part that are played out, without points, and the tables to play."""
         config = self._config
         choices = probable_actions(
             logits, torch.from_numpy(part.masks),
@@ -180,7 +166,8 @@ class BranchCollector:
         rows = np.flatnonzero(is_played_out)
         own = None if after_no is None else after_no[rows]
         tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, after_no=own)
-        return _Trial(part.decision, part.planes[rows], part.masks[rows], choices[rows], tables)
+        no_points = np.zeros(choices[rows].shape, np.float32)
+        return Branches(part.planes[rows], part.masks[rows], choices[rows], no_points, tables.deals()), tables
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
@@ -189,17 +176,6 @@ class BranchCollector:
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal collector."""
         self._group.restore(dict(state))
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """Decisions of a head whose actions are to be played out."""
-
-    head: int
-    planes: U8
-    masks: U8
-    choices: I16
-    tables: BranchTables
 
 
 _HIGH_DIGITS = np.float32(4096)

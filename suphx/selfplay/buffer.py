@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from suphx.experience.decisions import BOOL, Decisions, concatenate
+from suphx.experience.columns import joined
+from suphx.experience.decisions import BOOL, Decisions
 from suphx.selfplay.config import ReplayBufferConfig
 
 _LEAST_SHARE = 1 / 8
@@ -85,7 +86,7 @@ class ReplayBuffer:
         num_decisions = sum(map(len, parts))
         waiting = max(map(self._num_decisions, self._blocks))
         has_enough = self._max_waiting is not None and waiting >= self._max_waiting
-        num_bytes = self._num_bytes + sum(part.num_bytes for part in parts)
+        num_bytes = self._num_bytes + sum(part.nbytes for part in parts)
         if has_enough or num_bytes > self._config.capacity_bytes:
             self.counts.refused += num_decisions
             return False
@@ -97,9 +98,9 @@ class ReplayBuffer:
     def take(self, version: int) -> Batch | None:
         """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
 
-        Each head that has enough gives its oldest ``batch_size`` decisions and the rest of their last trajectory. A
-        head with fewer gives all that it has, but not less than an eighth of that, once its oldest would be too stale
-        for the next batch: otherwise a head that decides rarely, such as riichi, would never learn beside discards.
+        A head with enough gives its oldest ``batch_size`` decisions and the rest of their last trajectory. A head with
+        fewer gives all that it has, at least an eighth of that, once its oldest would be too stale for the next batch:
+        heads that decide rarely would never learn otherwise.
         """
         for head in self._blocks:
             self._drop_stale(head, version)
@@ -148,7 +149,7 @@ class ReplayBuffer:
     def _put(self, part: Decisions) -> None:
         if len(part):
             self._blocks[part.decision].append(part)
-            self._num_bytes += part.num_bytes
+            self._num_bytes += part.nbytes
 
     def _num_decisions(self, head: int) -> int:
         return sum(map(len, self._blocks[head]))
@@ -159,7 +160,7 @@ class ReplayBuffer:
         blocks = self._blocks[head]
         for _ in range(len(blocks)):
             block = blocks.popleft()
-            self._num_bytes -= block.num_bytes
+            self._num_bytes -= block.nbytes
             if (block.versions < oldest).any():
                 is_kept = _is_kept(block.versions < oldest, block.is_last)
                 self.counts.stale += int((~is_kept).sum())
@@ -170,15 +171,15 @@ class ReplayBuffer:
         blocks, taken = self._blocks[head], []
         while wanted > 0:
             block = blocks.popleft()
-            self._num_bytes -= block.num_bytes
+            self._num_bytes -= block.nbytes
             stop = block.trajectory_end(wanted)
             used, rest = block.part(0, stop), block.part(stop, len(block))
             if len(rest):
                 blocks.appendleft(rest)
-                self._num_bytes += rest.num_bytes
+                self._num_bytes += rest.nbytes
             taken.append(used)
             wanted -= len(used)
-        return concatenate(taken)
+        return joined(taken)
 
 
 _KNOWN_ROUNDS = 4096

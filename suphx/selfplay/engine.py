@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from suphx.experience.columns import joined
 from suphx.experience.observation import (
     FIRST_OLDER,
     LATEST,
@@ -27,7 +28,6 @@ from suphx.experience.observation import (
     WEAK,
     Observations,
     PolicyOutputs,
-    joined_observations,
 )
 from suphx.models.device import find_device
 from suphx.models.inference import InferenceConfig, InferenceNet
@@ -97,7 +97,7 @@ class InferenceEngine:
         by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
         for head in sorted({part.decision for request in requests for part in request}):
             found = [(i, part) for i, request in enumerate(requests) for part in request if part.decision == head]
-            observations = joined_observations([part for _, part in found])
+            observations = joined([part for _, part in found])
             policies = np.unique(observations.policies)
             if len(policies) == 1:
                 whole = self._evaluate_policy(observations, int(policies[0]))

@@ -46,5 +46,5 @@ class EngineCounts:
         """Count a request that was answered."""
         self.requests += 1
         self.observations += sum(map(len, request))
-        self.request_bytes += sum(part.num_bytes for part in request)
-        self.reply_bytes += sum(part.num_bytes for part in outputs)
+        self.request_bytes += sum(part.nbytes for part in request)
+        self.reply_bytes += sum(part.nbytes for part in outputs)

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from suphx.experience.decisions import concatenate, no_decisions
+from suphx.experience.columns import joined
+from suphx.experience.decisions import no_decisions
 from suphx.experience.observation import F32
 from suphx.games.learning import LearningConfig, LearningOption, LearningTables
 from suphx.games.registry import find_decisions, find_learning
@@ -106,8 +107,8 @@ class SelfPlaySimulator:
     def play(self, num_steps: int, *, version: int = 0, drains: bool = True) -> Played:
         """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
 
-        ``version``: the newest one, from which the keep probability follows. ``drains``: wait for all outputs; else
-        requests stay open, and the next call goes on with them, so that the engine need not wait for that call.
+        ``version``: the newest one, from which the keep probability follows. ``drains``: wait for all outputs; else the
+        next call goes on with the open requests.
         """
         started = time.monotonic()
         waited = 0.0
@@ -131,7 +132,7 @@ class SelfPlaySimulator:
                 parts.append(part)
             counts += (ended.num_games, ended.num_deals, ended.num_decisions)
         return Played(
-            decisions=[concatenate(parts) for parts in found],
+            decisions=[joined(parts) for parts in found],
             num_games=int(counts[0]),
             num_deals=int(counts[1]),
             num_decisions=int(counts[2]),

@@ -1,8 +1,7 @@
-"""Trainers whose work a backend does, and the saved state of one, as tensors and plain values of a state file.
+"""Trainers whose work a backend does, and the saved state of one: tensors and plain values of a state file.
 
-It has the learner's nets and optimizers, the versions of the weights, all counters and random states; and, in one
-process or over Ray in lockstep, every table with the decisions that wait for the end of their deal, the replay buffer,
-and decisions for which it had no room.
+It has the learner's nets and optimizers, the versions of the weights and all counters; in one process or over Ray in
+lockstep also every table, the replay buffer, and decisions that wait for room in it.
 """
 
 from __future__ import annotations
@@ -81,9 +80,8 @@ def load_learner_state(path: Path) -> LearnerState:
 
 
 def first_state(carried: LearnerState, start: Weights) -> BackendState:
-    """Return the state of a backend that begins with the policies ``start`` and all else that ``carried`` has.
-
-    ``start``: weights by head name. Updates are counted from 0: learning rates warm up and decay as in a first stage.
+    """Return the state of a backend that begins with the policies ``start`` (weights by head name) and all else that
+    ``carried`` has. Updates are counted from 0.
     """
     tensors, values = carried
     own = {name: tensor for name, tensor in tensors.items() if not name.startswith("gradient.")}
@@ -122,9 +120,8 @@ def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def unpacked(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> BackendState:
-    """Return what ``packed`` took apart; KeyError, TypeError and the like for parts that are not what they should be.
-
-    ``tensors`` may have others.
+    """Return what ``packed`` took apart; KeyError, TypeError and the like for damaged parts. ``tensors`` may have
+    others.
     """
     num_simulators, found = len(header["held"]), {n.split("/")[1] for n in tensors if n.startswith("simulator/")}
     if found and len(found) != num_simulators:  # those of rounds have no arrays

@@ -1,4 +1,4 @@
-"""How good a classifier is: accuracy, balanced accuracy, recall, confusion and calibration, from logits and labels.
+"""How good a classifier is: accuracy, recall, confusion and calibration, from logits and labels.
 
 Logits are float [n, k] with minus infinity for illegal outputs, labels are integers [n]. Of equal logits the lowest
 index counts as the prediction. With no samples every share is NaN.
@@ -28,8 +28,7 @@ def log_probabilities(logits: Floats) -> NDArray[np.float64]:
 
 def cross_entropy(logits: Floats, labels: Labels) -> float:
     """Return the mean negative log-probability of the labels, in nats."""
-    picked = log_probabilities(logits)[np.arange(len(labels)), labels]
-    return -_mean(picked)
+    return -_mean(log_probabilities(logits)[np.arange(len(labels)), labels])
 
 
 def accuracy(logits: Floats, labels: Labels) -> float:
@@ -43,37 +42,6 @@ def top_accuracy(logits: Floats, labels: Labels, count: int) -> float:
     is_before = np.arange(logits.shape[1]) < labels[:, None]
     ahead = (logits > own) | ((logits == own) & is_before)
     return _mean(ahead.sum(axis=1) < count)
-
-
-def confusion_matrix(predictions: Labels, labels: Labels, num_classes: int) -> NDArray[np.int64]:
-    """Return counts [num_classes, num_classes]: the row is the label, the column the prediction."""
-    cells = labels.astype(np.int64) * num_classes + predictions
-    return np.bincount(cells, minlength=num_classes * num_classes).reshape(num_classes, num_classes)
-
-
-def recalls(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return for each class the share of its samples that are predicted so; NaN for a class without samples."""
-    return _shares(np.diagonal(confusion), confusion.sum(axis=1))
-
-
-def precisions(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return for each class the share of its predictions that are right; NaN for a class that is never predicted."""
-    return _shares(np.diagonal(confusion), confusion.sum(axis=0))
-
-
-def balanced_accuracy(confusion: NDArray[np.int64]) -> float:
-    """Return the mean recall over the classes that have samples."""
-    present = recalls(confusion)
-    return _mean(present[~np.isnan(present)])
-
-
-def majority_accuracy(confusion: NDArray[np.int64]) -> float:
-    """Return the accuracy of always giving the most frequent label; NaN without samples.
-
-    An accuracy means something only above it (DummyClassifier of scikit-learn, ``most_frequent``).
-    """
-    labels = confusion.sum(axis=1)
-    return float(labels.max() / labels.sum()) if labels.any() else float("nan")
 
 
 CalibrationBin = tuple[float, float, int]
@@ -97,16 +65,13 @@ def calibration_bins(logits: Floats, labels: Labels, num_bins: int = NUM_BINS) -
 def expected_calibration_error(bins: list[CalibrationBin]) -> float:
     """Return the mean gap between confidence and accuracy, each bin weighted by its samples."""
     total = sum(count for _, _, count in bins)
-    if total == 0:
-        return float("nan")
-    return sum(count * abs(confidence - right) for confidence, right, count in bins) / total
+    return sum(count * abs(mean - right) for mean, right, count in bins) / total if total else float("nan")
 
 
 def prior_loss(logits: Floats, labels: Labels) -> float:
-    """Return the loss of a net that has not learned; NaN without samples.
+    """Return the loss of a net that has not learned: the shares of the labels, or all legal classes alike if better.
 
-    It answers the shares of the labels, or all legal classes alike if that is better; illegal ones have the logit minus
-    infinity.
+    NaN without samples. Illegal classes have the logit minus infinity.
     """
     if not labels.size:
         return float("nan")
@@ -117,28 +82,31 @@ def prior_loss(logits: Floats, labels: Labels) -> float:
 
 
 def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
-    """Return every figure of this module for one head as JSON can hold it; None where there is nothing to count.
+    """Return all figures of one head as JSON can hold it; None where there is nothing to count.
 
-    Two-output heads have recall and precision of yes (label 1), the others top-3 accuracy.
+    Two-output heads have recall and precision of yes (label 1), the others top-3 accuracy. ``majority_accuracy``: of
+    always giving the most frequent label; ``confusion``: counts, the row is the label, the column the prediction.
     """
-    num_classes = logits.shape[1]
-    confusion = confusion_matrix(logits.argmax(axis=1), labels, num_classes)
+    k = logits.shape[1]
+    cells = labels.astype(np.int64) * k + logits.argmax(axis=1)
+    confusion = np.bincount(cells, minlength=k * k).reshape(k, k)
+    by_label, right = confusion.sum(axis=1), np.diagonal(confusion)
+    recalls, precisions = _shares(right, by_label), _shares(right, confusion.sum(axis=0))
     bins = calibration_bins(logits, labels)
-    is_yes_no = num_classes == 2
-    return {
-        "samples": len(labels),
-        "loss": _json(cross_entropy(logits, labels)),
-        "accuracy": _json(accuracy(logits, labels)),
-        "majority_accuracy": _json(majority_accuracy(confusion)),
-        "balanced_accuracy": _json(balanced_accuracy(confusion)),
-        "recall_yes": _json(recalls(confusion)[1]) if is_yes_no else None,
-        "precision_yes": _json(precisions(confusion)[1]) if is_yes_no else None,
-        "top3": None if is_yes_no else _json(top_accuracy(logits, labels, 3)),
-        "calibration": [list(each) for each in bins],
-        "ece": _json(expected_calibration_error(bins)),
-        "confusion": confusion.tolist(),
-        "prior_loss": _json(prior_loss(logits, labels)),
+    is_yes_no = k == 2
+    figures = {
+        "loss": cross_entropy(logits, labels),
+        "accuracy": accuracy(logits, labels),
+        "majority_accuracy": by_label.max() / by_label.sum() if labels.size else float("nan"),
+        "balanced_accuracy": _mean(recalls[~np.isnan(recalls)]),
+        "recall_yes": recalls[1] if is_yes_no else float("nan"),
+        "precision_yes": precisions[1] if is_yes_no else float("nan"),
+        "top3": float("nan") if is_yes_no else top_accuracy(logits, labels, 3),
+        "ece": expected_calibration_error(bins),
+        "prior_loss": prior_loss(logits, labels),
     }
+    others = {"samples": len(labels), "calibration": [list(each) for each in bins], "confusion": confusion.tolist()}
+    return others | {name: _json(value) for name, value in figures.items()}
 
 
 def calibrated_report(logits: Floats, labels: Labels, calibration: Calibration) -> dict[str, Any]:
@@ -150,23 +118,19 @@ def calibrated_report(logits: Floats, labels: Labels, calibration: Calibration) 
     """
     corrected = logits / calibration.temperature
     bins = calibration_bins(corrected, labels)
-    report: dict[str, Any] = {
-        "temperature": calibration.temperature,
-        "loss": _json(cross_entropy(corrected, labels)),
-        "ece": _json(expected_calibration_error(bins)),
-        "calibration": [list(each) for each in bins],
-    }
+    figures = {"loss": cross_entropy(corrected, labels), "ece": expected_calibration_error(bins)}
+    report: dict[str, Any] = {"temperature": calibration.temperature, "calibration": [list(each) for each in bins]}
     if logits.shape[1] == 2:
         yes = np.exp(log_probabilities(corrected)[:, 1])
         says_yes = yes > calibration.yes_threshold
-        report |= {
-            "yes_threshold": calibration.yes_threshold,
-            "yes": _json(_mean(labels == 1)),
-            "yes_probable": _json(_mean(yes > 0.5)),
-            "yes_matched": _json(_mean(says_yes)),
-            "accuracy_matched": _json(_mean(says_yes == (labels == 1))),
+        report["yes_threshold"] = calibration.yes_threshold
+        figures |= {
+            "yes": _mean(labels == 1),
+            "yes_probable": _mean(yes > 0.5),
+            "yes_matched": _mean(says_yes),
+            "accuracy_matched": _mean(says_yes == (labels == 1)),
         }
-    return report
+    return report | {name: _json(value) for name, value in figures.items()}
 
 
 def _mean(values: NDArray[Any]) -> float:
@@ -174,6 +138,7 @@ def _mean(values: NDArray[Any]) -> float:
 
 
 def _shares(parts: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return NaN where the total is 0."""
     shares = np.full(len(totals), np.nan)
     np.divide(parts, totals, out=shares, where=totals > 0)
     return shares
@@ -191,9 +156,7 @@ _PRIOR = 2.0
 
 
 def fit_calibration(logits: Floats, labels: Labels) -> Calibration:
-    """Return the calibration for ``logits`` [n, k] (minus infinity = illegal) and ``labels`` [n]; the neutral one for
-    no samples. The threshold is fitted for two outputs only.
-    """  # fmt: skip
+    """Return the calibration for ``logits`` and ``labels``; the neutral one for no samples."""
     if len(labels) == 0:
         return Calibration()
     temperature = fit_temperature(logits, labels)

@@ -31,8 +31,7 @@ from suphx.selfplay.config import BranchConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisedConfig:
-    """How one head is trained. Training ends at the first of the limits ``max_epochs``, ``max_steps``, ``max_minutes``,
-    ``total_minutes`` and ``patience``."""
+    """How one head is trained, until the first of its limits (epochs, steps, minutes, patience) is reached."""
 
     batch_size: Annotated[int, Range(2, 65_536)] = 512
     """Samples per optimizer step, over all workers together."""

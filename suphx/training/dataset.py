@@ -1,12 +1,11 @@
 """Samples for supervised learning, encoded on the fly from recorded kyokus and shuffled across games.
 
-Every epoch puts the kyokus into a new random order and cuts them into chunks; worker processes encode the chunks;
-consecutive chunks are gathered into a window of rows; the rows of a window are shuffled and cut into batches.
-Everything random follows from the seed, the epoch and the number of a chunk, and chunks are taken in order whichever
-worker is ready first: so the batches are the same for any number of workers, and a stream can go on at any position
-after encoding two windows. Memory is bounded in bytes, whatever the planes and the length of the kyokus.
+Every epoch puts the kyokus into a new random order and cuts them into chunks, which worker processes encode;
+consecutive chunks make a window of rows, which are shuffled and cut into batches. Everything random follows from the
+seed, the epoch and the number of a chunk: batches are the same for any number of workers, and a stream resumes at any
+position after encoding two windows. Memory is bounded in bytes.
 
-This module knows no torch: worker processes import it, and torch would cost each of them 300 MB.
+No torch here: worker processes import this module, and torch would cost each of them 300 MB.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import count
@@ -23,6 +22,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.columns import joined
 from suphx.experience.observation import Samples
 from suphx.training.config import StreamConfig
 from suphx.worker_interrupt import end_with_parent, starting_workers, worker_deaths
@@ -35,31 +35,9 @@ Encode = Callable[[NDArray[np.int64]], Samples]  # kyoku indices to samples
 Augment = Callable[[Samples, np.random.Generator], None]  # changes samples in place
 
 
-def num_samples(samples: Samples) -> int:
-    """Return how many samples there are."""
-    return len(samples.labels)
-
-
 def sample_bytes(samples: Samples) -> int:
     """Return how much memory one of the samples takes."""
     return int(samples.planes.shape[1] + samples.masks.shape[1] + samples.labels.itemsize)
-
-
-def take(samples: Samples, which: NDArray[np.int64] | slice) -> Samples:
-    """Return the samples ``which``, in that order; a copy, or a view if ``which`` is a slice."""
-    if isinstance(which, slice):
-        return Samples(samples.planes[which], samples.masks[which], samples.labels[which])
-    # Several times as fast as an index in brackets for rows of kilobytes, and other threads may run meanwhile.
-    return Samples(samples.planes.take(which, 0), samples.masks.take(which, 0), samples.labels.take(which, 0))
-
-
-def concatenate(parts: Sequence[Samples]) -> Samples:
-    """Return one or more parts, all of one head, one after another."""
-    return Samples(
-        np.concatenate([part.planes for part in parts]),
-        np.concatenate([part.masks for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +72,8 @@ class _Window:
     order: NDArray[np.int64]
     end_chunk: int
 
-    def shuffled(self, start: int, stop: int) -> Samples:
-        return take(self.samples, self.order[start:stop])
-
     def last(self, num_rows: int) -> Samples:
-        return take(self.samples, self.order[len(self.order) - num_rows :])
+        return self.samples.take(self.order[len(self.order) - num_rows :])
 
 
 class _Buffer:
@@ -113,16 +88,16 @@ class _Buffer:
         self._num_rows = 0
 
     def append(self, chunk: Samples) -> bool:
-        """Add the samples of ``chunk``; tell whether there is room for more, by the bytes that are allowed."""
+        """Add the samples of ``chunk``; return whether there is room for more, by the bytes that are allowed."""
         wanted = max(1, self._max_bytes // sample_bytes(chunk))
-        end = self._num_rows + num_samples(chunk)
-        if self._room is None or end > num_samples(self._room):
+        end = self._num_rows + len(chunk)
+        if self._room is None or end > len(self._room):
             # Behind what is wanted there must be room for the rest of the last chunk. Memory that is never written to
             # costs nothing.
-            num_rows, arrays = max(end, wanted) + max(end, wanted) // 4, (chunk.planes, chunk.masks, chunk.labels)
-            room = Samples(*(np.empty((num_rows, *array.shape[1:]), array.dtype) for array in arrays))
+            num_rows = max(end, wanted) + max(end, wanted) // 4
+            room = Samples(*(np.empty((num_rows, *own.shape[1:]), own.dtype) for own in chunk.columns().values()))
             if self._room is not None:
-                _write(room, 0, take(self._room, slice(0, self._num_rows)))
+                _write(room, 0, self.samples())
             self._room = room
         _write(self._room, self._num_rows, chunk)
         self._num_rows = end
@@ -131,26 +106,23 @@ class _Buffer:
     def samples(self) -> Samples:
         """Return views of what is there."""
         assert self._room is not None
-        return take(self._room, slice(0, self._num_rows))
+        return self._room.part(0, self._num_rows)
 
 
 def _write(room: Samples, start: int, samples: Samples) -> None:
-    stop = start + num_samples(samples)
-    room.planes[start:stop], room.masks[start:stop] = samples.planes, samples.masks
-    room.labels[start:stop] = samples.labels
+    for target, source in zip(room.columns().values(), samples.columns().values(), strict=True):
+        target[start : start + len(source)] = source
 
 
 class SampleStream:
     """An endless iterator of batches of ``batch_size`` samples, epoch after epoch.
 
     Consumes: chunks of kyokus, through ``encode`` in worker processes. Produces: batches. Waits for: the first chunks
-    of a window. The rows at the end of an epoch that fill no batch are dropped; an epoch of fewer rows than a batch
-    gives one short batch. ``next`` raises ValueError for data without samples and for a batch that is larger than a
-    window, WorkerDiedError if a worker process has died.
+    of a window. Rows at the end of an epoch that fill no batch are dropped. ``next`` raises ValueError for data without
+    samples and for a batch larger than a window, WorkerDiedError if a worker process has died.
 
     >>> with closing(SampleStream(encode, split.train, batch_size=512, seed=1, config=StreamConfig())) as stream:
-    ...     batch = next(stream)
-    ...     stream.position  # give it to a new stream to go on after this batch
+    ...     batch, position = next(stream), stream.position  # a new stream with this position resumes after the batch
     """
 
     def __init__(
@@ -224,13 +196,13 @@ class SampleStream:
             end_chunk += 1
         samples = self._buffer.samples()
         random = np.random.default_rng([self._seed, self.position.epoch, 1 + first_chunk])
-        return _Window(samples, random.permutation(num_samples(samples)), end_chunk)
+        return _Window(samples, random.permutation(len(samples)), end_chunk)
 
     def _cut(self, window: _Window, carry: Samples | None) -> Generator[Samples, None, Samples | None]:
         """Yield the batches of ``window``, the carried rows first; return the rows that it leaves to the next."""
         position, size = self.position, self._batch_size
-        num_carried = num_samples(carry) if carry is not None else 0
-        num_rows = num_carried + num_samples(window.samples)
+        num_carried = len(carry) if carry is not None else 0
+        num_rows = num_carried + len(window.samples)
         is_last = window.end_chunk == self._num_chunks
         num_batches = num_rows // size
         if is_last and position.window_chunk == 0 and num_batches == 0:
@@ -241,11 +213,11 @@ class SampleStream:
             num_batches = 1
         for batch in range(position.batch, num_batches):
             start = batch * size - num_carried
-            part = window.shuffled(max(start, 0), start + size)
+            part = window.samples.take(window.order[max(start, 0) : start + size])
             window_share = (batch + 1) / num_batches * (window.end_chunk - position.window_chunk)
             epochs = position.epoch + (position.window_chunk + window_share) / self._num_chunks
             self.position = replace(position, batch=batch + 1, epochs=epochs)
-            yield concatenate([carry, part]) if carry is not None and start < 0 else part
+            yield joined([carry, part]) if carry is not None and start < 0 else part
         if is_last:
             self.position = StreamPosition(epoch=position.epoch + 1, epochs=position.epoch + 1.0)
             return None
@@ -278,7 +250,7 @@ class SampleStream:
                     ahead.append(self._pool.submit(_encode_in_worker, next(plan)))
             with worker_deaths(_REMEDY):
                 batch = ahead.popleft().result()
-            largest = max(largest, num_samples(batch) * sample_bytes(batch))
+            largest = max(largest, batch.nbytes)
             yield batch
 
     def _plan(self, epoch: int, first_chunk: int) -> Iterator[_Chunk]:
@@ -288,23 +260,20 @@ class SampleStream:
                 start = chunk * self._chunk_kyokus
                 # Ascending inside the chunk: the store is read forwards; the window's order is random anyway.
                 kyokus = np.sort(order[start : start + self._chunk_kyokus])
-                yield _Chunk(kyokus, (self._seed, number, chunk, _AUGMENTATION))
+                yield kyokus, (self._seed, number, chunk, _AUGMENTATION)
             first_chunk = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    kyokus: NDArray[np.int64]
-    seed: tuple[int, ...]
-
-
+_Chunk = tuple[NDArray[np.int64], tuple[int, ...]]
+"""Kyokus, and the seed of their augmentation."""
 _AUGMENTATION = 1  # keeps these random numbers apart from those of the windows
 
 
 def _encode_chunk(encode: Encode, augment: Augment | None, chunk: _Chunk) -> Samples:
-    samples = encode_checked(encode, chunk.kyokus)
+    kyokus, seed = chunk
+    samples = encode_checked(encode, kyokus)
     if augment is not None:
-        augment(samples, np.random.default_rng(chunk.seed))
+        augment(samples, np.random.default_rng(seed))
     return samples
 
 
@@ -330,8 +299,8 @@ def first_samples(encode: Encode, kyokus: NDArray[np.int64], max_samples: int, s
         if num_rows >= max_samples:
             break
         parts.append(encode_checked(encode, np.sort(order[start : start + _FIRST_CHUNK_KYOKUS])))
-        num_rows += num_samples(parts[-1])
-    return take(concatenate(parts), slice(0, max_samples)) if num_rows else None
+        num_rows += len(parts[-1])
+    return joined(parts).part(0, max_samples) if num_rows else None
 
 
 def _span(kyokus: NDArray[np.int64]) -> str:

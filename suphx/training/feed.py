@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import Samples
-from suphx.training.dataset import SampleStream, StreamPosition, num_samples
+from suphx.training.dataset import SampleStream, StreamPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class BatchFeed:
     >>> with closing(BatchFeed(stream, torch.device("cuda"), num_ahead=2)) as feed:
     ...     batch = next(feed)
 
-    ``num_ahead`` batches, at least one, are kept ready by a thread. An error of the stream is raised by the ``next``
-    that finds it.
+    A thread keeps ``num_ahead`` batches ready, at least one. An error of the stream is raised by the ``next`` that
+    finds it.
     """
 
     def __init__(self, stream: SampleStream, device: torch.device, num_ahead: int) -> None:
@@ -140,7 +140,7 @@ class _Pinned:
         """Return views that hold ``samples``; waits until the copy of what was there before has ended."""
         self.was_read.synchronize()
         parts = _tensors(samples)
-        if not self._tensors or len(self._tensors[0]) < num_samples(samples):
+        if not self._tensors or len(self._tensors[0]) < len(samples):
             self._tensors = [torch.empty_like(part, pin_memory=True) for part in parts]
         views = [tensor[: len(part)] for tensor, part in zip(self._tensors, parts, strict=True)]
         for view, part in zip(views, parts, strict=True):

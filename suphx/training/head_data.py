@@ -1,10 +1,7 @@
-"""The samples of one head in a store of games: how to encode them, and which kyokus are for what.
+"""The samples of one head in a store of games: how to encode them, and which kyokus are for what (paper, Table 3).
 
-Which kyokus are for training, validation and test: split by game, so that no game is on two sides (paper, Table 3).
-
-A game's side follows from a hash of its id alone: it stays where it is when more games come, and is the same for all
-five heads. In sets so small that a side would be empty, it gets a game from another side, by the order of the hashes;
-that game may be on another side when more games come.
+A game is for training, validation or test by a hash of its id alone: it stays where it is when more games come, and is
+the same for all heads. In small sets a side that would be empty gets a game of another side.
 """
 
 from __future__ import annotations
@@ -39,11 +36,9 @@ class KyokuSplit:
 
 
 def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], config: SplitConfig) -> KyokuSplit:
-    """Return the sides of all kyokus.
+    """Return the sides of all kyokus; no game is on two sides. ValueError if there are fewer than three games.
 
-    ``game_ids``: a text for each game, best a unique one (of games with the same text, the side of each depends on how
-    many come before it); ``game_of_kyoku``: index into it for each kyoku. Raises ValueError if there are fewer than
-    three games.
+    ``game_ids``: best a unique text for each game; ``game_of_kyoku``: index into it for each kyoku.
     """
     num_games = len(game_ids)
     if num_games < 3:
@@ -81,9 +76,8 @@ def _game_hashes(game_ids: Sequence[str]) -> NDArray[np.float64]:
 def first_games(
     kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], game_ids: Sequence[str], num_games: int
 ) -> NDArray[np.int64]:
-    """Return those of ``kyokus`` that belong to the first ``num_games`` of their games, in the order of their hashes.
-
-    Fewer games are always part of more. Raises ValueError if there are not so many games.
+    """Return those of ``kyokus`` that belong to the first ``num_games`` of their games, in the order of their hashes;
+    ValueError if there are not so many.
     """
     games = np.unique(game_of_kyoku[kyokus])
     if not 1 <= num_games <= len(games):
@@ -96,9 +90,8 @@ def first_games(
 def shard_by_game(
     kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], rank: int, num_shards: int
 ) -> NDArray[np.int64]:
-    """Return the share ``rank`` of ``kyokus``: every game is whole in one of ``num_shards`` shares of about one size.
-
-    Raises ValueError if there are fewer games than shares.
+    """Return the share ``rank`` of ``kyokus``: every game is whole in one of ``num_shards`` shares of about one size;
+    ValueError if there are fewer games than shares.
     """
     games = np.unique(game_of_kyoku[kyokus])
     if len(games) < num_shards:
@@ -187,8 +180,7 @@ def head_data(
 ) -> HeadData:
     """Return what the net of the kind ``head`` learns from ``store``, encoded by ``encoder`` (a name, "mini").
 
-    ``num_games``: learn from so many of the training games only; 0 = all. Raises ValueError for an unknown head or
-    encoder, for fewer than three games, and for more training games than there are.
+    ``num_games``: of the training games; 0 = all. ValueError for an unknown head or encoder, or too few games.
     """
     split = split_by_game(store.game_ids, store.game_of_kyoku, config)
     if num_games:

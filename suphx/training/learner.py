@@ -1,12 +1,10 @@
 """The learner of the paper's Figure 6: policy nets and critics that learn from batches of decisions.
 
 >>> learner = Learner(LearnerConfig(), [policy_net])
->>> report = learner.update({DISCARD_HEAD: decisions})
->>> weights = learner.weights()
->>> learner.close()
+>>> figures, weights = learner.update({DISCARD_HEAD: decisions}), learner.weights()
 
-One update is computed by ``suphx.training.learning_step``: in this process, or by RLlib's learners
-(platform/suphx_platform/ray/rllib_learner.py), each of which takes its part of the batch.
+One update is computed by learning_step.py in this process, or by several learners of RLlib (platform:
+rllib_learner.py), each of which takes its part of the batch.
 """
 
 from __future__ import annotations
@@ -35,11 +33,10 @@ class UpdateControl:
 
     def __init__(self, config: LearnerConfig, kinds: Sequence[DecisionKind]) -> None:
         """``kinds``: those that learn."""
-        self._config = config
+        self._config, entropy = config, config.entropy
         self._names = {kind.number: kind.name for kind in kinds}
         self.num_updates = 0
         """Updates so far, over all starts of a run."""
-        entropy = config.entropy
         self._controls = {
             kind.name: EntropyControl(target=entropy.target_of(kind), alpha=entropy.alpha) for kind in kinds
         }
@@ -50,10 +47,10 @@ class UpdateControl:
 
     @property
     def is_critic_alone(self) -> bool:
-        """Tell whether only critics learn from the next update.
+        """Whether only critics learn from the next update.
 
         The critic that has seen the most decisions ends this time for all heads: those that decide rarely could need
-        more updates than a run has, and would learn from games of policies that move.
+        more updates than a run has.
         """
         config = self._config
         return config.has_critic and max(self._critic_decisions.values()) < config.critic_warmup.decisions
@@ -66,8 +63,7 @@ class UpdateControl:
     def steps_by_learner(self, batches: Mapping[int, Decisions]) -> list[list[Step]]:
         """Return the steps of each learner for an update from ``batches``, by head; some may be absent or empty.
 
-        The first step is that of the policies. A critic that learns alone makes several steps with fewer rows.
-        ValueError if all batches are empty.
+        A critic that learns alone makes several steps with fewer rows. ValueError if all batches are empty.
         """
         if not any(map(len, batches.values())):
             raise ValueError("an update needs decisions of one head at least: the batches are empty")
@@ -87,9 +83,8 @@ class UpdateControl:
         return [list(own) for own in zip(*steps, strict=True)]
 
     def count(self, parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
-        """Count the update of ``parts`` with the figures that each learner ``found`` in each step.
-
-        Return the means of the figures, the entropy coefficient and the entropy target of the update, by head name.
+        """Count the update of ``parts`` with the figures that each learner ``found`` in each step; return their means
+        with the entropy coefficient and target, by head name.
         """
         figures = mean_figures(parts, found)
         is_alone = self.is_critic_alone
@@ -124,9 +119,8 @@ class UpdateControl:
         self.num_updates = values["num_updates"]
 
     def _step_by_learner(self, step: Mapping[str, Decisions]) -> list[Step]:
-        """Return each learner's share of a step: whole trajectories, as even as they allow.
-
-        All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
+        """Return each learner's share of a step: whole trajectories, as even as they allow. A learner without a
+        trajectory gets a row with the weight 0, as all must take part for every head.
         """
         parts: list[dict[str, HeadBatch]] = [{} for _ in range(self._config.num_learners)]
         region = self._config.trust_region
@@ -146,10 +140,8 @@ class UpdateControl:
 
 
 def new_stage(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of an ``UpdateControl`` with which the next stage begins.
-
-    Entropy control is carried over. Counters begin at 0: learning rates and the weight of the distance from the initial
-    net follow the updates of the new stage.
+    """Return the state of an ``UpdateControl`` with which the next stage begins: entropy control is carried over;
+    counters begin at 0, and with them learning rates and the weight of the distance from the initial net.
     """
     return {**values, "num_updates": 0, "policy_updates": dict.fromkeys(values["policy_updates"], 0)}
 
@@ -180,36 +172,26 @@ KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
 class LearnerWorkers(Protocol):
-    """Computes the steps of a learner: a ``LearningStep`` in this process, or several elsewhere, which have the same
-    weights.
-    """
+    """What computes the steps of a learner: a ``LearningStep`` in this process, or several elsewhere with the same
+    weights. The methods are those of ``LearningStep``."""
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
-        """Make the steps of each worker, with the gradients of all; return the figures of each.
-
-        Raises DivergedError, before the step, if a loss or gradient is not finite.
-        """
-        ...
+        """Make the steps of each worker, with the gradients of all; return the figures of each."""
 
     def weights(self) -> Weights:
-        """Return copies of the policy nets' weights by head name."""
-        ...
+        """Return copies of the policies' weights."""
 
     def kl_to_start(self, columns: KlColumns) -> dict[str, float]:
-        """Return the mean KL(policy || initial net) in nats by head name."""
-        ...
+        """Return distances from the initial nets."""
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return copies of the nets' weights and of the optimizers' state, on the CPU."""
-        ...
+        """Return copies of all that is learned."""
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
-        """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
-        ...
+        """Continue from ``tensors``."""
 
     def close(self) -> None:
-        """End the workers' processes, if they are not this one."""
-        ...
+        """End processes."""
 
 
 NewWorkers = Callable[[LearnerConfig, Sequence[Any], Sequence[PolicyNet]], LearnerWorkers]
@@ -241,10 +223,8 @@ class Learner:
         report_every: int = 10,
     ) -> None:
         """``nets``: initial nets, one for each head that learns; ``teachers``: nets of the same heads that see hidden
-        tiles, without effect unless ``config.distillation`` has a weight; ``new_workers``: makes the workers that
-        compute the updates; ``report_every``: updates between two measurements of how far the policy is from its start.
-
-        Raises ValueError if teachers are missing, and what ``new_workers`` raises.
+        tiles, used if ``config.distillation`` has a weight; ``report_every``: updates between two measurements of the
+        distance from the initial nets. Raises ValueError if teachers are missing, and what ``new_workers`` raises.
         """
         if config.distillation.weight and [net.kind for net in teachers] != [net.kind for net in nets]:
             raise ValueError("distillation.weight needs a teacher for each head that learns: give some, or set it to 0")
@@ -260,12 +240,10 @@ class Learner:
         return self.control.num_updates
 
     def update(self, batches: Mapping[int, Decisions]) -> Figures:
-        """Learn from one batch for each head (some may be absent): one optimizer step, of a critic alone several.
+        """Learn from one batch for each head (some may be absent); return figures by head name.
 
-        Return by head name figures of policy_gradient.py, gradient norms and alpha; of several workers, means over
-        their parts. Raises DivergedBatchError, before the step, if a loss or gradient is not a finite number (of a
-        critic alone, earlier steps of the update are made); ValueError if there are no decisions; and what the workers
-        raise.
+        It is one optimizer step, or several of the critic alone. Raises DivergedBatchError, before the step, if a loss
+        or gradient is not finite; ValueError if there are no decisions; and what the workers raise.
         """
         parts = self.control.steps_by_learner(batches)
         try:
@@ -295,8 +273,7 @@ class Learner:
     def kl_to_start(self, batches: Mapping[int, Decisions], num_decisions: int = 512) -> dict[str, float]:
         """Return KL(policy || the net that this learner was made with) in nats, by head name.
 
-        Mean over ``num_decisions`` decisions of each batch, evenly spaced in it. The reference stays the same after a
-        ``restore``.
+        Mean over ``num_decisions`` decisions of each batch, evenly spaced in it.
         """
         columns = {
             self._names[head]: (part.planes.dense(), part.masks)
@@ -307,10 +284,7 @@ class Learner:
             return self.workers.kl_to_start(columns)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Return copies of tensors (weights, optimizers) and plain values (counter, entropy control) for ``restore``.
-
-        The state does not depend on the number of workers.
-        """
+        """Return copies of tensors and plain values for ``restore``, whatever the number of workers."""
         return self.workers.tensors(), self.control.state()
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:

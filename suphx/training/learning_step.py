@@ -1,7 +1,5 @@
-"""The nets that learn by self-play, one step of their optimizers, and what is remembered of it as named tensors.
-
-The tensors are called ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>.<slot>`` and
-``gradient.<head>.<parameter>``.
+"""The nets that learn by self-play, one step of their optimizers, and their state as named tensors:
+``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>.<slot>``, ``gradient.<head>.<parameter>``.
 """
 
 from __future__ import annotations
@@ -9,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import torch
@@ -20,14 +17,11 @@ from suphx.experience.decisions import Decisions
 from suphx.games.registry import find_learning
 from suphx.models.checkpoint import copied
 from suphx.models.device import find_device, first_weights, uses_bf16
-from suphx.models.net_config import NetConfig
 from suphx.models.policy import CriticNet, PolicyNet
 from suphx.training.learner_config import LearnerConfig
 from suphx.training.optimizer import net_logits, new_optimizer
 from suphx.training.policy_gradient import (
     BatchColumns,
-    LossColumns,
-    SeenPlanes,
     decision_loss,
     distillation_loss,
     kl_divergence,
@@ -38,7 +32,7 @@ from suphx.training.training_state import below, restore_tensors, state_tensors
 
 
 class ActorCritic(nn.Module):
-    """The nets of one head: a policy net that learns, the net that it began as, a critic.
+    """The nets of one head: a policy net that learns, the net that it began as, perhaps a critic and a teacher.
 
     The policy stays in evaluation mode: the policy that learns must be the one that acts.
     """
@@ -46,88 +40,59 @@ class ActorCritic(nn.Module):
     bf16 = False
     is_frozen = False
 
-    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
-        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss.
+    def __init__(self, config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> None:
+        """Copy ``start``, the initial policy, and ``teacher``, to which the policy stays near.
 
-        ``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the same
-        in every process.
+        The first weights of the critic depend on the head only, so that they are the same in every process.
         """
         super().__init__()
         self.policy = copied(start)
-        self._fixed = [copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
+        self.fixed = {name: copied(net) for name, net in (("start", start), ("teacher", teacher)) if net is not None}
+        """Nets that do not learn, which are no submodules."""
         self.critic: CriticNet | None = None
-        if critic is not None:
+        if config.has_critic:
+            hidden = find_learning(start.kind.game).hidden if config.oracle_critic else None
+            size = replace(config.critic, num_oracle_planes=0 if hidden is None else hidden.layout.num_planes)
             with first_weights(start.kind.number):
-                self.critic = CriticNet(start.kind, start.num_planes, critic, start.num_columns)
+                self.critic = CriticNet(start.kind, start.num_planes, size, start.num_columns)
 
-    @property
-    def start(self) -> PolicyNet:
-        """The policy as it was at first; it is no submodule."""
-        return self._fixed[0]
-
-    @property
-    def teacher(self) -> PolicyNet | None:
-        """The net to stay near to; it is no submodule."""
-        return self._fixed[1] if len(self._fixed) > 1 else None
-
-    def forward(self, batch: BatchColumns[Tensor]) -> dict[str, Tensor | None]:
+    def forward(self, batch: BatchColumns) -> dict[str, Tensor | None]:
         """Return ``logits`` [n, k] and ``values`` [n] of a batch, None without a critic."""
         self.policy.eval()  # BatchNorm keeps its initial statistics
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            logits = self.logits(self.policy, batch)
-        return {"logits": logits, "values": self.values(batch)}
+            logits = net_logits(self.policy, batch["planes"], self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
+        return {"logits": logits, "values": values}
 
-    def logits(self, net: nn.Module, batch: BatchColumns[Tensor]) -> Tensor:
-        """Return the logits [n, k] of ``net``, which sees what the policy sees."""
-        return net_logits(net, batch["planes"], self.bf16)
-
-    def values(self, batch: BatchColumns[Tensor]) -> Tensor | None:
-        """Return what the critic expects [n]; None without one."""
-        return None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
-
-    def columns(self, decisions: Decisions) -> BatchColumns[np.ndarray]:
-        """Return all columns of a batch."""
-        return {**_loss_columns(decisions), **self.seen_planes(decisions.planes.dense())}
-
-    def seen_planes(self, rows: np.ndarray) -> SeenPlanes[np.ndarray]:
+    def seen_planes(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return what each net sees of stored ``rows``; nets that see the same share an array."""
-        seen: SeenPlanes[np.ndarray] = {"planes": self.policy.seen(rows)}  # the same as when it acted
+        seen = {"planes": self.policy.seen(rows)}  # the same as when it acted
         if self.critic is not None:
             net = self.critic.net
             is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
             seen["critic_planes"] = seen["planes"] if is_same else net.seen(rows, sees_all=True)
-        if self.teacher is not None:
-            seen["teacher_planes"] = self.teacher.seen(rows, sees_all=True)
+        if (teacher := self.fixed.get("teacher")) is not None:
+            seen["teacher_planes"] = teacher.seen(rows, sees_all=True)
         return seen
 
 
-def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
-    """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
-    hidden = find_learning(start.kind.game).hidden if config.oracle_critic else None
-    critic = replace(config.critic, num_oracle_planes=0 if hidden is None else hidden.layout.num_planes)
-    return ActorCritic(start, critic=critic if config.has_critic else None, teacher=teacher)
-
-
+_LOSS_COLUMNS = ("masks", "actions", "is_joint", "log_probs", "rewards", "is_last")
 _TINY = torch.finfo(torch.float32).tiny
 
 
 def local_step(config: LearnerConfig, nets: Sequence[PolicyNet], teachers: Sequence[PolicyNet] = ()) -> LearningStep:
-    """Return this process as the only learner; ``nets`` and ``teachers`` as for ``Learner``.
-
-    ValueError if the config needs several learners.
+    """Return this process as the only learner; ``nets`` and ``teachers`` as for ``Learner``. ValueError if the config
+    needs several.
     """
     if config.num_learners > 1:
         raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
     of_heads = {teacher.kind.number: teacher for teacher in teachers}
-    actors = {net.kind.name: new_actor_critic(config, net, of_heads.get(net.kind.number)) for net in nets}
+    actors = {net.kind.name: ActorCritic(config, net, of_heads.get(net.kind.number)) for net in nets}
     return LearningStep(config, actors, find_device(config.device))
 
 
 def clip_gradients(nets: Mapping[tuple[str, str], nn.Module], max_norm: float) -> dict[tuple[str, str], Tensor]:
-    """Clip the gradient of each net to ``max_norm``, in place; return the norms before that, 0-d each.
-
-    Nets without gradients have no norm.
-    """
+    """Clip the gradient of each net that has one to ``max_norm``, in place; return the norms before that, 0-d each."""
     norms = {}
     for name, net in nets.items():
         parameters = [p for p in net.parameters() if p.grad is not None]
@@ -142,9 +107,8 @@ def copied_gradients(net: nn.Module) -> dict[str, Tensor]:
 
 
 def gradient_cosine(now: Mapping[str, Tensor], last: Mapping[str, Tensor]) -> Tensor:
-    """Return the cosine, 0-d, of two gradients of the same parameters.
-
-    Summed in float64: a gradient that was saved and read may have another memory layout, and so another order of sums.
+    """Return the cosine, 0-d, of two gradients of the same parameters. Sums in float64 do not depend on the memory
+    layout, which a gradient that was saved and read may have changed.
     """
     f64 = torch.float64
     products = torch.stack([(now[key] * last[key]).sum(dtype=f64) for key in now]).sum()
@@ -187,10 +151,9 @@ class LearningStep:
         *,
         is_distributed: bool = False,
     ) -> None:
-        """``actors``: the nets by head name, which are moved to ``device``.
-
-        ``is_distributed``: ``torch.distributed`` is set up, and every process makes the same steps, each from its part
-        of every batch. The caller of ``loss`` then takes the mean of the gradients.
+        """``actors``: the nets by head name, which are moved to ``device``. ``is_distributed``: every process of
+        ``torch.distributed`` makes the same steps from its part of every batch; the caller of ``loss`` takes the mean
+        of the gradients.
         """
         self._config = config
         self._is_distributed = is_distributed
@@ -203,9 +166,8 @@ class LearningStep:
         self._pending: dict[tuple[str, str], Tensor] = {}
         for actor in actors.values():
             actor.to(device).bf16 = uses_bf16(config.precision, device)
-            for net in (actor.start, actor.teacher):
-                if net is not None:
-                    net.to(device)
+            for net in actor.fixed.values():
+                net.to(device)
         self._whole = nn.ModuleDict(dict(actors))
         self._nets = {(head, name): net for head, actor in actors.items() for name, net in actor.named_children()}
         rates = {"policy": config.learning_rate, "critic": config.critic_learning_rate}
@@ -231,9 +193,9 @@ class LearningStep:
             optimizer.step()
         return figures
 
-    def begin(self, step: Step) -> dict[str, BatchColumns[Tensor]]:
+    def begin(self, step: Step) -> dict[str, BatchColumns]:
         """Set learning rates, and which policies learn, for ``step``; return its batches by head name."""
-        batches: dict[str, BatchColumns[Tensor]] = {}
+        batches: dict[str, BatchColumns] = {}
         self._step = step
         for head, part in step.items():
             actor = self.actors[head]
@@ -241,43 +203,49 @@ class LearningStep:
             actor.is_frozen = not part.learns_policy and not self._is_distributed
             for group in self.optimizers[head, "policy"].param_groups:
                 group["lr"] = self._config.learning_rate * part.rate_share
-            batches[head] = self._on_device(actor.columns(part.decisions))
+            decisions = part.decisions
+            columns = {name: getattr(decisions, name) for name in _LOSS_COLUMNS}
+            batches[head] = self._on_device(columns | actor.seen_planes(decisions.planes.dense()))
         return batches
 
-    def loss(self, head: str, batch: BatchColumns[Tensor], outputs: Mapping[str, Tensor | None]) -> Tensor:
-        """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows.
-
-        ``outputs``: of the head's ``ActorCritic`` for ``batch``.
+    def loss(self, head: str, batch: BatchColumns, outputs: Mapping[str, Tensor | None]) -> Tensor:
+        """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows;
+        ``outputs`` of the head's ``ActorCritic``.
         """
         part, config, actor = self._step[head], self._config, self.actors[head]
-        logits, masks = outputs["logits"], batch["masks"]
+        logits, values = outputs["logits"], outputs["values"]
         assert logits is not None
-        values, gradient = outputs["values"], config.gradient
         if config.algorithm == "monte_carlo":
-            loss, figures = value_loss(logits, batch, gradient.reward_unit)
-            self._pending |= {(head, name): value for name, value in figures.items()}
-            return loss * (part.weight * config.num_learners)
-        loss, figures = decision_loss(logits, values, batch, part.alpha, gradient, learns_policy=part.learns_policy)
+            loss, figures = value_loss(logits, batch, config.gradient.reward_unit)
+        else:
+            loss, figures = self._policy_loss(part, actor, batch, logits, values)
+        self._pending |= {(head, name): value for name, value in figures.items()}
+        return loss * (part.weight * config.num_learners)
+
+    def _policy_loss(
+        self, part: HeadBatch, actor: ActorCritic, batch: BatchColumns, logits: Tensor, values: Tensor | None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the loss of the policy gradient with all its terms, and figures to watch."""
+        config, masks = self._config, batch["masks"]
+        loss, figures = decision_loss(
+            logits, values, batch, part.alpha, config.gradient, learns_policy=part.learns_policy
+        )
         if part.kl_coeff:
             with torch.no_grad():
-                start = actor.logits(actor.start, batch)
+                start = net_logits(actor.fixed["start"], batch["planes"], actor.bf16)
             divergence = kl_divergence(logits, start, masks)
             loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
-        if config.distillation.weight and actor.teacher is not None:
+        if "teacher" in actor.fixed:
             with torch.no_grad():
-                goal = net_logits(actor.teacher, batch["teacher_planes"], actor.bf16)
+                goal = net_logits(actor.fixed["teacher"], batch["teacher_planes"], actor.bf16)
             extra, distance = distillation_loss(
                 logits, goal, masks, config.distillation, lambda own: self._sum_of_learners(own * part.weight)
             )
             loss, figures = loss + part.learns_policy * extra, figures | {"teacher_distance": distance}
-        self._pending |= {(head, name): value for name, value in figures.items()}
-        return loss * (part.weight * config.num_learners)
+        return loss, figures
 
     def finish(self) -> Figures:
-        """Clip the gradients of each net; return all figures of the step.
-
-        A policy gets no gradient while only its critic learns. Raises DivergedError if a gradient is not finite.
-        """
+        """Clip the gradients of each net; return all figures of the step. DivergedError if a gradient is not finite."""
         norms = clip_gradients(self._nets, self._config.max_grad_norm)
         pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
         gradients = {
@@ -310,7 +278,7 @@ class LearningStep:
         for head, (rows, masks) in parts.items():
             actor = self.actors[head]
             seen = self._moved(actor.policy.seen(rows))
-            own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.start))
+            own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.fixed["start"]))
             divergences[head] = kl_divergence(own, start, self._moved(masks))
         return {head: divergence.item() for head, divergence in divergences.items()}
 
@@ -346,25 +314,13 @@ class LearningStep:
             torch.distributed.all_reduce(own)
         return own
 
-    def _on_device(self, batch: BatchColumns[np.ndarray]) -> BatchColumns[Tensor]:
-        columns = cast(dict[str, np.ndarray], batch)
+    def _on_device(self, columns: Mapping[str, np.ndarray]) -> BatchColumns:
         moved: dict[int, Tensor] = {}  # two nets may see the same
         for column in columns.values():
             if id(column) not in moved:
                 moved[id(column)] = self._moved(column)
-        return cast(BatchColumns[Tensor], {name: moved[id(column)] for name, column in columns.items()})
+        return {name: moved[id(column)] for name, column in columns.items()}
 
     def _moved(self, column: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.require(column, requirements="W"))  # Ray's objects are read-only
         return tensor.pin_memory().to(self.device, non_blocking=True) if self.device.type == "cuda" else tensor
-
-
-def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
-    return {
-        "masks": decisions.masks,
-        "actions": decisions.actions,
-        "is_joint": decisions.is_joint,
-        "log_probs": decisions.log_probs,
-        "rewards": decisions.rewards,
-        "is_last": decisions.is_last,
-    }

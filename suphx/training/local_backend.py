@@ -66,10 +66,8 @@ class LocalParts:
         return []
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
-        """Play a match now, to its end or until a stop; the future has an InterruptedError then.
-
-        If a worker dies, it has a ChildProcessError. A match that keeps its games, at the end of the run, is ended by
-        the process itself.
+        """Play a match now, to its end or until a stop: the future then has an InterruptedError, or a ChildProcessError
+        if a worker died. A match that keeps its games, at the end of the run, is stopped by the process itself.
         """
         future: Future[Any] = Future()
 
@@ -92,8 +90,8 @@ class LocalParts:
 class LocalBackend(LocalParts):
     """Consumes and produces: its own parts' work in a fixed order, so that equal seeds give equal numbers.
 
-    With ``overlap``, a thread learns from a batch while this one plays the games of the next batch, with the version
-    before that update. What is played depends on the games alone, not on how long either takes.
+    With ``overlap``, a thread learns from a batch while this one plays the games of the next batch with the version
+    before that update; what is played does not depend on how long either takes.
     """
 
     def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: BackendState | None = None) -> None:
@@ -146,7 +144,7 @@ class LocalBackend(LocalParts):
         if batch is None:
             self._put()  # stale decisions may have made room
             if self._held is not None:
-                needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
+                needed = self._buffer.num_bytes + sum(part.nbytes for part in self._held)
                 raise full_error(needed)
             return [self._play()]
         if self._learning is None:

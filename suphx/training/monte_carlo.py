@@ -1,11 +1,7 @@
-"""Deep Monte-Carlo: rounds of whole games, and nets that learn from them which candidate moves are good.
+"""Deep Monte-Carlo: rounds of whole games, and nets that learn from them which candidate moves are good: by the returns
+of the moves that were played (DouZero, section 3.1), the policy gradient, or the choices of a scripted agent.
 
-By the returns of the moves that were played (DouZero, section 3.1); by the policy gradient; or by the choices of a
-scripted agent.
-
->>> backend = LocalRounds(config, "doudizhu", rules)
->>> for event in backend.advance():  # again and again
-...     print(event)  # Played, then Learned
+>>> events = LocalRounds(config, "doudizhu", rules).advance()  # again and again: Played, then Learned
 """
 
 from __future__ import annotations
@@ -21,7 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import RMSprop
 
-from suphx.experience.observation import F32, Candidates, Observations, joined_observations
+from suphx.experience.columns import Columns, joined
+from suphx.experience.observation import F32, Candidates, Observations
 from suphx.experience.segments import segment_argmax, segment_rows, taken_segments
 from suphx.games.game import CandidateGame, CandidateTables
 from suphx.games.registry import candidate_game, decision_names
@@ -91,9 +88,8 @@ def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
 def learn_samples(
     net: nn.Module, optimizer: RMSprop, samples: Samples, config: MonteCarloConfig, *, is_bf16: bool = False
 ) -> float:
-    """Do one step of ``net`` alone, on its device; return its loss. DivergedError if loss or gradient is not finite.
-
-    ``is_bf16``: the net is computed in bf16 (autocast); weights, loss and optimizer stay float32.
+    """Do one step of ``net`` alone, on its device, in bf16 (autocast) if ``is_bf16``; return its loss. DivergedError if
+    loss or gradient is not finite.
     """
     device = next(net.parameters()).device
     arrays = (samples.rows, samples.candidates, segment_rows(samples.offsets))
@@ -103,9 +99,8 @@ def learn_samples(
 
 
 def samples_loss(values: Tensor, samples: Samples, config: MonteCarloConfig) -> Tensor:
-    """Return the loss, 0-d, of ``values`` [m]: what a net says of the candidates.
-
-    Deep Monte-Carlo: the mean squared error against the returns. Policy gradient: with the mean return as baseline.
+    """Return the loss, 0-d, of ``values`` [m] of the candidates: the mean squared error against the returns, or the
+    policy gradient with the mean return as baseline.
     """
     if config.imitates:
         return choice_loss(values, samples.offsets, samples.chosen)
@@ -143,23 +138,45 @@ _FIRST_SEED = 2**40  # of the deals to learn from; those of evaluations begin at
 _PLAY, _LEARN = 0, 1  # two streams of random numbers in each round
 
 
-class RoundPlayer:
-    """Consumes: nets. Produces: the samples of rounds. Waits for: nothing.
+class RoundSimulator:
+    """Consumes: versions of the nets. Produces: rounds of whole games. Waits for: nothing.
 
     What a round gives depends on its number, the settings and the weights of the nets, and on nothing before it.
     """
 
-    def __init__(self, config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList) -> None:
-        """``nets``, one for each kind, play; whoever has them may change their weights between two rounds."""
-        self._config, self._game, self._rules, self._nets = config, game, rules, nets
-        self._features = features = game.learning.candidate_features(game.learning.encoders[0], rules)
-        self._teacher = game.scripted_agent(config.imitates) if config.imitates else None
-        device = next(nets.parameters()).device
+    def __init__(self, config: MonteCarloConfig, game: str, rules: Any, nets: nn.ModuleList | None = None) -> None:
+        """``nets``: one for each kind, whose weights may be changed between two rounds; None for its own."""
+        self._config, self._game, self._rules = config, candidate_game(game), rules
+        if nets is None and config.threads:  # without a number they are the CPUs that Ray reserves for the process
+            torch.set_num_threads(config.threads)
+        self._nets = nn.ModuleList(new_nets(self._game, config.seed).nets) if nets is None else nets
+        learning = self._game.learning
+        self._features = features = learning.candidate_features(learning.encoders[0], rules)
+        self._teacher = self._game.scripted_agent(config.imitates) if config.imitates else None
+        device = next(self._nets.parameters()).device
         self._inference = [
-            CandidateInference(net, device, features, config.precision) for net in nets if isinstance(net, CandidateNet)
+            CandidateInference(net, device, features, config.precision)
+            for net in self._nets
+            if isinstance(net, CandidateNet)
         ]
+        self.version = -1
+        """Of the weights."""
 
-    def play(self, number: int) -> list[Samples]:
+    def load(self, versions: Versions) -> None:
+        """Play with the newest weights from now on."""
+        for kind, net in zip(decision_names(self._game.name), self._nets, strict=True):
+            own = versions[0].weights[kind]
+            net.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+        self.version = versions[0].number
+
+    def play(self, order: int, *, version: int = 0, drains: bool = True) -> Played:
+        """Play the round ``order``."""
+        started = time.monotonic()
+        played: Any = PlayedRound(self.samples(order), self.version, order)
+        games = self._config.games
+        return Played([played], games, games, len(played), time.monotonic() - started, 0.0)
+
+    def samples(self, number: int) -> list[Samples]:
         """Play round ``number`` to the end of all its games; return the samples of each kind of decision."""
         config, learning = self._config, self._game.learning
         for inference, net in zip(self._inference, self._nets, strict=True):
@@ -178,7 +195,14 @@ class RoundPlayer:
                 made[seen.decision].append(self._learned(seen, places, log_probs, own, tables.actors(own)))
             tables.advance(waiting, moves)
         scores = tables.scores()
-        return [self._samples(parts, scores) for parts in made]
+        return [self._samples(joined(parts), scores) for parts in made]
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return nothing: a round depends on its number and the weights only."""
+        return {}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Change nothing."""
 
     def _choose(
         self, seen: Observations, tables: CandidateTables, own: I64, rng: np.random.Generator
@@ -205,33 +229,28 @@ class RoundPlayer:
 
     def _learned(self, seen: Observations, places: I64, log_probs: F32, tables: I64, seats: I64) -> _Made:
         """Return what is learned from: the value of each move that was made, or the choices among several."""
+        made = _Made(seen, places, log_probs, tables, seats)
         lists = _lists(seen)
         if self._teacher is not None or self._config.algorithm == "policy_gradient":
-            rows = np.flatnonzero(np.diff(lists.offsets) > 1)
-            return _Made(seen.take(rows), places[rows], log_probs[rows], tables[rows], seats[rows])
+            return made.take(np.flatnonzero(np.diff(lists.offsets) > 1))
         only = Candidates(np.arange(len(lists) + 1), seen.chosen_moves(places))
-        return _Made(replace(seen, candidates=only), np.zeros_like(places), log_probs, tables, seats)
+        return replace(made, seen=replace(seen, candidates=only), places=np.zeros_like(places))
 
-    def _samples(self, made: Sequence[_Made], scores: F32) -> Samples:
+    def _samples(self, made: _Made, scores: F32) -> Samples:
         """Return the decisions of one kind; ``scores`` [tables, seats]."""
-        seen = joined_observations([part.seen for part in made])
-        places, log_probs, tables, seats = (
-            np.concatenate(column)
-            for column in zip(*((part.places, part.log_probs, part.tables, part.seats) for part in made), strict=True)
-        )
-        lists = _lists(seen)
+        lists = _lists(made.seen)
         return Samples(
-            rows=seen.planes,
+            rows=made.seen.planes,
             candidates=self._features[lists.moves],
             offsets=lists.offsets,
-            chosen=lists.offsets[:-1] + places,
-            log_probs=log_probs,
-            returns=scores[tables, seats],
+            chosen=lists.offsets[:-1] + made.places,
+            log_probs=made.log_probs,
+            returns=scores[made.tables, made.seats],
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(Columns):
     """Moves that were made at some tables."""
 
     seen: Observations
@@ -385,42 +404,6 @@ class PlayedRound:
     def copied(self) -> PlayedRound:
         """Return a copy in memory of its own."""
         return replace(self, samples=[part.take(np.arange(len(part))) for part in self.samples])
-
-
-class RoundSimulator:
-    """Plays rounds, over Ray on the CPU with nets of its own."""
-
-    def __init__(self, config: MonteCarloConfig, game: str, rules: Any, nets: nn.ModuleList | None = None) -> None:
-        """``nets``: None for its own."""
-        found = candidate_game(game)
-        if nets is None and config.threads:  # without a number they are the CPUs that Ray reserves for the process
-            torch.set_num_threads(config.threads)
-        self._nets = nn.ModuleList(new_nets(found, config.seed).nets) if nets is None else nets
-        self._player, self._num_games = RoundPlayer(config, found, rules, self._nets), config.games
-        self._kinds = decision_names(game)
-        self.version = -1
-        """Of the weights."""
-
-    def load(self, versions: Versions) -> None:
-        """Play with the newest weights from now on."""
-        for kind, net in zip(self._kinds, self._nets, strict=True):
-            own = versions[0].weights[kind]
-            net.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
-        self.version = versions[0].number
-
-    def play(self, order: int, *, version: int = 0, drains: bool = True) -> Played:
-        """Play the round ``order``."""
-        started = time.monotonic()
-        played: Any = PlayedRound(self._player.play(order), self.version, order)
-        games = self._num_games
-        return Played([played], games, games, len(played), time.monotonic() - started, 0.0)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return nothing: a round depends on its number and the weights only."""
-        return {}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Change nothing."""
 
 
 class LocalRounds(LocalParts):

@@ -1,13 +1,10 @@
 """Deep Monte-Carlo: nets play a game against themselves, and learn the returns of their moves.
 
->>> game = candidate_game("doudizhu")
->>> trainer = ValueTrainer(MonteCarloConfig(max_minutes=30), game, Rules(), Path("runs/doudizhu"))
+>>> trainer = ValueTrainer(MonteCarloConfig(max_minutes=30), candidate_game("doudizhu"), Rules(), Path("runs/doudizhu"))
 >>> nets, progress = trainer.run()
->>> progress.history[-1]["random"]["wp_landlord"]
 
-The folder then has the best nets, ``metrics.json`` (the curve) and the state from which a training that was killed
-resumes and ends with the same numbers. Who plays and learns is a ``Backend``: ``LocalRounds`` in this process, or the
-parts over Ray.
+The folder then has the best nets, ``metrics.json`` (the curve) and the state from which a killed training resumes with
+the same numbers. Who plays and learns is a ``Backend``: ``LocalRounds`` in this process, or the parts over Ray.
 """
 
 from __future__ import annotations
@@ -64,9 +61,8 @@ _SUMS = {"loss_sum": 0.0, "loss_samples": 0, "staleness_sum": 0.0, "staleness_ro
 class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingProgress]]):
     """Consumes: rounds that its backend learned from. Produces: states and a curve. Waits for: its backend.
 
-    A step of the loop is a round; ``progress.step`` counts ``batches`` optimizer steps a round. ``run`` returns the
-    best nets and the progress: those of the evaluation with the largest share of games won, over opponents and sides.
-    Choosing them makes that share look a little better than it is: measure them on other deals.
+    A step of the loop is a round of ``batches`` optimizer steps. ``run`` returns the progress and the nets of the
+    evaluation with the largest share of games won, which makes that share look a little better than it is.
     """
 
     def __init__(

@@ -15,7 +15,6 @@ from torch.optim import AdamW, Optimizer
 
 from suphx.experience.observation import Samples
 from suphx.models.sampling import masked_logits
-from suphx.training.dataset import num_samples, take
 from suphx.training.trainer import DivergedError
 
 _FINAL_FACTOR = 0.01
@@ -25,10 +24,8 @@ _WARMUP_SHARE = 0.1
 
 
 def set_learning_rate(optimizer: Optimizer, peak: float, step: int, progress: float, warmup_steps: int) -> None:
-    """Set the learning rate: after a linear warm-up, half a cosine from ``peak`` to a hundredth of it.
-
-    ``step``: steps done before this one; ``progress``: share of the run done, 0 to 1 (beyond counts as 1);
-    ``warmup_steps``: length of the warm-up, which takes at most a tenth of the run.
+    """Set the learning rate: after a linear warm-up of ``warmup_steps``, at most a tenth of the run, half a cosine from
+    ``peak`` to a hundredth of it. ``step``: steps done before; ``progress``: share of the run done.
     """
     for group in optimizer.param_groups:
         group["lr"] = peak * learning_rate_factor(step, progress, warmup_steps)
@@ -55,8 +52,7 @@ def new_optimizer(net: nn.Module, learning_rate: float, weight_decay: float) -> 
 
 def make_step(net: nn.Module, optimizer: Optimizer, loss: Tensor, max_grad_norm: float, name: str) -> float:
     """Move the weights of ``net`` down the gradient of ``loss`` (0-d), clipped to ``max_grad_norm``; return the loss.
-
-    DivergedError, before anything has changed, if the loss or its gradient is not finite; ``name``: of the net.
+    DivergedError with the ``name`` of the net, before anything has changed, if the loss or its gradient is not finite.
     """
     optimizer.zero_grad(set_to_none=True)
     torch.autograd.backward(loss)
@@ -88,12 +84,10 @@ class StepLoss:
 
 
 class LossWatch:
-    """Usage::
+    """Gives the losses of steps when they are known; on a GPU nobody waits for the newest step.
 
-    watch = LossWatch(device)
-    watch.add(step, num_samples, loss, norm)
-    for loss in watch.take():  # those that are known without waiting for the newest step
-        ...
+    >>> watch.add(step, num_samples, loss, norm)
+    >>> losses = watch.take()
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -139,8 +133,8 @@ def predict(net: nn.Module, samples: Samples, bf16: bool) -> NDArray[np.float32]
     device = next(net.parameters()).device
     parts = []
     with torch.inference_mode():
-        for start in range(0, num_samples(samples), _PREDICTION_ROWS):
-            part = take(samples, slice(start, start + _PREDICTION_ROWS))
+        for start in range(0, len(samples), _PREDICTION_ROWS):
+            part = samples.part(start, start + _PREDICTION_ROWS)
             logits = net_logits(net, torch.from_numpy(part.planes).to(device), bf16).cpu()
             parts.append(masked_logits(logits, torch.from_numpy(part.masks)).numpy())
     return np.concatenate(parts)

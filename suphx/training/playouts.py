@@ -1,11 +1,10 @@
-"""Learning from playouts, round by round: games are played out by some threads while the nets learn from those before.
+"""Learning from playouts, round by round: threads play games out while the nets learn from those of the round before.
 
 >>> job = PlayoutJob(config=config, start=start, encoder="suphx", rules_version="tenhou-1", seed=1)
 >>> PlayoutTrainer(job, Path("runs/playouts")).run()["decisions"]
 
-The numbers do not depend on the speed of the machine, and with ``threads`` = 1 not on its cores: the games of a round
-are played by the nets of the round before the last, and a training that is restored from a state plays the round again
-that was under way.
+The games of a round are played by the nets of the round before the last, and a training that resumes plays the round
+again that was under way: so the numbers do not depend on speed, nor on cores if ``threads`` is 1.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from suphx.experience.columns import joined
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import HEAD_NAMES
 from suphx.games.riichi.rules import tenhou
@@ -35,24 +35,12 @@ from suphx.models.net_config import Calibration
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from suphx.selfplay.branches import BranchCollector, Branches, Net, join
+from suphx.selfplay.branches import BranchCollector, Branches, Net
 from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
 from suphx.training.optimizer import make_step, new_optimizer
 from suphx.training.policy_gradient import divergences_of
 from suphx.training.trainer import Hooks, Trainer, TrainingProgress
 from suphx.training.training_state import below, damage, read_state, restore_tensors, state_tensors, write_state
-
-
-@dataclass(frozen=True, slots=True)
-class BranchLoss:
-    """The loss of one batch, and what to watch, [n] each, without gradients."""
-
-    loss: Tensor
-    """0-d."""
-    gains: Tensor
-    """Expected points of the policy minus those of the initial one, over the actions that were tried."""
-    divergences: Tensor
-    """KL(initial policy || policy), nats."""
 
 
 def branch_loss(
@@ -64,12 +52,13 @@ def branch_loss(
     *,
     unit: float,
     kl_coeff: float,
-) -> BranchLoss:
-    """Return the loss whose gradient is -sum over a of grad pi(a) A(a) / ``unit``, plus ``kl_coeff`` times the KL.
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the loss (0-d) whose gradient is -sum over a of grad pi(a) A(a) / ``unit``, plus ``kl_coeff`` * KL.
 
-    ``logits`` and ``start_logits`` [n, m] of the policy and the initial one; ``masks`` as in models/sampling.py;
-    ``choices`` int64 [n, k]: the actions that were tried, -1 for none; ``points`` [n, k]. The advantages A are the
-    points minus their mean under the policy over these actions. All terms are means over rows.
+    And to watch, [n] each: the points of the policy minus those of the initial one, expected over the actions that were
+    tried, and KL(initial policy || policy) in nats. ``logits`` and ``start_logits`` [n, m] of the policy and the
+    initial one; ``choices`` int64 [n, k]: the actions that were tried, -1 for none; ``points`` [n, k]. The advantages A
+    are the points minus their mean under the policy over these actions. All terms are means over rows.
     """
     log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
     start = torch.log_softmax(masked_logits(start_logits, masks), dim=1).detach()
@@ -82,7 +71,7 @@ def branch_loss(
     loss = -(tried * advantages).sum(dim=1).mean() / unit + kl_coeff * divergences.mean()
     initial = _normalised(start.gather(1, actions).exp() * is_tried)
     gains = ((policy - initial) * points).sum(dim=1)
-    return BranchLoss(loss, gains, divergences.detach())
+    return loss, gains, divergences.detach()
 
 
 def _normalised(weights: Tensor) -> Tensor:
@@ -94,10 +83,9 @@ F64 = NDArray[np.float64]
 
 @dataclass(slots=True)
 class BranchSums:
-    """Sums over decisions: of those that a net learned from, and of those that it was measured with before.
+    """Sums over decisions: those that a net learned from, and those that it was measured with before.
 
-    It is measured before a round, with deals of which it has not learned from any decision: the decisions of a deal
-    share its hidden tiles, and many of them look alike.
+    It is measured with deals from which it has learned nothing: the decisions of a deal share its hidden tiles.
     """
 
     count: int = 0
@@ -121,7 +109,7 @@ class BranchSums:
         self.loss += loss * count
 
     def add_measured(self, gains: F64, divergences: F64, deals: I64) -> None:
-        """Count what was measured with decisions of whole deals: float64 [n] as in ``BranchLoss``; deals int64 [n]."""
+        """Count what ``branch_loss`` gave for decisions of whole deals, float64 [n]; deals int64 [n]."""
         _, owners = np.unique(deals, return_inverse=True)
         sums, counts = np.bincount(owners, weights=gains), np.bincount(owners).astype(np.float64)
         self.measured += len(gains)
@@ -138,10 +126,9 @@ class BranchSums:
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
     def means(self) -> dict[str, float]:
-        """Return ``decisions``, ``gain`` (points a decision), its standard error, ``kl_to_start`` and ``loss``.
-
-        The standard error takes deals as independent, and not the decisions of one deal, which share its tiles
-        (cluster-robust: Liang and Zeger 1986). Empty for fewer than two deals: one says nothing of how they vary.
+        """Return ``decisions``, ``gain`` (points a decision), its standard error, ``kl_to_start`` and ``loss``; empty
+        for fewer than two deals. The standard error takes deals, not decisions, as independent (cluster-robust: Liang
+        and Zeger 1986).
         """
         if self.deals < 2:
             return {}
@@ -182,8 +169,8 @@ class BranchLearner:
     ) -> None:
         """Measure with the ``branches``, then learn from each once, with ``rate_share`` of the learning rate.
 
-        ``open_deals`` int64 [k]: numbers of all deals of which later branches can be, besides those that begin later.
-        Raises DivergedError if a loss or a gradient is not finite; the net is then as before that step.
+        ``open_deals`` int64 [k]: deals that go on in later branches. DivergedError if a loss or gradient is not finite;
+        the net is then as before that step.
         """
         config = self._config
         if config.permute_points:
@@ -194,7 +181,7 @@ class BranchLearner:
                 rows = np.sort(part)
                 own = branches.take(rows)
                 logits = self.net(torch.from_numpy(own.planes).to(self._device))
-                loss = self._loss(logits, start_logits[torch.from_numpy(rows)], own).loss
+                loss, _, _ = self._loss(logits, start_logits[torch.from_numpy(rows)], own)
                 rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
                 for group in self.optimizer.param_groups:
                     group["lr"] = config.learning_rate * rising * rate_share
@@ -212,13 +199,13 @@ class BranchLearner:
         parts = np.array_split(np.arange(len(branches)), self._num_batches(branches))
         planes = [torch.from_numpy(branches.planes[part]).to(self._device) for part in parts]
         start_logits = torch.cat([self._start(rows) for rows in planes])
-        loss = self._loss(torch.cat([self.net(rows) for rows in planes]), start_logits, branches)
+        _, *watched = self._loss(torch.cat([self.net(rows) for rows in planes]), start_logits, branches)
         is_new = ~np.isin(branches.deals, self._deals)
-        gains, divergences = (each.double().cpu().numpy()[is_new] for each in (loss.gains, loss.divergences))
+        gains, divergences = (each.double().cpu().numpy()[is_new] for each in watched)
         sums.add_measured(gains, divergences, branches.deals[is_new])
         return start_logits
 
-    def _loss(self, logits: Tensor, start_logits: Tensor, branches: Branches) -> BranchLoss:
+    def _loss(self, logits: Tensor, start_logits: Tensor, branches: Branches) -> tuple[Tensor, Tensor, Tensor]:
         masks, choices, points = (
             torch.from_numpy(column).to(self._device) for column in (branches.masks, branches.choices, branches.points)
         )
@@ -319,7 +306,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             self._begin_round(self._first_players)
         played = [future.result() for future in self._pending]
         heads = [head for head in self._learners if any(head in part for part in played)]
-        found = {head: join([part[head] for part in played if head in part]) for head in heads}
+        found = {head: joined([part[head] for part in played if head in part]) for head in heads}
         self.progress.samples += sum(len(branches) for branches in found.values())
         self._pending = []
         open_deals = np.concatenate([collector.open_deals() for collector in self._collectors])

@@ -5,9 +5,8 @@ Everything is a pure function of a batch of decisions: what the nets say now, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 import torch
@@ -17,31 +16,9 @@ from suphx.kernel.record import I64
 from suphx.models.sampling import masked_logits
 from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
 
-A = TypeVar("A")
-
-
-class LossColumns(TypedDict, Generic[A]):
-    """What the loss of a policy and its critic needs of n decisions; shapes as in ``Decisions``."""
-
-    masks: A
-    actions: A
-    is_joint: A
-    log_probs: A
-    rewards: A
-    is_last: A
-
-
-class SeenPlanes(TypedDict, Generic[A]):
-    """What each net sees of n decisions: rows, uint8 [n, width]."""
-
-    planes: A
-    """Of the policy."""
-    critic_planes: NotRequired[A]
-    teacher_planes: NotRequired[A]
-
-
-class BatchColumns(LossColumns[A], SeenPlanes[A]):
-    """All columns that a learner needs of one head's batch."""
+BatchColumns = Mapping[str, Tensor]
+"""Columns of n decisions: ``masks``, ``actions``, ``is_joint``, ``log_probs``, ``rewards`` and ``is_last`` as in
+``Decisions``; what each net sees, uint8 [n, width]: ``planes`` of the policy, ``critic_planes``, ``teacher_planes``."""
 
 
 def generalised_advantages(
@@ -56,17 +33,14 @@ def generalised_advantages(
 ) -> Tensor:
     """Return the advantages [n] of n decisions, those of a trajectory one after another.
 
-    ``values`` [n] of the critic; ``rewards`` [n] of the kyoku, the same in each row of a trajectory; ``is_last`` bool
-    [n]; ``ratios`` [n]: importance ratios, truncated here to ``max_ratio`` (0 = not at all). A decision has the error
-    ``delta[t] = value[t + 1] - value[t]``, the last one ``reward - value[t]``, and the advantage
-    ``delta[t] + decay * ratio[t + 1] * advantage[t + 1]``; ``decay`` is the lambda of the source.
-
-    Of the rewards only the last rows count.
+    ``values`` [n] of the critic; ``rewards`` [n], of which those of last rows count; ``is_last`` bool [n]; ``ratios``
+    [n]: importance ratios, truncated to ``max_ratio`` (0 = not at all). A decision has the error ``delta[t] = value[t +
+    1] - value[t]``, the last one ``reward - value[t]``, and the advantage ``delta[t] + decay * ratio[t + 1] *
+    advantage[t + 1]``; ``decay`` is the lambda of the source.
 
     ``is_joint`` bool [n]: the row is one decision with the row before it (several claims or kans at one time). Such
-    rows are one step t, whatever their order: its value is their mean, its ratio the product of theirs, which is
-    truncated as a whole. All of them have the estimated return ``value[t] + advantage[t]`` of the step; the advantage
-    of a row is that minus its own value.
+    rows are one step, whatever their order: its value is their mean, its ratio the product of theirs, which is
+    truncated as a whole. The advantage of a row is the estimated return of the step minus the value of the row.
     """
     if is_joint is None:
         following = torch.cat([values[1:], values[-1:]])
@@ -89,10 +63,10 @@ def _sums(steps: Tensor, column: Tensor) -> Tensor:
 
 
 def weighted_sums(terms: Tensor, weights: Tensor, is_last: Tensor) -> Tensor:
-    """Return the sums [n] with ``sum[t] = terms[t] + weights[t] * sum[t + 1]``.
+    """Return the sums [n] with ``sum[t] = terms[t] + weights[t] * sum[t + 1]``, and ``terms[t]`` where ``is_last`` bool
+    [n].
 
-    ``is_last`` bool [n]: ends of trajectories, where the sum is ``terms[t]``; the last row is one. They are solved for
-    all rows at once, in log2(n) doublings of the number of rows that each one includes.
+    All rows are solved at once, in log2(n) doublings of the number of rows that each one includes.
     """
     sums, weights = terms, weights.masked_fill(is_last, 0.0)
     reach = 1
@@ -136,13 +110,13 @@ def policy_loss(
 ) -> PolicyLoss:
     """Return the loss whose gradient is -(ratio * advantage * grad log pi + alpha * grad entropy), mean over rows.
 
-    ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n],
-    legal ones; ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]. Limits as in
-    ``PolicyGradientConfig``. With ``trajectories`` int64 [n], numbers from 0 on, the ratio of a row is that of its
-    trajectory: the product over all rows with the same number (equation 6). Paper, equations 1, 2 and 6.
+    ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n];
+    ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]; limits as in ``PolicyGradientConfig``. With
+    ``trajectories`` int64 [n], numbers from 0 on, a row has the ratio of its whole trajectory. Paper, equations 1, 2
+    and 6.
     """
     log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
-    taken = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    taken = _of_actions(log_probs, actions)
     entropies = entropy(log_probs)
     log_ratios = taken.detach() - behaviour_log_probs
     if trajectories is not None:
@@ -154,6 +128,11 @@ def policy_loss(
     gains = weights.masked_fill(is_rejected, 0.0) * advantages * taken
     loss = -(gains + alpha * entropies).mean()
     return PolicyLoss(loss, ratios, entropies.detach(), is_rejected)
+
+
+def _of_actions(columns: Tensor, actions: Tensor) -> Tensor:
+    """Return what ``columns`` [n, k] have for the ``actions`` int64 [n] of their rows."""
+    return columns.gather(1, actions.unsqueeze(1)).squeeze(1)
 
 
 def entropy(log_probs: Tensor) -> Tensor:
@@ -181,10 +160,8 @@ def divergences_of(own: Tensor, reference: Tensor) -> Tensor:
 
 
 def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
-    """Return what to watch of a batch, 0-d each.
-
-    ``effective_sample_share``: effective sample size, (sum of ratios)^2 / sum of squares, as a share of the rows;
-    ``kl``: from the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
+    """Return what to watch of a batch, 0-d each. ``effective_sample_share``: (sum of ratios)^2 / sum of squares, as a
+    share of the rows; ``kl``: from the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
     """
     ratios = loss.ratios
     levels = torch.tensor(list(_QUANTILES.values()), device=ratios.device, dtype=ratios.dtype)
@@ -202,7 +179,7 @@ def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
 def decision_loss(
     logits: Tensor,
     values: Tensor | None,
-    decisions: LossColumns[Tensor],
+    decisions: BatchColumns,
     alpha: float,
     config: PolicyGradientConfig,
     *,
@@ -210,8 +187,7 @@ def decision_loss(
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
 
-    ``values`` [n] of the critic, None without one. The sum of both losses is meant for parameters that they do not
-    share; without ``learns_policy`` that of the policy counts 0.
+    ``values`` [n] of the critic, None without one. Without ``learns_policy`` the loss of the policy counts 0.
     """
     rewards = decisions["rewards"] / config.reward_unit
     advantages = rewards if values is None else _advantages(logits, values.detach(), rewards, decisions, config)
@@ -243,25 +219,24 @@ def padded_lists(values: Tensor, offsets: I64) -> tuple[Tensor, Tensor]:
     return values.new_zeros(masks.shape).masked_scatter(masks, values), masks
 
 
-def value_loss(logits: Tensor, decisions: LossColumns[Tensor], unit: float) -> tuple[Tensor, dict[str, Tensor]]:
-    """Return the mean squared error of Deep Monte-Carlo, and figures to watch, 0-d each.
-
-    ``logits`` [n, k] are values of the actions; those of the actions that were taken learn the rewards over ``unit``.
+def value_loss(logits: Tensor, decisions: BatchColumns, unit: float) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the mean squared error of Deep Monte-Carlo, and figures to watch, 0-d each: of the ``logits`` [n, k],
+    which are values, those of the actions that were taken learn the rewards over ``unit``.
     """
     rewards = decisions["rewards"] / unit
-    values = logits.float().gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
+    values = _of_actions(logits.float(), decisions["actions"].long())
     loss = critic_loss(values, rewards)
     return loss, {"policy_loss": loss.detach(), "value": values.detach().mean(), "reward": rewards.mean()}
 
 
 def _advantages(
-    logits: Tensor, values: Tensor, rewards: Tensor, decisions: LossColumns[Tensor], config: PolicyGradientConfig
+    logits: Tensor, values: Tensor, rewards: Tensor, decisions: BatchColumns, config: PolicyGradientConfig
 ) -> Tensor:
     """Return the advantages [n]: ``rewards`` minus the critic's ``values``, or generalised ones."""
     if config.gae_lambda == 1:
         return rewards - values
     log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
-    taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
+    taken = _of_actions(log_probs, decisions["actions"].long())
     ratios = (taken - decisions["log_probs"]).exp()
     ratios = ratios if config.max_trace_ratio else torch.ones_like(ratios)
     is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
@@ -277,11 +252,10 @@ def distillation_loss(
     config: DistillationConfig,
     mean_of_learners: Callable[[Tensor], Tensor] = torch.clone,
 ) -> tuple[Tensor, Tensor]:
-    """Return weight * max(0, distance - bound) and the distance, 0-d each.
+    """Return weight * max(0, distance - bound) and the distance, 0-d: the mean over rows of KL(teacher || policy).
 
-    The distance is the mean over rows of KL(teacher || policy); ``logits`` and ``teacher_logits`` [n, k], ``masks`` as
-    in ``policy_loss``. Only ``logits`` get a gradient. Of several learners ``mean_of_learners`` returns the distance of
-    the whole batch, which decides for all of them whether the bound is exceeded.
+    Only ``logits`` [n, k] get a gradient. Of several learners ``mean_of_learners`` returns the distance of the whole
+    batch, which decides for all of them whether the bound is exceeded.
     """
     distance = kl_divergence(teacher_logits.detach(), logits, masks)
     is_within = mean_of_learners(distance.detach().clone()) <= config.bound

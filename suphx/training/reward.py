@@ -42,10 +42,8 @@ class Prediction:
 
 
 class GlobalReward:
-    """Consumes: deals that ended, those of a table in order. Produces: rewards.
-
-    It keeps the predictor's units for the game of each table. A game whose first deals are missing begins with the
-    scores before the first deal that is there.
+    """Consumes: deals that ended, those of a table in order. Produces: rewards. It keeps the predictor's units for the
+    game of each table; a game whose first deals are missing begins with the scores before the first deal that is there.
     """
 
     def __init__(self, prediction: Prediction, num_tables: int) -> None:
@@ -122,10 +120,8 @@ def points_won(before: Records, after: Records) -> F32:
 
 
 class PredictedChange:
-    """By how much the deal changed what the game is expected to be worth (paper, section 3.2).
-
-    The predictor sees a game that begins with this deal, at the scores that it began with: earlier deals are not known
-    here.
+    """By how much a deal changed what the game is expected to be worth (paper, section 3.2). The predictor sees a game
+    that begins with this deal: earlier deals are not known here.
     """
 
     def __init__(self, prediction: Prediction) -> None:

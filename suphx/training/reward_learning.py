@@ -1,11 +1,8 @@
-"""How the reward predictor learns from whole games (paper, section 3.2, equation 4).
+"""How the reward predictor learns from whole games (paper, section 3.2, equation 4): ``RewardTrainer(learning,
+Path("runs/reward_predictor")).run()``.
 
->>> learning = RewardLearning(histories=histories, train=train, validation=validation, points=(75, 30, 0, -150),
-...                           net=RewardPredictorConfig(), config=RewardLearningConfig(), digest=store.digest)
->>> predictor, progress = RewardTrainer(learning, Path("runs/reward_predictor")).run()
-
-The folder then has ``reward_predictor.safetensors`` (the weights that were best on validation games) and the state
-from which a training that was killed goes on and ends with the same numbers.
+The folder then has ``reward_predictor.safetensors`` (the best weights on validation games) and the state from which a
+killed training resumes with the same numbers.
 """
 
 from __future__ import annotations
@@ -48,10 +45,8 @@ from suphx.training.training_state import load_training_state, save_training_sta
 
 
 def prefix_losses(predictions: Tensor, lengths: Tensor, rewards: Tensor) -> Tensor:
-    """Return [n]: the mean squared error of a game's predictions, all its prefixes counting alike.
-
-    ``predictions`` [n, t], of which the first ``lengths`` [n] count; ``rewards`` [n]: what each was worth in the end.
-    Equation 4 is the mean of the result over games.
+    """Return [n]: the mean squared error of a game's predictions [n, t], of which the first ``lengths`` [n] count,
+    against what each was worth in the end, ``rewards`` [n]. Equation 4 is the mean over games.
     """
     errors = (predictions - rewards.unsqueeze(1)).square()
     counts = torch.arange(predictions.shape[1], device=predictions.device) < lengths.unsqueeze(1)
@@ -327,10 +322,9 @@ NUM_BINS = 10
 def compared_predictions(
     predictor: RewardPredictor, histories: GameHistories, train: I64, test: I64
 ) -> Mapping[str, F64]:  # fmt: skip
-    """Return what each predictor says for each seat at each of the lines of the ``test`` games, [n, 4].
-
-    ``net``; ``mean``: that of all places; ``place_now``: what the seat would be paid if the game ended now;
-    ``place_and_kyoku``: what seats with the same place before the same kyoku were paid on average in ``train``.
+    """Return what each predictor says for each seat at each of the lines of the ``test`` games, [n, 4]: the ``net``;
+    ``mean`` of all places; ``place_now``, as if the game ended now; ``place_and_kyoku``, what seats with the same place
+    before the same kyoku were paid on average in ``train``.
     """
     points = np.array(predictor.points)
     lines = histories.lines_of(test)

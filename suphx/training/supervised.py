@@ -1,16 +1,13 @@
 """Supervised learning of one head from recorded decisions (paper, section 3.1; Table 3).
 
 >>> data = head_data(store, DISCARD_HEAD, "mini", SplitConfig(), game="riichi")
->>> job = HeadTraining(data=data, rules_version="tenhou-1",
-...                    net=NetConfig(size="small"), config=SupervisedConfig(max_epochs=2), stream=StreamConfig())
+>>> job = HeadTraining(data=data, rules_version="tenhou-1", net=NetConfig(size="small"), config=SupervisedConfig(),
+...                    stream=StreamConfig())
 >>> HeadTrainer(job, Path("runs/discard")).run()["test"]["accuracy"]
 
-The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``,
-``discard-weak.safetensors`` (those of an early step) and ``training_state.safetensors``, from which a killed training
-resumes. It ends with the same numbers.
-
-Several workers (worker_group.py) run the same loop side by side, each on its own games: every step learns from
-``batch_size`` samples of all of them together.
+The folder then has the best weights (``discard.safetensors``), those of an early step (``discard-weak.safetensors``),
+``metrics.json`` and the state from which a killed training resumes with the same numbers. Several workers
+(worker_group.py) run the same loop side by side, each on its own games.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ from suphx.training.classification import (
     fit_calibration,
 )
 from suphx.training.config import StreamConfig, SupervisedConfig
-from suphx.training.dataset import Encode, SampleStream, StreamPosition, first_samples, num_samples
+from suphx.training.dataset import Encode, SampleStream, StreamPosition, first_samples
 from suphx.training.feed import Batch, BatchFeed
 from suphx.training.head_data import HeadData
 from suphx.training.optimizer import LossWatch, StepLoss, net_logits, new_optimizer, predict, set_learning_rate
@@ -125,7 +122,7 @@ def estimate_samples(encode: Encode, kyokus: NDArray[np.int64]) -> int:
     counted = found = 0
     while counted < len(order) and found < _ENOUGH_SAMPLES:
         part = np.sort(order[counted : counted + _KYOKUS_AT_A_TIME])
-        found += num_samples(encode(part))
+        found += len(encode(part))
         counted += len(part)
     return round(found / counted * len(kyokus)) if counted else 0
 
@@ -133,8 +130,7 @@ def estimate_samples(encode: Encode, kyokus: NDArray[np.int64]) -> int:
 def plan_training(config: SupervisedConfig, samples: int, num_workers: int = 1) -> SupervisedConfig:
     """Return ``config`` with the batch size and the passes that let a head of ``samples`` make ``min_steps`` steps.
 
-    The passes are those of one worker, so that a training can go on with any number of them; the batch size becomes a
-    multiple of ``num_workers``. Without a limit of passes there is nothing to change.
+    The passes do not depend on the number of workers; the batch size becomes a multiple of it.
     """
     wanted = min(config.min_steps, config.max_steps or config.min_steps)
     batch, epochs = config.batch_size, config.max_epochs
@@ -186,8 +182,8 @@ def steps_so_far(folder: Path) -> int:
 class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
     """Consumes batches of a BatchFeed; produces weights, states, history. Waits for: the feed, the other workers.
 
-    ``run`` returns the metrics. In a ``group`` every worker runs it with its own folder, all with the same state in it
-    or none; the first one writes, reports and gets the metrics (the others an empty dict), ``keep`` is called by all.
+    In a ``group`` every worker runs it in a folder of its own, all with the same state or none; the first one writes,
+    reports and returns the metrics (the others an empty dict).
     """
 
     def __init__(
@@ -201,9 +197,8 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
     ) -> None:
         """Count the samples and make the net, or load the state in ``folder``.
 
-        ``report`` is called every ``report_every`` steps. ``kept_in``: where ``keep`` copies the files to, for the text
-        of DivergedError, if ``folder`` does not stay. Raises ValueError if there are no training samples or the state
-        in ``folder`` belongs to another training.
+        ``kept_in``: where ``keep`` copies the files to, for the text of DivergedError. Raises ValueError if there are
+        no training samples or the state belongs to another training.
         """
         data, config = job.data, job.config
         super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)

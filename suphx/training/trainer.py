@@ -77,9 +77,7 @@ class DivergedError(Exception):
 
 
 class PartUnavailableError(Exception):
-    """A training is to stop while a process for which it would wait is unavailable, perhaps because no node has room
-    for it; the text names it.
-    """
+    """A training is to stop while a process is missing for which it would wait; the text names it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,10 +97,10 @@ class TrainingProgress:
     history: list[dict[str, Any]] = field(default_factory=list)
     """One entry for each validation."""
     loss_sum: float = 0.0
-    """Of the training loss over the samples since the last validation."""
+    """Of the training loss over the ``loss_samples`` since the last validation."""
     loss_samples: int = 0
     staleness_sum: float = 0.0
-    """Of the rounds of self-play since the last validation (Deep Monte-Carlo)."""
+    """Of the ``staleness_rounds`` of self-play since the last validation (Deep Monte-Carlo)."""
     staleness_rounds: int = 0
     weak_step: int = 0
     """Step of the weights that were kept as the weak ones; 0 before."""
@@ -138,10 +136,8 @@ class TrainingProgress:
 
 
 class Clock:
-    """Adds the time that passes to ``progress``; knows how fast samples go and how long was waited for them.
-
-    On a GPU the wait is that of the process that launches the work: the device may still be busy with what was
-    launched before, so that the share is the most that the device can have been idle for lack of samples.
+    """Adds the time that passes to ``progress``; measures samples a second and the share of waiting. On a GPU the
+    device may be busy while the process waits.
     """
 
     def __init__(self, progress: TrainingProgress) -> None:
@@ -198,7 +194,7 @@ Report = Callable[[Mapping[str, Any]], None]
 
 
 class Hooks(TypedDict, total=False):
-    """What whoever starts a training hears of it."""
+    """Callbacks of whoever starts a training; ``keep`` is called whenever a state was written."""
 
     report: Report | None
     keep: Keep | None
@@ -212,8 +208,8 @@ R = TypeVar("R")
 class Trainer(ABC, Generic[P, R]):
     """Consumes: what ``step`` takes. Produces: weights, a curve, states. Waits for: ``step`` and ``evaluate``.
 
-    The state is saved when the last save is ``save_seconds`` ago, at a stop and at the end; a subclass loads it in its
-    ``__init__``, and the training then ends with the same numbers.
+    The state is saved every ``save_seconds``, at a stop and at the end. A subclass loads it in its ``__init__``; the
+    training then ends with the same numbers.
     """
 
     unit = "step"
@@ -222,10 +218,7 @@ class Trainer(ABC, Generic[P, R]):
     def __init__(
         self, progress: P, folder: Path, *, save_seconds: float, threads: int = 0, **hooks: Unpack[Hooks]
     ) -> None:
-        """``progress``: of a training that begins; ``folder`` is created; ``threads`` of torch, 0: as many as it has.
-
-        ``report`` gets the points of the curves, ``keep`` the step whenever a state was written.
-        """
+        """``progress``: of a training that begins; ``folder`` is created; ``threads`` of torch, 0: its default."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.send: Report = hooks.get("report") or (lambda point: None)
@@ -276,16 +269,13 @@ class Trainer(ABC, Generic[P, R]):
         self.saved_step = self.reached
         self.watch.resumed(self.reached, min(1.0, self.share_done))
 
+    def open(self) -> None:
+        """Start what ``step`` needs."""
+
     def now(self) -> Now:
         """Return where the training stands, and what is to be done."""
         is_save_due = time.monotonic() - self.saved_at >= self._save_seconds
         return Now(self.share_done, self.is_finished, is_save_due, self.watch.is_stopping())
-
-    def open(self) -> None:
-        """Start what ``step`` needs."""
-
-    def close(self) -> None:
-        """End it."""
 
     @property
     def reached(self) -> int:
@@ -314,25 +304,6 @@ class Trainer(ABC, Generic[P, R]):
     def evaluate(self) -> None:
         """Measure the weights, add an entry to the curve, and keep the weights if they are the best."""
 
-    @abstractmethod
-    def finish(self) -> R:
-        """Write and return what the training leaves, also if it had ended before. A stop is not waited for here."""
-
-    def note_divergence(self, error: DivergedError) -> None:
-        """Write what helps to understand it; may raise an error that says more."""
-
-    def report(self, share_done: float) -> None:
-        """Show how much is done."""
-        self.watch.progress(min(1.0, share_done))
-
-    @abstractmethod
-    def write_state(self) -> None:
-        """Write all from which the training resumes, whole or not at all."""
-
-    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """Write ``metrics.json``, whole or not at all."""
-        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
-
     def save(self) -> None:
         """Write the state, and pass it on."""
         self.write_state()
@@ -340,13 +311,35 @@ class Trainer(ABC, Generic[P, R]):
         if self._keep is not None:
             self._keep(self.progress.step)
 
+    @abstractmethod
+    def write_state(self) -> None:
+        """Write all from which the training resumes, whole or not at all."""
+
+    def report(self, share_done: float) -> None:
+        """Show how much is done."""
+        self.watch.progress(min(1.0, share_done))
+
     def stop(self) -> NoReturn:
         """Save the state, and end."""
         self.save()
         raise StoppedError(self.reached)
+
+    @abstractmethod
+    def finish(self) -> R:
+        """Write and return what the training leaves, also if it had ended before. A stop is not waited for here."""
+
+    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Write ``metrics.json``, whole or not at all."""
+        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
 
     def stop_unsaved(self, error: PartUnavailableError) -> NoReturn:
         """Stop without saving; a training that resumes learns again what was learned since the last save."""
         saved = f"the state saved at {self.unit} {self.saved_step:,}" if self.saved_step else "no saved state"
         _logger.warning("%s: the training ends with %s; %ss since then are repeated", error, saved, self.unit)
         raise StoppedError(self.saved_step) from error
+
+    def note_divergence(self, error: DivergedError) -> None:
+        """Write what helps to understand it; may raise an error that says more."""
+
+    def close(self) -> None:
+        """End it."""

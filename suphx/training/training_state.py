@@ -18,9 +18,8 @@ from suphx.training.trainer import P, TrainingProgress
 
 
 def check_types(progress: Any) -> None:
-    """Raise TypeError if a value of a dataclass has another type than that of a new one.
-
-    A whole number will do for a float, and any number for None; the items of a list are dicts or dataclasses.
+    """Raise TypeError if a value of a dataclass has another type than that of a new one; a whole number will do for a
+    float, and any number for None.
     """
     new = type(progress)()
     for each in fields(progress):
@@ -43,18 +42,14 @@ FORMAT_VERSION = 3
 def save_training_state(
     path: Path, net: nn.Module, best: dict[str, Tensor], optimizer: Optimizer, progress: TrainingProgress, run: Any
 ) -> None:
-    """Write everything that a training of one net and its optimizer needs to resume; arguments as for ``write_state``.
-
-    ``best``: the best state dict so far.
-    """
+    """Write all that a training of one net and its optimizer needs to resume; ``best``: the best state dict so far."""
     tensors = state_tensors(net, optimizer) | {f"best.{name}": tensor for name, tensor in best.items()}
     write_state(path, tensors, progress, run)
 
 
 def write_state(path: Path, tensors: dict[str, Tensor], progress: TrainingProgress, run: Any, **more: Any) -> None:
-    """Write the state of a training, atomically (OSError says what to do).
-
-    ``run``: the settings that must not change when it resumes; ``more``: further parts of the header; JSON values.
+    """Write the state of a training, atomically (OSError says what to do). ``run``: the settings that must not change
+    when it resumes; ``more``: further parts of the header; JSON values.
     """
     header = {"kind": "training state", "format_version": FORMAT_VERSION, "progress": asdict(progress), "run": run}
     write_tensors(path, tensors, header | more)
@@ -108,8 +103,7 @@ def read_state(path: Path, run: dict[str, Any], kind: type[P]) -> tuple[dict[str
 
 @contextmanager
 def damage(path: Path, *more: type[Exception]) -> Iterator[None]:
-    """Make ValueError, which names the file, of the errors of parts that are missing or not what they should be.
-
+    """Turn errors about parts that are missing or not what they should be into a ValueError that names the file;
     ``more``: other such errors.
     """
     errors: tuple[type[Exception], ...] = (AttributeError, IndexError, KeyError, TypeError, *more)
@@ -121,10 +115,7 @@ def damage(path: Path, *more: type[Exception]) -> Iterator[None]:
 
 
 def restore_tensors(tensors: Mapping[str, Tensor], net: nn.Module, *optimizers: Optimizer) -> None:
-    """Fill ``net`` and its ``optimizers`` with copies of ``state_tensors``; others are ignored.
-
-    ValueError for those of other nets.
-    """
+    """Fill ``net`` and its ``optimizers`` with copies of ``state_tensors``; ValueError for those of other nets."""
     slots: dict[str, dict[str, Tensor]] = {}
     for key, tensor in below(tensors, "optimizer.").items():
         name, _, slot = key.rpartition(".")

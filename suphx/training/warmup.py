@@ -226,7 +226,7 @@ def warm_adaptation() -> None:
     """Compile what deals the hidden tiles of a position again and plays it to the end."""
     from suphx.games.riichi.rules import tenhou
     from suphx.games.riichi.simulator import Simulator
-    from suphx.training.adapter import Adapter
+    from suphx.training.adaptation import Adapter
     from suphx.training.config import AdaptationConfig
 
     simulator = Simulator(1, tenhou())

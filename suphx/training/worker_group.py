@@ -57,10 +57,8 @@ class WorkerGroup:
         return values
 
     def join(self, net: nn.Module) -> nn.Module:
-        """Return ``net`` for training: its weights start as the first worker's, its gradients are means over the group.
-
-        The weights stay those of ``net`` itself. BatchNorm takes mean and variance over the rows of all workers, as
-        one worker with all the rows would.
+        """Return ``net`` for training: its weights start as the first worker's, its gradients are means over the group,
+        and BatchNorm takes its statistics over the rows of all workers. The weights stay those of ``net`` itself.
         """
         if self.size == 1:
             return net
@@ -84,9 +82,8 @@ def share_batch_statistics(net: nn.Module) -> None:
 
 
 class SharedBatchNorm(ChannelNorm):
-    """BatchNorm whose statistics in training are those of all workers' rows, on any device.
-
-    torch's own SyncBatchNorm refuses a CPU.
+    """BatchNorm whose statistics in training are those of all workers' rows, on any device: torch's own SyncBatchNorm
+    refuses a CPU.
     """
 
     def forward(self, input: Tensor) -> Tensor:

@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from suphx.experience.observation import Candidates, Observations, OpponentConfig, PolicyOutputs, joined_observations
+from suphx.experience.columns import joined
+from suphx.experience.observation import Candidates, Observations, OpponentConfig, PolicyOutputs
 from suphx.experience.segments import segment_argmax, segment_rows
 from suphx.kernel.random_number import uniform_of
 
@@ -21,18 +22,8 @@ def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:
     assert abs(uniforms.mean() - 0.5) < 0.01
     assert len(set(uniforms.tolist())) > 9_980
     assert abs(np.corrcoef(uniforms[:-1], uniforms[1:])[0, 1]) < 0.03
-    assert (
-        len(
-            {
-                uniform_of(7, 1, 2),
-                uniform_of(8, 1, 2),
-                uniform_of(7, 2, 2),
-                uniform_of(7, 1, 3),
-                uniform_of(2**40, 1, 2),
-            }
-        )
-        == 5
-    )
+    others = [(7, 1, 2), (8, 1, 2), (7, 2, 2), (7, 1, 3), (2**40, 1, 2)]
+    assert len({uniform_of(*keys) for keys in others}) == 5
 
 
 def observations(size: int, seed: int) -> Observations:
@@ -66,8 +57,8 @@ def columns(of: Observations | PolicyOutputs) -> dict[str, np.ndarray]:
 
 def test_joined_observations_are_taken_apart_again() -> None:
     parts = [observations(3, 0), observations(0, 1), observations(4, 2)]
-    whole = joined_observations(parts)
-    assert (whole.decision, len(whole), whole.num_bytes) == (2, 7, 7 * (5 + 34 + 4 + 4))
+    whole = joined(parts)
+    assert (whole.decision, len(whole), whole.nbytes) == (2, 7, 7 * (5 + 34 + 4 + 4))
     for part, rows in zip(parts, np.split(np.arange(7), [3, 3]), strict=True):
         taken = columns(whole.take(rows))
         assert all(np.array_equal(taken[name], column) for name, column in columns(part).items())
@@ -81,7 +72,7 @@ def test_outputs_are_filled_in_row_by_row() -> None:
         assert np.array_equal(column[rows], columns(part)[name])
         assert (column[[0, 2, 3]] == (-1 if name == "versions" else 0)).all()
         assert column.dtype == columns(part)[name].dtype
-    assert whole.num_bytes == 5 * (2 + 4 + 4 + 4)
+    assert whole.nbytes == 5 * (2 + 4 + 4 + 4)
     assert np.array_equal(whole.part(1, 2).actions, part.actions[1:])
 
 
@@ -95,25 +86,14 @@ def test_copies_may_be_written_to() -> None:
     assert (frozen.actions != 0).any()
 
 
-def test_each_row_belongs_to_its_list() -> None:
-    assert segment_rows(np.array([0, 2, 2, 5])).tolist() == [0, 0, 2, 2, 2]
-
-
 def test_the_first_of_the_highest_values_of_each_list_is_chosen() -> None:
-    values = np.array([1.0, 3.0, 3.0, -1.0, -2.0, 3.0], np.float32)
-    assert segment_argmax(values, np.array([0, 3, 5, 6])).tolist() == [1, 3, 5]
-
-
-def test_random_lists_give_what_a_loop_gives() -> None:
     rng = np.random.default_rng(2)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 9, 50))])
     values = rng.integers(0, 5, offsets[-1]).astype(np.float32)
     expected = [a + int(np.argmax(values[a:b])) for a, b in pairwise(offsets)]
     assert segment_argmax(values, offsets).tolist() == expected
-
-
-def test_no_lists_give_no_rows() -> None:
     assert segment_argmax(np.zeros(0, np.float32), np.zeros(1, np.int64)).tolist() == []
+    assert segment_rows(np.array([0, 2, 2, 5])).tolist() == [0, 0, 2, 2, 2]
 
 
 def test_empty_lists_and_nan_are_refused() -> None:
@@ -139,6 +119,6 @@ def as_lists(found: Candidates | None) -> list[list[int]]:
 def test_candidates_go_with_their_rows() -> None:
     own = replace(observations(4, 0), candidates=candidates(LISTS))
     assert as_lists(own.take(np.array([3, 0, 3])).candidates) == [[6], [5, 6], [6]]
-    whole = joined_observations([own.take(np.array([2])), own.take(np.zeros(0, np.int64)), own])
+    whole = joined([own.take(np.array([2])), own.take(np.zeros(0, np.int64)), own])
     assert as_lists(whole.candidates) == [[8, 9, 5], *LISTS]
     assert as_lists(candidates(LISTS).part(1, 3)) == LISTS[1:3]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from suphx.experience.sparse_planes import SparseObservations, SparsePlanes, concatenate_planes
+from suphx.experience.sparse_planes import SparseObservations, SparsePlanes
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DISCARD_HEAD
@@ -53,7 +53,7 @@ def test_rows_come_out_as_they_went_in(rows: np.ndarray, random: Random) -> None
     middle = len(rows) // 2
     halves = sparse.part(0, middle), sparse.part(middle, len(rows))
     np.testing.assert_array_equal(halves[1].dense(), rows[middle:])
-    np.testing.assert_array_equal(concatenate_planes(halves).dense(), rows)
+    np.testing.assert_array_equal(SparsePlanes.joined(halves).dense(), rows)
     np.testing.assert_array_equal(SparsePlanes.from_arrays(sparse.arrays()).dense(), rows)
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.experience.decisions import Decisions, concatenate, no_decisions
+from suphx.experience.columns import joined
+from suphx.experience.decisions import Decisions, no_decisions
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore
 from suphx.games.riichi.names import DISCARD_HEAD
@@ -119,14 +120,14 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
         parts.append(store.take(np.array([0])).with_rewards(np.full((1, 4), number, np.float32)))
-    whole = concatenate(parts)
+    whole = joined(parts)
     assert whole.actions.tolist() == [0, 10, 1, 11, 2, 12]
     assert whole.rewards.tolist() == [0, 0, 1, 1, 2, 2]
     assert whole.planes.dense()[:, 2].tolist() == whole.actions.tolist()
-    for lines in (whole.take(np.array([5, 0])), concatenate([whole.part(5, 9), whole.part(0, 1)])):
+    for lines in (whole.take(np.array([5, 0])), joined([whole.part(5, 9), whole.part(0, 1)])):
         assert lines.actions.tolist() == lines.planes.dense()[:, 0].tolist() == [12, 0]
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
-    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 1 + 1 + 4 + 4 + 4 + 1) + 5 * 8
+    assert whole.nbytes == 6 * (8 + 8 + 34 + 2 + 1 + 1 + 4 + 4 + 4 + 1) + 5 * 8
     assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]
     again = Decisions.from_arrays(DISCARD_HEAD, whole.arrays())
     for name, array in whole.arrays().items():

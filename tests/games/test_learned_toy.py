@@ -15,8 +15,8 @@ from suphx.games.registry import GAMES
 from suphx.models.net_config import CandidateNetConfig
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.training.config import MonteCarloConfig
-from suphx.training.monte_carlo import RoundLearner, RoundPlayer
-from tests.games.learned_toy import ENTRY, GAME, NAME
+from suphx.training.monte_carlo import RoundLearner, RoundSimulator
+from tests.games.learned_toy import ENTRY, NAME
 from tests.games.toy_game import ToyAgent, ToyRules
 
 GAMES.pop(NAME, None)
@@ -46,9 +46,9 @@ def test_it_is_learned(settings: dict[str, Any], rounds: int, monkeypatch: pytes
     monkeypatch.setattr("suphx.training.monte_carlo.CandidateNetConfig", small)
     config = MonteCarloConfig(games=256, learning_rate=2e-3, threads=1, precision="fp32", **settings)
     learner = RoundLearner(config, NAME)
-    player = RoundPlayer(config, GAME, ToyRules(), learner.nets)  # type: ignore[arg-type]
+    player = RoundSimulator(config, NAME, ToyRules(), learner.nets)
     for number in range(rounds):
-        learner.learn(player.play(number))
+        learner.learn(player.samples(number))
     nets = NetAgent("nets", list(learner.nets), NAME, rules=ToyRules(), precision="fp32")  # type: ignore[arg-type]
     agents: dict[str, Agent] = {"nets": nets, "random": ToyAgent("random")}
     setup = MatchSetup("nets", "random", seed=1, game=NAME)

@@ -19,7 +19,7 @@ from suphx.models.policy import PolicyNet
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.dataset import StreamPosition
 from suphx.training.feed import Batch
-from suphx.training.learning_step import HeadBatch, LearningStep, new_actor_critic
+from suphx.training.learning_step import ActorCritic, HeadBatch, LearningStep
 from suphx.training.supervised import HeadTrainer, LossGradients
 from tests.models.random_nets import NUM_PLANES, random_rows
 from tests.suphx_platform.selfplay.small_trainer import CONFIG as SELF_PLAY
@@ -109,7 +109,7 @@ def test_reinforcement_learning_steps_are_those_of_the_cpu() -> None:
     config = replace(CONFIG, precision="fp32")
 
     def figures(device: torch.device) -> list[dict[str, float]]:
-        nets = {HEAD_NAMES[head]: new_actor_critic(config, small_net(head)) for head in (DISCARD_HEAD, CHOW_HEAD)}
+        nets = {HEAD_NAMES[head]: ActorCritic(config, small_net(head)) for head in (DISCARD_HEAD, CHOW_HEAD)}
         step = LearningStep(config, nets, device)
         made = []
         for seed in range(3):

@@ -17,29 +17,29 @@ def net_of(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
         return PolicyNet(DECISIONS[head], num_planes, config)
 
 
-def test_the_paper_discard_net_takes_1_38_gflop_a_row() -> None:
-    multiplications = 34 * (3 * 838 * 256 + 50 * 2 * 3 * 256 * 256 + 256)
-    flops = inference_flops(net_of(DISCARD_HEAD, 838, NetConfig(size="paper")))
-    assert flops == 2 * multiplications
-    assert round(flops / 1e9, 2) == 1.38
+TINY = NetConfig(size="tiny")
+WITH_ORACLE = NetConfig(size="tiny", num_oracle_planes=10)
+GRID_NET = NetConfig(size="tiny", grid="4x9")
+
+
+@pytest.mark.parametrize(
+    ("head", "num_planes", "config", "multiplications"),
+    [
+        (DISCARD_HEAD, 838, NetConfig(size="paper"), 34 * (3 * 838 * 256 + 50 * 2 * 3 * 256 * 256 + 256)),
+        (CHOW_HEAD, 958, WITH_ORACLE, 34 * 3 * (968 * 32 + 3 * 2 * 32 * 32 + 32 * 8) + 34 * 8 * 64 + 64 * 32 + 32 * 2),
+        (DISCARD_HEAD, 838, GRID_NET, 36 * 9 * (838 * 32 + 3 * 2 * 32 * 32) + 34 * 32),
+    ],
+    ids=["paper", "fully connected layers once a row", "36 cells and 9 taps"],
+)
+def test_operations_are_those_of_all_layers(
+    head: int, num_planes: int, config: NetConfig, multiplications: int
+) -> None:
+    assert inference_flops(net_of(head, num_planes, config)) == 2 * multiplications
 
 
 def test_training_takes_two_more_passes_but_no_gradient_of_the_planes() -> None:
-    net = net_of(DISCARD_HEAD, 838, NetConfig(size="tiny"))
-    stem = 2 * 34 * 3 * 838 * 32
-    assert training_flops(net) == 3 * inference_flops(net) - stem
-
-
-def test_a_call_net_counts_its_fully_connected_layers_once_a_row() -> None:
-    net = net_of(CHOW_HEAD, 958, NetConfig(size="tiny", num_oracle_planes=10))
-    convolutions = 34 * 3 * (968 * 32 + 3 * 2 * 32 * 32 + 32 * 8)
-    connected = 34 * 8 * 64 + 64 * 32 + 32 * 2
-    assert inference_flops(net) == 2 * (convolutions + connected)
-
-
-def test_a_grid_has_36_cells_and_9_taps() -> None:
-    net = net_of(DISCARD_HEAD, 838, NetConfig(size="tiny", grid="4x9"))
-    assert inference_flops(net) == 2 * (36 * 9 * (838 * 32 + 3 * 2 * 32 * 32) + 34 * 32)
+    net = net_of(DISCARD_HEAD, 838, TINY)
+    assert training_flops(net) == 3 * inference_flops(net) - 2 * 34 * 3 * 838 * 32
 
 
 CPU = torch.device("cpu")

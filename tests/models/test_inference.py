@@ -53,15 +53,13 @@ def test_the_net_that_it_was_made_from_stays_as_it_is() -> None:
     assert all(parameter.requires_grad for parameter in net.parameters())
 
 
-def test_weights_of_another_kind_of_net_are_refused() -> None:
-    inference = InferenceNet(random_net(), CPU)
+def test_weights_and_rows_of_other_nets_are_refused() -> None:
+    net = InferenceNet(random_net(), CPU)
     with pytest.raises(ValueError, match="other layers than the one before: make a new InferenceNet"):
-        inference.use(inference.prepared(random_net(size=16)))
-
-
-def test_rows_of_other_planes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"9 planes must be uint8\[n, 39\], not uint8\[2, 43\]"):
-        InferenceNet(random_net(), CPU)(random_rows(2, 10))
+        net.use(net.prepared(random_net(size=16)))
+    for each in (net, PackedNet(random_net())):
+        with pytest.raises(ValueError, match=r"9 planes must be uint8\[n, 39\], not uint8\[2, 43\]"):
+            each(random_rows(2, 10))
 
 
 @pytest.mark.parametrize(
@@ -139,28 +137,14 @@ def irregular_net(head: int, num_oracle_planes: int = 0, grid: Grid = "34x1") ->
     return net.eval()
 
 
-def rows_of(net: PolicyNet, num_rows: int) -> torch.Tensor:
-    return torch.randint(256, (num_rows, net.observation_bytes), dtype=torch.uint8)
-
-
 @pytest.mark.parametrize("grid", ["34x1", "4x9"])
 @pytest.mark.parametrize("num_oracle_planes", [0, ORACLE.num_planes])
 @pytest.mark.parametrize("head", range(5))
-def test_it_gives_the_logits_of_the_net(head: int, num_oracle_planes: int, grid: Grid) -> None:
-    net = irregular_net(head, num_oracle_planes, grid)
-    rows = rows_of(net, 5)
-    torch.testing.assert_close(PackedNet(net)(rows), net(rows).detach(), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("num_rows", [0, 1, 7])
-def test_many_rows_are_computed_in_parts(num_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("num_rows", [0, 7])
+def test_it_gives_the_logits_of_the_net_part_by_part(
+    head: int, num_oracle_planes: int, grid: Grid, num_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(inference, "_MOST_ROWS", 3)
-    net = irregular_net(DISCARD_HEAD)
-    rows = rows_of(net, num_rows)
+    net = irregular_net(head, num_oracle_planes, grid)
+    rows = torch.randint(256, (num_rows, net.observation_bytes), dtype=torch.uint8)
     torch.testing.assert_close(PackedNet(net)(rows), net(rows).detach(), rtol=1e-4, atol=1e-4)
-
-
-def test_rows_of_another_net_are_refused() -> None:
-    net = irregular_net(DISCARD_HEAD)
-    with pytest.raises(ValueError, match="rows of 13 planes must be uint8"):
-        PackedNet(net)(torch.zeros(2, net.observation_bytes + 1, dtype=torch.uint8))

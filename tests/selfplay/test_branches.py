@@ -19,7 +19,7 @@ from suphx.kernel.record import Records
 from suphx.models.inference import PackedNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.policy_set import random_policy_set
-from suphx.selfplay.branches import BranchCollector, Branches, Net, join, probable_actions
+from suphx.selfplay.branches import BranchCollector, Branches, Net, probable_actions
 from suphx.selfplay.config import BranchConfig
 from tests.selfplay.agents.small_agent import SMALL
 
@@ -46,21 +46,6 @@ def test_both_answers_to_a_call_are_tried_unless_yes_is_out_of_the_question() ->
     assert choices[0].tolist() == [-1, -1]
     assert choices[1].tolist() == [0, 1]
     assert choices[2].tolist() == [1, 0]
-
-
-def test_rows_are_taken_and_joined() -> None:
-    part = Branches(
-        np.arange(8, dtype=np.uint8).reshape(4, 2),
-        np.zeros((4, 0), np.uint8),
-        np.tile(np.array([[1, 0]], np.int16), (4, 1)),
-        np.arange(8, dtype=np.float32).reshape(4, 2),
-        np.array([5, 5, 6, 6]),
-    )
-    both = join([part.take(np.array([0, 1])), part.take(np.array([2, 3]))])
-    assert len(both) == 4
-    np.testing.assert_array_equal(both.points, part.points)
-    np.testing.assert_array_equal(both.planes, part.planes)
-    np.testing.assert_array_equal(both.deals, part.deals)
 
 
 def test_permuted_points_stay_in_their_row_and_with_answers_that_were_tried() -> None:

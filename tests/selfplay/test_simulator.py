@@ -137,6 +137,8 @@ def test_simulators_of_a_run_play_different_games() -> None:
     assert len(seeds) == 18
     assert min(seeds) > 2**60 + 2**41
     assert max(seeds) + 2**26 <= 2**61
+    with pytest.raises(ValueError, match=f"use 0 to {MAX_SIMULATORS - 1}"):
+        new_simulator(RowEngine(), index=MAX_SIMULATORS)
 
 
 def test_one_half_plays_while_the_other_waits() -> None:
@@ -167,13 +169,6 @@ def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> 
     assert_same(played, second.play(300))
     np.testing.assert_array_equal(played.decisions[0].actions, points.decisions[0].actions)
     assert not np.isclose(played.decisions[0].rewards, points.decisions[0].rewards).any()
-
-
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="num_tables is 7: use an even number"):
-        SimulatorConfig(num_tables=7)
-    with pytest.raises(ValueError, match=f"use 0 to {MAX_SIMULATORS - 1}"):
-        new_simulator(RowEngine(), index=MAX_SIMULATORS)
 
 
 def test_a_simulator_needs_neither_nets_nor_a_cluster() -> None:

@@ -24,7 +24,6 @@ from suphx.training.learner_config import (
     PolicyGradientConfig,
     TrustRegionConfig,
 )
-from suphx.training.policy_gradient import LossColumns
 from tests.selfplay.small_policy_set import SMALL_PLAIN, small_policy_set
 
 CONFIG = LearnerConfig(
@@ -89,7 +88,7 @@ BATCHES: tuple[Mapping[int, Decisions], ...] = (
 
 def loss_columns(
     *, masks: Tensor, actions: Tensor, log_probs: Tensor, rewards: Tensor, is_last: Tensor | None = None
-) -> LossColumns[Tensor]:
+) -> dict[str, Tensor]:
     """Return n decisions; by default each decision is a trajectory."""
     n = len(actions)
     return {
@@ -100,3 +99,7 @@ def loss_columns(
         "rewards": rewards,
         "is_last": torch.ones(n, dtype=torch.bool) if is_last is None else is_last,
     }
+
+
+def has_moved(before: Mapping[str, Tensor], now: Mapping[str, Tensor]) -> bool:
+    return any(not torch.equal(value, now[name]) for name, value in before.items())

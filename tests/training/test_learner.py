@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +23,7 @@ from suphx.training.learning_step import LearningStep
 from suphx.training.policy_gradient import kl_divergence
 from suphx.training.trainer import DivergedError
 from tests.selfplay.small_policy_set import SMALL, SMALL_PLAIN
-from tests.training.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net
+from tests.training.decision_batch import CONFIG, GUARDED, PLAIN, decisions, has_moved, small_net
 
 
 def new_learner(
@@ -40,26 +39,34 @@ def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN
     return result.eval()
 
 
+def weights_of(learner: Learner, part: str) -> dict[str, torch.Tensor]:
+    """Return the weights of the discard head's policy or critic."""
+    prefix = f"net.discard.{part}."
+    return {name: tensor for name, tensor in learner.state()[0].items() if name.startswith(prefix)}
+
+
+def share_of_3(learner: Learner) -> float:
+    rows = torch.from_numpy(decisions().planes.dense())
+    return float(policy(learner)(rows).softmax(dim=1)[:, 3].mean())
+
+
 @pytest.mark.parametrize("use_critic", [True, False])
 def test_what_pays_becomes_more_probable(use_critic: bool) -> None:
     gradient = PolicyGradientConfig(reward_unit=1.0, use_critic=use_critic, gae_lambda=1.0)
     learner = new_learner(replace(CONFIG, gradient=gradient))
-    rows = torch.from_numpy(decisions().planes.dense())
-    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    before = share_of_3(learner)
     for seed in range(30):
         learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
-    assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
+    assert share_of_3(learner) > 1.5 * before
 
 
 def test_from_permuted_rewards_nothing_is_learned() -> None:
     learner = new_learner(replace(CONFIG, permute_rewards=True))
-    rows = torch.from_numpy(decisions().planes.dense())
-    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    before = share_of_3(learner)
     for seed in range(30):
         report = learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
     assert report["discard"]["reward"] == pytest.approx(decisions(n=256, seed=29).rewards.mean())
-    after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
-    assert 0.6 * before < after < 1.5 * before
+    assert 0.6 * before < share_of_3(learner) < 1.5 * before
 
 
 def test_the_gradients_of_two_updates_are_compared() -> None:
@@ -72,17 +79,6 @@ def test_the_gradients_of_two_updates_are_compared() -> None:
     assert restored.update({DISCARD_HEAD: decisions(seed=2)})["discard"]["gradient_cosine"] == other
     same = learner.update({DISCARD_HEAD: decisions(seed=2)})["discard"]["gradient_cosine"]
     assert same == pytest.approx(1, abs=0.02)
-
-
-def weights_of(learner: Learner, part: str) -> dict[str, torch.Tensor]:
-    """Return the weights of the discard head's policy or critic."""
-    tensors, _ = learner.state()
-    prefix = f"net.discard.{part}."
-    return {name: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def has_moved(before: Mapping[str, torch.Tensor], now: Mapping[str, torch.Tensor]) -> bool:
-    return any(not torch.equal(before[name], tensor) for name, tensor in now.items())
 
 
 def test_at_first_only_the_critic_learns() -> None:
@@ -148,30 +144,6 @@ def test_a_head_without_a_batch_stays() -> None:
     assert all((before[name] == value).all() for name, value in learner.weights()["chow"].items())
 
 
-def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
-    config = replace(CONFIG, **GUARDED)
-    first, second = new_learner(config), new_learner(config)
-    for seed in range(3):
-        first.update({DISCARD_HEAD: decisions(seed=seed)})
-    second.restore(*first.state())
-    for seed in range(3, 6):
-        batch = {DISCARD_HEAD: decisions(seed=seed)}
-        assert first.update(batch) == second.update(batch)
-
-
-def test_a_learner_that_goes_back_to_its_first_state_repeats_the_same_updates() -> None:
-    """Over Ray, a learner that lost only an answer is still alive when it gets its state again."""
-    config = replace(CONFIG, **GUARDED)
-    learner = new_learner(config)
-    begun = learner.state()
-    first = [learner.update({DISCARD_HEAD: decisions(seed=seed)}) for seed in range(3)]
-    after, _ = learner.state()
-    learner.restore(*begun)
-    assert [learner.update({DISCARD_HEAD: decisions(seed=seed)}) for seed in range(3)] == first
-    again, _ = learner.state()
-    assert all(torch.equal(again[name], tensor) for name, tensor in after.items())
-
-
 def test_a_state_does_not_change_with_the_learner_nor_the_learner_with_it() -> None:
     learner = new_learner()
     learner.update({DISCARD_HEAD: decisions()})
@@ -200,11 +172,28 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
     assert restored.kl_to_start(batch, num_decisions=16) == found
 
 
-def test_several_learners_without_ray_are_refused() -> None:
-    with pytest.raises(ValueError, match="num_learners is 2: several learners need Ray, without it use 1"):
-        new_learner(replace(CONFIG, num_learners=2))
+def test_learners_with_one_state_go_on_with_the_same_numbers() -> None:
+    """A new one, and the same: over Ray, a learner that lost only an answer is still alive when it gets its state."""
+    config = replace(CONFIG, **GUARDED)
+    learner = new_learner(config)
+    for seed in range(3):
+        learner.update({DISCARD_HEAD: decisions(seed=seed)})
+    state = learner.state()
+    found = []
+    for each in (learner, learner, new_learner(config)):
+        each.restore(*state)
+        figures = [each.update({DISCARD_HEAD: decisions(seed=seed)}) for seed in range(3, 6)]
+        found.append((figures, {name: tensor.tolist() for name, tensor in each.state()[0].items()}))
+    assert found[0] == found[1] == found[2]
 
 
-def test_distillation_without_a_teacher_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns: give some"):
-        new_learner(replace(CONFIG, distillation=DistillationConfig(weight=1.0)))
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_learners": 2}, "num_learners is 2: several learners need Ray, without it use 1"),
+        ({"distillation": DistillationConfig(weight=1.0)}, "needs a teacher for each head that learns: give some"),
+    ],
+)
+def test_settings_that_need_more_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        new_learner(replace(CONFIG, **settings))

@@ -12,13 +12,6 @@ from suphx.training.learner_config import (
     next_alpha,
 )
 
-
-def test_the_weight_of_the_initial_net_halves_again_and_again() -> None:
-    region = TrustRegionConfig(kl_coeff=0.2, kl_half_life=10)
-    assert [region.kl_coeff_after(updates) for updates in (0, 10, 20)] == pytest.approx([0.2, 0.1, 0.05])
-    assert TrustRegionConfig(kl_coeff=0.2).kl_coeff_after(1000) == 0.2
-
-
 PLAIN = EntropyConfig(target=1.0, rate=0.1, gain=0.0)
 START = EntropyControl(target=1.0, alpha=0.02)
 
@@ -33,20 +26,6 @@ def entropies(config: EntropyConfig, num_updates: int = 1500) -> list[float]:
         entropy = min(max(entropy + speed, 0.05), 2.44)
         seen.append(entropy)
     return seen
-
-
-def test_alpha_moves_by_rate_times_the_missing_entropy() -> None:
-    assert next_alpha(0.2, 0.5, 1.0, PLAIN) == pytest.approx(0.25)
-    assert next_alpha(0.2, 1.5, 1.0, PLAIN) == pytest.approx(0.15)
-    assert next_alpha(0.2, 1.0, 1.0, PLAIN) == 0.2
-
-
-def test_alpha_stays_in_its_bounds() -> None:
-    assert next_alpha(0.01, 3.0, 1.0, PLAIN) == 0.0
-    assert next_alpha(0.49, 0.0, 1.0, PLAIN) == 0.5
-    config = EntropyConfig(gain=1.0)
-    assert START.after(3.0, config).alpha == 0.0
-    assert START.after(0.0, config).alpha == 0.5
 
 
 def test_the_gain_answers_at_once_and_is_gone_when_nothing_is_missing() -> None:
@@ -94,32 +73,34 @@ def test_a_policy_that_answers_late_settles_at_the_target() -> None:
     assert max(abs(entropy - 1.0) for entropy in last) < 0.05
 
 
-def test_the_learning_rate_of_the_policy_rises_and_then_falls_to_its_last_share() -> None:
+@pytest.mark.parametrize(
+    ("alpha", "entropy", "expected"),
+    [(0.2, 0.5, 0.25), (0.2, 1.5, 0.15), (0.2, 1.0, 0.2), (0.01, 3.0, 0.0), (0.49, 0.0, 0.5)],
+)
+def test_alpha_moves_by_rate_times_the_missing_entropy_within_its_bounds(
+    alpha: float, entropy: float, expected: float
+) -> None:
+    assert next_alpha(alpha, entropy, 1.0, PLAIN) == pytest.approx(expected)
+    assert [START.after(own, EntropyConfig(gain=1.0)).alpha for own in (3.0, 0.0)] == [0.0, 0.5]
+
+
+def test_rates_and_weights_follow_the_updates() -> None:
     config = LearnerConfig(warmup_updates=2, decay_updates=4, last_rate_share=0.2)
     shares = [config.rate_share_after(updates) for updates in (0, 1, 2, 4, 9)]
     assert shares == pytest.approx([0.5, 0.8, 0.6, 0.2, 0.2])
+    region = TrustRegionConfig(kl_coeff=0.2, kl_half_life=10)
+    assert [region.kl_coeff_after(updates) for updates in (0, 10, 20)] == pytest.approx([0.2, 0.1, 0.05])
+    assert TrustRegionConfig(kl_coeff=0.2).kl_coeff_after(1000) == 0.2
 
 
-def test_keep_probability_falls_in_equal_steps_from_the_first_one_to_0() -> None:
-    config = OracleConfig(policy=True, steps=4, updates_per_step=10)
-    assert [config.keep_probability_after(n) for n in (0, 9, 10, 19, 20, 29, 30, 39)] == [
-        *(0.75, 0.75, 0.5, 0.5, 0.25, 0.25, 0.0, 0.0)
+@pytest.mark.parametrize(
+    ("ratio", "steps"), [(0.0, (0.75, 0.5, 0.25, 0.0)), (0.5, (0.5, 0.25, 0.125, 0.0))], ids=["steps", "ratios"]
+)
+def test_keep_probability_falls_from_the_first_step_to_0(ratio: float, steps: tuple[float, ...]) -> None:
+    config = OracleConfig(policy=True, steps=4, ratio=ratio, updates_per_step=10)
+    assert [config.keep_probability_after(n) for n in (0, 9, 10, 19, 20, 29, 30, 10_000)] == [
+        *(steps[0], steps[0], steps[1], steps[1], steps[2], steps[2], 0.0, 0.0)
     ]
-    assert config.keep_probability_after(10_000) == 0.0
+    assert [config.keep_probability_of_update(n) for n in (0, 1, 10, 11, 40)] == [1.0, steps[0], steps[0], steps[1], 0]
     assert config.num_updates == 40
     assert [n for n in range(50) if config.ends_step(n)] == [10, 20, 30, 40]
-    assert [config.keep_probability_of_update(n) for n in (0, 1, 10, 11, 40)] == [1.0, 0.75, 0.75, 0.5, 0.0]
-
-
-def test_keep_probability_falls_in_equal_ratios_and_ends_at_0() -> None:
-    config = OracleConfig(policy=True, steps=4, ratio=0.5, updates_per_step=10)
-    assert [config.keep_probability_after(n) for n in (0, 9, 10, 20, 29, 30, 10_000)] == [
-        0.5,
-        0.5,
-        0.25,
-        0.125,
-        0.125,
-        0.0,
-        0.0,
-    ]
-    assert [config.keep_probability_of_update(n) for n in (0, 1, 11, 31)] == [1.0, 0.5, 0.25, 0.0]

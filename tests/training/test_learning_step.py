@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,18 +22,17 @@ from suphx.training.learning_step import (
     clip_gradients,
     copied_gradients,
     gradient_cosine,
-    new_actor_critic,
 )
 from suphx.training.policy_gradient import decision_loss
 from tests.selfplay.small_policy_set import SMALL
-from tests.training.decision_batch import CONFIG, decisions, loss_columns, small_net
+from tests.training.decision_batch import CONFIG, decisions, has_moved, loss_columns, small_net
 
 
 def test_the_first_weights_of_the_critic_depend_on_the_head_only() -> None:
     states = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        critic = new_actor_critic(CONFIG, small_net(seed=seed)).critic
+        critic = ActorCritic(CONFIG, small_net(seed=seed)).critic
         assert critic is not None
         states.append(critic.state_dict())
     assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
@@ -43,24 +40,18 @@ def test_the_first_weights_of_the_critic_depend_on_the_head_only() -> None:
 
 def test_the_initial_policy_is_a_copy_that_does_not_learn() -> None:
     net = small_net()
-    actor = actor_critic(CONFIG, net)
+    actor = ActorCritic(CONFIG, net)
     with torch.no_grad():
         for parameter in (*actor.policy.parameters(), *net.parameters()):
             parameter.fill_(1.0)
     expected = small_net().state_dict()
-    assert all(torch.equal(value, expected[name]) for name, value in actor.start.state_dict().items())
+    assert all(torch.equal(value, expected[name]) for name, value in actor.fixed["start"].state_dict().items())
     assert {name.split(".")[0] for name, _ in actor.named_parameters()} == {"policy", "critic"}
-
-
-def actor_critic(*arguments: Any) -> ActorCritic:
-    actor = new_actor_critic(*arguments)
-    assert isinstance(actor, ActorCritic)
-    return actor
 
 
 @pytest.mark.parametrize("is_frozen", [False, True])
 def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
-    actor = actor_critic(CONFIG, small_net(net=SMALL))
+    actor = ActorCritic(CONFIG, small_net(net=SMALL))
     actor.train()
     actor.is_frozen = is_frozen
     seen = actor.seen_planes(decisions().planes.dense())
@@ -75,7 +66,7 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
 
 def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
     teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
-    actor = actor_critic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
+    actor = ActorCritic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
     rows = decisions(sees_hidden=True).planes.dense()
     seen = actor.seen_planes(rows)
     num_planes = small_net(DISCARD_HEAD).num_planes
@@ -112,7 +103,7 @@ CPU = torch.device("cpu")
 
 
 def new_step(config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD_HEAD,)) -> LearningStep:
-    return LearningStep(config, {HEAD_NAMES[head]: new_actor_critic(config, small_net(head)) for head in heads}, CPU)
+    return LearningStep(config, {HEAD_NAMES[head]: ActorCritic(config, small_net(head)) for head in heads}, CPU)
 
 
 def batch(own: Decisions, **settings: float) -> HeadBatch:
@@ -122,10 +113,6 @@ def batch(own: Decisions, **settings: float) -> HeadBatch:
 def weights_of(step: LearningStep, part: str, head: str = "discard") -> dict[str, Tensor]:
     net = getattr(step.actors[head], part)
     return {name: value.clone() for name, value in net.state_dict().items()}
-
-
-def has_moved(before: Mapping[str, Tensor], now: Mapping[str, Tensor]) -> bool:
-    return any(not torch.equal(value, now[name]) for name, value in before.items())
 
 
 def optimizer(net: nn.Module, rate: float) -> torch.optim.AdamW:
@@ -193,9 +180,3 @@ def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
     for _ in range(30):
         step.make({"discard": batch(own, kl_coeff=10.0)})
     assert step.kl_to_start({"discard": (own.planes.dense(), own.masks)})["discard"] < 0.5 * measured
-
-
-def test_tensors_of_other_nets_are_refused() -> None:
-    step = LearningStep(CONFIG, {"discard": ActorCritic(small_net())}, CPU)
-    with pytest.raises(ValueError, match=r"the stored nets are not those of this recipe .*: delete them"):
-        new_step().load_tensors(step.tensors())

@@ -14,7 +14,6 @@ from suphx.selfplay.config import ReplayBufferConfig
 from suphx.selfplay.weights import PolicyVersion
 from suphx.training.backend_state import packed, unpacked
 from suphx.training.local_backend import LocalBackend
-from suphx_platform.selfplay.policy_trainer import run_backend, run_metrics
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play
 
@@ -123,8 +122,3 @@ def test_a_match_whose_workers_die_is_told_and_ends_nothing_else() -> None:
         future.result()
     assert next_update(backend)
     backend.close()
-
-
-def test_a_run_without_ray_has_all_parts_in_one_process_and_no_metrics_for_prometheus() -> None:
-    assert run_backend(CONFIG) is LocalBackend
-    assert run_metrics(CONFIG) is None

@@ -39,29 +39,16 @@ from tests.selfplay.row_nets import RowAgent, policy_outputs
 from tests.training.played_games import played_store
 
 
-def twin(predictions: list[list[float]], rewards: list[float]) -> float:
-    """Equation 4 word by word: mean over games of the mean over their prefixes of the squared error."""
-    by_game = []
-    for game, reward in zip(predictions, rewards, strict=True):
-        by_game.append(sum((value - reward) ** 2 for value in game) / len(game))
-    return sum(by_game) / len(by_game)
-
-
-def padded(games: list[list[float]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return [n, t], nan behind the end of each game, and the lengths."""
-    values = torch.full((len(games), max(map(len, games))), torch.nan)
-    for row, game in zip(values, games, strict=True):
-        row[: len(game)] = torch.tensor(game)
-    return values, torch.tensor([len(game) for game in games])
-
-
 def test_the_loss_is_equation_4() -> None:
+    """The mean over games of the mean over their prefixes of the squared error, written out word by word."""
     rng = np.random.default_rng(3)
-    games = [rng.normal(size=length).tolist() for length in (11, 2, 7, 25)]
-    rewards = rng.normal(size=4).tolist()
-    predictions, lengths = padded(games)
-    loss = prefix_losses(predictions, lengths, torch.tensor(rewards)).mean()
-    np.testing.assert_allclose(float(loss), twin(games, rewards), rtol=1e-5)
+    games, rewards = [rng.normal(size=length) for length in (11, 2, 7, 25)], rng.normal(size=4)
+    predictions = torch.full((4, 25), torch.nan)  # nan behind the end of each game
+    for row, game in zip(predictions, games, strict=True):
+        row[: len(game)] = torch.from_numpy(game)
+    loss = prefix_losses(predictions, torch.tensor([11, 2, 7, 25]), torch.from_numpy(rewards)).mean()
+    expected = np.mean([np.mean((game - reward) ** 2) for game, reward in zip(games, rewards, strict=True)])
+    np.testing.assert_allclose(float(loss), expected, rtol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +58,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> KyokuStore:
 
 def test_a_game_has_a_line_at_its_start_and_after_each_kyoku(store: KyokuStore) -> None:
     histories = game_histories(store)
-    assert len(histories) == 12
-    assert histories.num_left_out == 0
+    assert (len(histories), histories.num_left_out) == (12, 0)
     for number in range(12):
         game = store.games[number]
         kyokus = store.kyokus[game["first_kyoku"] : game["first_kyoku"] + game["num_kyoku"]]
@@ -85,6 +71,12 @@ def test_a_game_has_a_line_at_its_start_and_after_each_kyoku(store: KyokuStore) 
         np.testing.assert_array_equal(lines.kyoku[:-1], kyokus["kyoku"])
         np.testing.assert_array_equal(lines.kyotaku[:-1], kyokus["kyotaku"])
         assert lines.is_over.tolist() == [False] * len(kyokus) + [True]
+
+
+def test_games_of_another_length_are_refused(tmp_path: Path) -> None:
+    east_only = played_store(tmp_path / "east", 3, rules=replace(tenhou(), num_winds=1))
+    with pytest.raises(ValueError, match=r"none of the 3 games .* is a hanchan"):
+        game_histories(east_only)
 
 
 def test_a_batch_has_all_seats_side_by_side(store: KyokuStore) -> None:
@@ -116,12 +108,6 @@ def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Pa
     for game in range(num_games):
         predictions = predict_games(PREDICTOR, histories, np.array([game]))
         np.testing.assert_allclose(np.stack(changes[game]), 200 * np.diff(predictions, axis=0), atol=0.2)
-
-
-def test_games_of_another_length_are_left_out(tmp_path: Path) -> None:
-    east_only = played_store(tmp_path / "east", 3, rules=replace(tenhou(), num_winds=1))
-    with pytest.raises(ValueError, match=r"none of the 3 games .* is a hanchan"):
-        game_histories(east_only)
 
 
 POINTS = (75.0, 30.0, 0.0, -150.0)
@@ -178,12 +164,10 @@ def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path:
         predict_games(loaded, histories, VALIDATION), predict_games(predictor, histories, VALIDATION)
     )
     assert validation_loss(loaded, histories, VALIDATION) == pytest.approx(progress.best_loss, rel=1e-5)
-
-
-def test_a_state_of_another_training_is_refused(histories: GameHistories, tmp_path: Path) -> None:
-    RewardTrainer(learning(histories, max_epochs=1), tmp_path).run()
+    with pytest.raises(ValueError, match=r"trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
+        load_reward_predictor(tmp_path / REWARD_PREDICTOR_FILE, rules_version="tonpuu")
     with pytest.raises(ValueError, match=r"belongs to another training .*points was"):
-        RewardTrainer(replace(learning(histories, max_epochs=1), points=(90.0, 45.0, 0.0, -135.0)), tmp_path)
+        RewardTrainer(replace(learning(histories), points=(90.0, 45.0, 0.0, -135.0)), tmp_path)
 
 
 class StopAt(TrainingWatch):
@@ -216,11 +200,3 @@ def test_a_training_stops_within_an_epoch_and_goes_on_there(
     np.testing.assert_array_equal(
         predict_games(whole, histories, VALIDATION), predict_games(resumed, histories, VALIDATION)
     )
-
-
-def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHistories, tmp_path: Path) -> None:
-    RewardTrainer(learning(histories, max_epochs=1), tmp_path).run()
-    path = tmp_path / REWARD_PREDICTOR_FILE
-    load_reward_predictor(path, rules_version="tenhou-1")
-    with pytest.raises(ValueError, match=r"trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
-        load_reward_predictor(path, rules_version="tonpuu")

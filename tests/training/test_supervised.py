@@ -96,25 +96,44 @@ def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> N
     assert metrics["test"]["samples"] == 20 * ROWS_A_KYOKU
 
 
-def test_a_yes_no_head_learns_and_reports_its_recall(tmp_path: Path) -> None:
-    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2, max_steps=120), data=head_data(RIICHI_HEAD))
+def test_a_yes_no_head_learns_and_its_checkpoint_has_what_the_metrics_show(tmp_path: Path) -> None:
+    config = replace(SHORT, learning_rate=1e-2, max_steps=120)
+    metrics = train(tmp_path, config, data=head_data(RIICHI_HEAD, num_validation=40))
     assert metrics["test"]["balanced_accuracy"] > 0.9
     assert metrics["test"]["recall_yes"] > 0.85
-    assert np.array(metrics["test"]["confusion"]).shape == (2, 2)
+    fit = load_header(tmp_path / "riichi.safetensors").calibration
+    assert fit is not None
+    assert fit.temperature == metrics["calibrated"]["temperature"]
+    assert fit.yes_threshold == metrics["calibrated"]["yes_threshold"]
+    assert metrics["calibrated"]["yes_matched"] == pytest.approx(metrics["calibrated"]["yes"], abs=0.1)
 
 
-def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_path: Path) -> None:
-    metrics = train(tmp_path)
+def test_results_are_reported_and_on_disk_and_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
+    points: list[Mapping[str, Any]] = []
+    metrics = HeadTrainer(job(replace(SHORT, report_every=7)), tmp_path, report=points.append).run()
+    assert [point["step"] for point in points] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
+    assert all(0 <= point["waiting_share"] <= 1 and point["samples_per_second"] > 0 for point in points)
+    assert "validation_loss" not in points[0]
+    assert points[-1]["validation_loss"] > 0
+    assert points[-1]["share_done"] == 1
     assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
     assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
     assert metrics["history"][-1]["samples"] == 60 * 64
-    assert metrics["seconds"] > metrics["history"][-1]["seconds"], "the last validation is in it"
     net, header = load_checkpoint(tmp_path / "discard.safetensors", DECISIONS[DISCARD_HEAD], LAYOUT)
     test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
     assert right.mean() == pytest.approx(metrics["test"]["accuracy"], abs=0.02)
     assert header.step == metrics["best_step"]
     assert header.metrics["test_accuracy"] == metrics["test"]["accuracy"]
+    assert train(tmp_path, stop_at=1) == metrics
+
+
+@pytest.mark.parametrize(
+    ("limit", "samples"), [({"max_epochs": 1}, 170 * ROWS_A_KYOKU // 64 * 64), ({"max_minutes": 1e-6}, 64)]
+)
+def test_epochs_and_minutes_end_a_training_too(tmp_path: Path, limit: dict[str, Any], samples: int) -> None:
+    metrics = train(tmp_path, replace(SHORT, **{"max_steps": 0, "max_epochs": 0, **limit}))
+    assert metrics["history"][-1]["samples"] == samples
 
 
 def test_early_weights_are_kept_as_the_weaker_agents(tmp_path: Path) -> None:
@@ -134,15 +153,6 @@ def test_a_training_that_ends_before_its_early_weights_were_due_keeps_its_best_o
     assert load_header(tmp_path / "discard-weak.safetensors").step == metrics["best_step"]
 
 
-def test_the_checkpoint_has_the_calibration_that_the_metrics_show(tmp_path: Path) -> None:
-    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2), data=head_data(RIICHI_HEAD, num_validation=40))
-    fit = load_header(tmp_path / "riichi.safetensors").calibration
-    assert fit is not None
-    assert fit.temperature == metrics["calibrated"]["temperature"]
-    assert fit.yes_threshold == metrics["calibrated"]["yes_threshold"]
-    assert metrics["calibrated"]["yes_matched"] == pytest.approx(metrics["calibrated"]["yes"], abs=0.1)
-
-
 @pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
 def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
     whole = train(tmp_path / "whole")
@@ -152,11 +162,6 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: 
     assert without_seconds(resumed) == without_seconds(whole)
     for file in ("discard.safetensors", "discard-weak.safetensors"):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "stopped" / file).read_bytes()
-
-
-def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
-    metrics = train(tmp_path)
-    assert train(tmp_path, stop_at=1) == metrics
 
 
 def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_path: Path) -> None:
@@ -172,13 +177,6 @@ def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tm
     losses = [entry["validation_loss"] for entry in history]
     assert history[-1]["step"] < 2000
     assert metrics["best_step"] == history[losses.index(min(losses))]["step"] == history[-3]["step"]
-
-
-def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
-    by_epochs = train(tmp_path / "epochs", replace(SHORT, max_steps=0, max_epochs=1))
-    assert by_epochs["history"][-1]["samples"] == 170 * ROWS_A_KYOKU // 64 * 64
-    by_time = train(tmp_path / "minutes", replace(SHORT, max_steps=0, max_epochs=0, max_minutes=1e-6))
-    assert [entry["step"] for entry in by_time["history"]] == [1]
 
 
 def diverge(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
@@ -228,16 +226,6 @@ def test_workers_that_cannot_share_a_batch_are_refused_before_anything_is_encode
     with pytest.raises(ValueError, match="batch_size is 64: use a multiple of the 3 workers"):
         HeadTrainer(job(), tmp_path, group=WorkerGroup(size=3), watch=watch).run()
     assert watch.phases == []
-
-
-def test_reports_tell_the_pace(tmp_path: Path) -> None:
-    points: list[Mapping[str, Any]] = []
-    HeadTrainer(job(replace(SHORT, report_every=7)), tmp_path, report=points.append).run()
-    assert [point["step"] for point in points] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
-    assert all(0 <= point["waiting_share"] <= 1 and point["samples_per_second"] > 0 for point in points)
-    assert "validation_loss" not in points[0]
-    assert points[-1]["validation_loss"] > 0
-    assert points[-1]["share_done"] == 1
 
 
 class Watch(TrainingWatch):

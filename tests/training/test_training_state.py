@@ -16,23 +16,16 @@ from suphx.training.trainer import Clock, TrainingProgress
 from suphx.training.training_state import load_training_state, save_training_state
 
 
-def test_time_and_waiting_are_added_to_what_was_there() -> None:
-    progress = TrainingProgress(seconds=100.0, waited_seconds=7.0)
+def test_a_clock_adds_time_to_what_was_there_and_counts_laps() -> None:
+    progress = TrainingProgress(samples=500, seconds=100.0, waited_seconds=7.0)
     clock = Clock(progress)
     with clock.waiting():
-        sum(range(1000))
+        progress.samples += 100
     clock.tick()
-    assert progress.seconds > 100
     assert 7 < progress.waited_seconds <= 7 + (progress.seconds - 100)
-
-
-def test_a_lap_counts_what_happened_since_the_last_one() -> None:
-    progress = TrainingProgress(samples=500, waited_seconds=50.0)
-    clock = Clock(progress)
-    progress.samples += 100
     samples_per_second, waiting_share = clock.lap()
     assert samples_per_second > 0
-    assert waiting_share == 0
+    assert 0 < waiting_share < 1
     assert clock.lap() == (0, 0)
 
 

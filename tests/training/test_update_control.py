@@ -75,14 +75,6 @@ def test_a_net_that_decides_rarely_learns_as_soon_as_the_others_and_with_their_s
     assert figures["chow"]["entropy_target"] == figures["discard"]["entropy_target"] == pytest.approx(1 - 0.75 * 0.6)
 
 
-def test_alpha_follows_the_entropy_of_the_updates_of_the_policy() -> None:
-    control = new_control(replace(CONFIG, entropy=EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0)))
-    parts = control.steps_by_learner({DISCARD_HEAD: decisions()})
-    assert parts[0][0]["discard"].alpha == 0.2
-    assert control.count(parts, found(parts))["discard"] == {"entropy": 1.0, "alpha": 0.2, "entropy_target": 1.5}
-    assert control.steps_by_learner({DISCARD_HEAD: decisions()})[0][0]["discard"].alpha == pytest.approx(0.205)
-
-
 def test_settings_change_from_update_to_update() -> None:
     control = new_control(replace(CONFIG, **GUARDED, num_learners=1))
     rates, weights = [], []
@@ -95,21 +87,6 @@ def test_settings_change_from_update_to_update() -> None:
     assert weights[:4] == [0] * 4  # 200 decisions for the critic alone
     assert weights[4:] == pytest.approx([0.1 * 0.5 ** (updates / 2) for updates in range(4)])
     assert rates[4:] == [control._config.rate_share_after(updates) for updates in range(4)]
-
-
-def test_a_restored_control_goes_on_with_the_same_settings() -> None:
-    first, second = (new_control(replace(CONFIG, **GUARDED)) for _ in range(2))
-    for seed in range(5):
-        parts = first.steps_by_learner({DISCARD_HEAD: decisions(seed=seed)})
-        first.count(parts, found(parts, 1.0 - 0.1 * seed))
-    second.restore(first.state())
-    assert second.state() == first.state()
-    parts, same = (
-        first.steps_by_learner({DISCARD_HEAD: decisions()}),
-        second.steps_by_learner({DISCARD_HEAD: decisions()}),
-    )
-    assert first.count(parts, found(parts)) == second.count(same, found(same))
-    assert first.num_updates == second.num_updates == 6
 
 
 def test_a_new_stage_begins_with_the_first_learning_rate_and_the_carried_entropy_control() -> None:

@@ -20,7 +20,6 @@ from suphx.games.registry import decision_names
 from suphx.models.checkpoint import load_checkpoint
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.net_config import Precision, checkpoint_name
-from suphx.training.dataset import num_samples
 from suphx.training.head_data import HeadData, head_data, open_store
 from suphx.training.optimizer import predict
 from suphx.training.trainer import METRICS_FILE
@@ -129,10 +128,10 @@ def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[ND
         if len(games) >= data.max_test_samples:
             break
         samples = data.encode(data.split.test[test_games == game])
-        if num_samples(samples):
+        if len(samples):
             answers = np.stack([predict(net, samples, bf16).argmax(1) for net in nets])
             hits.append((answers == samples.labels).astype(np.float64))
-            games += [game] * num_samples(samples)
+            games += [game] * len(samples)
     if len(set(games)) < 2:
         raise ValueError(
             f"the test samples of {kind.name} are of one game: raise max_test_samples or give more records"

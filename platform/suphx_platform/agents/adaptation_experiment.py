@@ -18,6 +18,7 @@ from suphx.evaluation.kept_results import KeptResults, with_kept
 from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
 from suphx.evaluation.worker_pool import ProcessPool, Progress, Work
+from suphx.experience.columns import joined
 from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 from suphx.models.device import torch_threads
@@ -26,7 +27,7 @@ from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
 from suphx.training import adapter
-from suphx.training.adapter import Adapter, TrialResults, try_hands
+from suphx.training.adaptation import Adapter, TrialResults, try_hands
 from suphx.training.config import AdaptationConfig, GlobalRewardConfig
 from suphx.training.reward import DealReward, PredictedChange, Prediction, points_won
 from suphx_platform.agents.agent_loading import load_net_agent
@@ -161,7 +162,7 @@ def run_experiment(
         tasks = [(starts[part], seats[part], seeds[part]) for part in (slices[index] for index in missing)]
         for position, part in _try_all(experiment, agent, tasks):
             parts[missing[position]] = part
-            wins, points = _outcomes(_in_units(experiment, TrialResults.join(list(parts.values()))))
+            wins, points = _outcomes(_in_units(experiment, joined(list(parts.values()))))
             gain = f"{points.mean():+.2f}" if experiment.reward_predictor else f"{points.mean():+.0f} points"
             progress(len(part.base_points), f"{wins.mean():.1%} ahead, {gain}")
             yield position, {name: column.tolist() for name, column in asdict(part).items()}
@@ -170,7 +171,7 @@ def run_experiment(
     found = with_kept(kept, keys, try_missing, lambda index: skip(slices[index].stop - slices[index].start))
     for index, columns in found:
         parts[index] = TrialResults(**{name: np.array(column, np.float64) for name, column in columns.items()})
-    return make_report(experiment, TrialResults.join([parts[index] for index in range(len(slices))]))
+    return make_report(experiment, joined([parts[index] for index in range(len(slices))]))
 
 
 def results_key(experiment: AdaptationExperiment) -> str:

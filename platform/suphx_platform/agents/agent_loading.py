@@ -29,7 +29,7 @@ from suphx.models.net_config import Precision
 from suphx.selfplay.agents.agent import NetAgent, load_agent, load_nets
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.suggestion import did_you_mean
-from suphx.training.adapter import Adapter, AdaptiveAgent
+from suphx.training.adaptation import Adapter, AdaptiveAgent
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from suphx.experience.columns import joined
 from suphx.experience.observation import Samples
 from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.riichi.archive.store import write_store
@@ -32,7 +33,6 @@ from suphx.models.sampling import actions_at
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import StreamConfig, SupervisedConfig
-from suphx.training.dataset import take
 from suphx.training.head_data import HeadData, KyokuSplit
 from suphx.training.supervised import HeadTrainer, HeadTraining
 
@@ -57,11 +57,7 @@ def collect_samples(head: int, encoder: str, num_samples: int, *, seed: int, say
             parts.append(encode_kyokus(store, np.arange(store.num_kyokus), head, encoder))
     count = sum(len(part.labels) for part in parts)
     chosen = np.resize(np.random.default_rng(seed).permutation(count), num_samples)
-    return Samples(
-        np.concatenate([part.planes for part in parts])[chosen],
-        np.concatenate([part.masks for part in parts])[chosen],
-        np.concatenate([part.labels for part in parts])[chosen],
-    )
+    return joined(parts).take(chosen)
 
 
 PEAK_SECONDS = 0.5
@@ -307,7 +303,7 @@ def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
     none = blocks[:0]
 
     def encode(chosen: I64) -> Samples:  # as an encoder gives those of kyokus
-        return take(samples, (chosen[:, None] * _ROWS_A_BLOCK + np.arange(_ROWS_A_BLOCK)).reshape(-1))
+        return samples.take((chosen[:, None] * _ROWS_A_BLOCK + np.arange(_ROWS_A_BLOCK)).reshape(-1))
 
     return HeadTraining(
         data=HeadData(

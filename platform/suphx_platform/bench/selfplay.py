@@ -121,7 +121,7 @@ def play_here(case: SelfplayCase, policy_set: PolicySet) -> dict[str, Any]:
             spent["fragments"] += 1
             spent["playing_seconds"] += played.seconds
             spent["waited_seconds"] += played.waited_seconds
-            spent["trajectory_bytes"] += sum(part.num_bytes for part in played.decisions)
+            spent["trajectory_bytes"] += sum(part.nbytes for part in played.decisions)
         seconds, cpu = time.monotonic() - started, time.process_time() - cpu
     spent |= {name: value - counts[name] for name, value in asdict(engine.counts).items()}
     cores, memory = {"process": cpu / seconds}, {"process": peak_bytes()}

@@ -37,8 +37,7 @@ from suphx.models.policy import PolicyNet
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import KlColumns
 from suphx.training.learner_config import LearnerConfig
-from suphx.training.learning_step import Figures, LearningStep, Step, new_actor_critic
-from suphx.training.policy_gradient import BatchColumns
+from suphx.training.learning_step import ActorCritic, Figures, LearningStep, Step
 from suphx.training.trainer import DivergedError
 from suphx_platform.ray.process import LearnersLostError
 from suphx_platform.ray.session import reserve_room
@@ -55,7 +54,7 @@ class ActorCriticModule(TorchRLModule):
         """Build the nets that ``model_config`` describes."""
         model = cast(dict[str, Any], self.model_config)
         teacher = None if model["teacher"] is None else _unpacked(model["teacher"])
-        self.actor = new_actor_critic(model["config"], _unpacked(model["start"]), teacher)
+        self.actor = ActorCritic(model["config"], _unpacked(model["start"]), teacher)
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         outputs: dict[str, Any] = self.actor(batch)
@@ -101,7 +100,7 @@ class PolicyGradientLearner(TorchLearner):
         self, *, module_id: str, config: AlgorithmConfig, batch: dict[str, Any], fwd_out: dict[str, Any]
     ) -> Tensor:
         """Return the loss of one head."""
-        return self.step.loss(module_id, cast(BatchColumns[Tensor], batch), fwd_out)
+        return self.step.loss(module_id, batch, fwd_out)
 
     def postprocess_gradients(self, gradients_dict: dict[Any, Tensor]) -> dict[Any, Tensor]:
         """Clip the gradients, which RLlib keeps at its parameters; return those that the optimizers use."""

@@ -50,11 +50,10 @@ Floats = NDArray[np.float32]
 def yes_no_actions(
     logits: Floats, uniforms: Floats, calibration: Calibration, selection: ActionSelection
 ) -> tuple[I16, Floats]:  # fmt: skip
-    """Return the actions int16 [n], 1 = yes and 0 = no, and their scores float32 [n].
+    """Return the actions int16 [n], 1 = yes and 0 = no, of ``logits`` [n, 2], and their scores float32 [n].
 
-    ``logits`` [n, 2]; ``uniforms`` [n] in 0 … 1: where in its distribution a sampled action lies (no comes first). The
-    score of a yes is higher the surer the net is: its probability of yes, but with ``matched``, where it is 0.5 at the
-    threshold.
+    ``uniforms`` [n] in 0 … 1: where in its distribution a sampled action lies. The score of a yes is its probability,
+    but with ``matched`` scaled so that it is 0.5 at the threshold.
     """
     yes = 1 / (1 + np.exp(-((logits[:, 1] - logits[:, 0]) / calibration.temperature).astype(np.float64)))
     if selection == "sampled":
@@ -90,9 +89,8 @@ AgentLike: TypeAlias = Agent | str | Path
 
 
 class NetAgent:
-    """The nets of a game, on one device, which decide in the order of the game; by default the most probable answer.
-
-    In riichi that is the decision flow of the paper's Figure 1.
+    """The nets of a game, on one device, which decide in the order of the game (riichi: Figure 1 of the paper); by
+    default the most probable answer.
     """
 
     def __init__(
@@ -109,14 +107,12 @@ class NetAgent:
         rules: Any = None,
         precision: Precision = "auto",
     ) -> None:
-        """``nets``: one for each kind of decision, in the order of their numbers, trained on rows of ``encoder``.
+        """``nets``: one for each kind of decision, in the order of their numbers, trained on rows of ``encoder``; those
+        with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
-        Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
-
-        ``calibrations``: one for each net, none = uncalibrated; ``action_selection``: how nets say yes; ``sampled``
-        also samples their choices. ``sampled``: numbers of kinds whose answers are drawn from their probabilities
-        instead, choices too. A draw depends on the seed of the deal and the decision only. Probabilities are those
-        after calibration. ``rules``, ``precision``: of the game and of the nets, where these value candidates.
+        ``calibrations``: one for each net; ``action_selection``: how nets say yes; ``sampled``: numbers of kinds whose
+        answers are drawn from their calibrated probabilities, by the seed of the deal and the decision. ``rules``,
+        ``precision``: of the game and of the nets, where these value candidates.
         """
         game = nets[0].kind.game if nets else DEFAULT_GAME
         kinds = find_decisions(game)
@@ -267,11 +263,9 @@ def load_agent(
 ) -> Agent:
     """Return the agent that ``address`` names: a scripted one, or a folder with a checkpoint for each kind of decision.
 
-    Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
-    select actions (``probable``, ``matched`` or ``sampled``; agent.py): ``runs/a/supervised:weak,sampled``.
-    ``sampled`` draws the actions of all nets, or of those that learned if the nets come from self-play: the policy of
-    self-play itself.
-    ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
+    Options follow the folder after a colon (``runs/a/supervised:weak,sampled``): ``weak``, the weights of an early
+    step; how actions are selected: ``probable``, ``matched``, or ``sampled`` (of nets from self-play, those that
+    learned). ValueError when it is none of these, or a checkpoint is missing or does not fit.
     """
     address = str(address)
     if address in agent_names(game):

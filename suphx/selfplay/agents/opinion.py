@@ -46,10 +46,10 @@ def agent_opinions(
 
 
 def opinions_at(agent: Agent, tables: Records) -> Opinions:
-    """Return what ``agent`` would do at each TABLE record (n,) that waits for its actor.
+    """Return what ``agent`` would do at each TABLE record (n,) that waits for its actor; NO_ACTION where it would not
+    be asked.
 
-    An agent with nets also gives its probability for every legal move; those of others are NaN. A scripted agent that
-    never calls has NO_ACTION where the player has called.
+    An agent with nets also gives its probability for every legal move; those of others are NaN.
     """
     indices = np.arange(len(tables))
     actions = ask(agent, tables, indices).astype(np.int16)

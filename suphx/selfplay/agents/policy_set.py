@@ -73,10 +73,8 @@ class PolicySet:
 
 
 def load_policy_set(folder: Path, encoder: str, *, game: str, is_weak: bool = False) -> PolicySet:
-    """Return the nets in ``folder``; ``is_weak``: those of an early step.
-
-    They must see the planes of ``encoder``, which is a name as in recipes, here and below.
-    Raises ValueError if a checkpoint is missing or does not fit.
+    """Return the nets in ``folder``, or those of an early step if ``is_weak``, which see the planes of ``encoder`` (a
+    name). ValueError if a checkpoint is missing or does not fit.
     """
     learning, nets, calibrations = find_learning(game), [], []
     for kind in find_decisions(game):

@@ -1,21 +1,19 @@
 """Given deals, each played to its end: one seat's discards are looked at, and may come from nets of their own.
 
-Run-time adaptation (paper, section 3.4) plays thousands of deals that begin alike: a fixed hand, all else dealt again.
-
->>> deals = determinise(np.repeat(table, 512), seat, seeds)
+>>> deals = determinise(np.repeat(table, 512), seat, seeds)  # run-time adaptation (paper, section 3.4)
 >>> rollouts = play_deals(deals, seats, agent, keys=seeds)  # the seat's discards are sampled and kept
->>> play_deals(more_deals, seats, agent, nets=[adapted_net], net_of_deal=zeros)  # the most probable ones
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from suphx.experience.columns import Columns, joined
 from suphx.experience.observation import F32, Observations
 from suphx.games.game import Agent
 from suphx.games.riichi.ending import end_kyoku
@@ -62,7 +60,7 @@ DEFAULT_TABLES = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class SeatDecisions:
+class SeatDecisions(Columns):
     """The discards of one seat in each of many deals, in the order of asking; forced ones are left out."""
 
     planes: U8
@@ -76,9 +74,6 @@ class SeatDecisions:
     deals: I64
     """int64 [n]: the number of the deal."""
 
-    def __len__(self) -> int:
-        return len(self.actions)
-
     def of_deals(self, first: int, last: int) -> SeatDecisions:
         """Return the decisions of the deals ``first`` … ``last`` - 1, which are numbered from 0 on in the result.
 
@@ -87,10 +82,6 @@ class SeatDecisions:
         lines = np.flatnonzero((self.deals >= first) & (self.deals < last))
         own = self.take(lines[np.argsort(self.deals[lines], kind="stable")])
         return replace(own, deals=own.deals - first)
-
-    def take(self, lines: I64) -> SeatDecisions:
-        """Return the decisions ``lines``."""
-        return SeatDecisions(**{field.name: getattr(self, field.name)[lines] for field in fields(self)})
 
 
 def play_deals(
@@ -108,80 +99,56 @@ def play_deals(
     """Play every one of ``deals`` (n,) in place until it is counted: KYOKU_START of the next one, or GAME_END.
 
     All seats decide as ``agent`` does, but for the discards of ``seats`` [n]: ``nets[net_of_deal[i]]`` chooses those of
-    deal i (by default the agent's own net); with ``keys`` [n] they are sampled from the logits divided by
-    ``temperature``, from uniforms that follow from the key and the decision, else the most probable ones are taken
-    (log-prob 0). With ``keeps`` they are returned. What happens in a deal does not depend on the others. At most
-    ``num_tables`` deals are under way at a time.
+    deal i; with ``keys`` [n] they are sampled from the logits divided by ``temperature``, else the most probable ones
+    (log-prob 0). With ``keeps`` they are returned. A deal does not depend on the others; at most ``num_tables`` are
+    under way.
     """
-    chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys, temperature, keeps=keeps)
-    play_to_end(deals, find_encoder(agent.encoder), chooser.forward, num_tables=num_tables)
-    _end_kyokus(deals)
-    return chooser.finish()
+    if len(seats) != len(deals):
+        raise ValueError(f"{len(seats)} seats for {len(deals)} deals: give one for each deal")
+    kept: list[SeatDecisions] = []
 
-
-class _Chooser:
-    """Chooses discards at tables, and keeps those that are sampled."""
-
-    def __init__(
-        self,
-        deals: Records,
-        seats: I64,
-        agent: NetAgent,
-        nets: Sequence[PolicyNet],
-        net_of_deal: I64 | None,
-        keys: I64 | None,
-        temperature: float,
-        *,
-        keeps: bool,
-    ) -> None:
-        if len(seats) != len(deals):
-            raise ValueError(f"{len(seats)} seats for {len(deals)} deals: give one for each deal")
-        self._deals, self._seats, self._agent, self._keys = deals, seats, agent, keys
-        self._nets, self._net_of_deal, self._keeps = nets, net_of_deal, keeps
-        self._temperature = temperature
-        self._kept: list[SeatDecisions] = []
-
-    def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
-        """Compute the outputs of all nets (decision.py, ``Forward``)."""
+    def forward(observations: Observations, lines: I64) -> HeadOutputs:
         if observations.decision != DISCARD_HEAD:
-            return self._agent.forward(observations, lines)
+            return agent.forward(observations, lines)
         rows, masks = observations.planes, observations.masks
-        is_own = self._deals["actor"][lines] == self._seats[lines]
-        logits = self._logits(rows, is_own, lines)
+        is_own = deals["actor"][lines] == seats[lines]
+        net_of_row = None if net_of_deal is None else np.where(is_own, net_of_deal[lines], -1)
+        logits = _logits(agent, rows, nets, net_of_row)
         kinds = masked_logits(logits, torch.from_numpy(masks)).argmax(dim=1).numpy()
         own = np.flatnonzero(is_own)
         log_probs = np.zeros(own.size, np.float32)
-        if self._keys is not None and own.size:
+        if keys is not None and own.size:
             uniforms = np.empty(own.size, np.float32)
-            _fill_uniforms(self._deals, lines[own], self._keys, uniforms)
-            own_logits = logits[torch.from_numpy(own)] / self._temperature
+            _fill_uniforms(deals, lines[own], keys, uniforms)
+            own_logits = logits[torch.from_numpy(own)] / temperature
             sampled = actions_at(own_logits, torch.from_numpy(masks[own]), torch.from_numpy(uniforms))
             kinds[own], log_probs = (column.numpy() for column in sampled)
-        if self._keeps and own.size:
+        if keeps and own.size:
             decisions = SeatDecisions(rows[own], masks[own], kinds[own], log_probs, lines[own])
-            self._kept.append(decisions.take(np.flatnonzero(decisions.masks.sum(axis=1) > 1)))
+            kept.append(decisions.take(np.flatnonzero(decisions.masks.sum(axis=1) > 1)))
         return discard_outputs(np.asarray(kinds, np.int64))
 
-    def finish(self) -> SeatDecisions:
-        """Return all that was kept."""
-        if not self._kept:
-            none = np.zeros(0, np.int64)
-            rows = np.zeros((0, find_encoder(self._agent.encoder).layout(DISCARD_HEAD).observation_bytes), np.uint8)
-            masks = np.zeros((0, DECISIONS[DISCARD_HEAD].num_outputs), np.uint8)
-            return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
-        names = [field.name for field in fields(SeatDecisions)]
-        return SeatDecisions(**{name: np.concatenate([getattr(part, name) for part in self._kept]) for name in names})
+    play_to_end(deals, find_encoder(agent.encoder), forward, num_tables=num_tables)
+    _end_kyokus(deals)
+    return joined(kept or [_no_decisions(agent.encoder)])
 
-    def _logits(self, rows: U8, is_own: np.ndarray, lines: I64) -> Tensor:
-        if self._net_of_deal is None:
-            return self._agent.discard_logits(rows)
-        net_of_row = np.where(is_own, self._net_of_deal[lines], -1)
-        logits = torch.empty(len(rows), DECISIONS[DISCARD_HEAD].num_outputs)
-        for number in np.unique(net_of_row):
-            chosen = np.flatnonzero(net_of_row == number)
-            net = None if number < 0 else self._nets[number]
-            logits[torch.from_numpy(chosen)] = self._agent.discard_logits(rows[chosen], net)
-        return logits
+
+def _logits(agent: NetAgent, rows: U8, nets: Sequence[PolicyNet], net_of_row: np.ndarray | None) -> Tensor:
+    """Return the logits of ``nets[net_of_row[i]]`` for row i; -1, or no ``net_of_row``: of the agent's own net."""
+    if net_of_row is None:
+        return agent.discard_logits(rows)
+    logits = torch.empty(len(rows), DECISIONS[DISCARD_HEAD].num_outputs)
+    for number in np.unique(net_of_row):
+        chosen = np.flatnonzero(net_of_row == number)
+        net = None if number < 0 else nets[number]
+        logits[torch.from_numpy(chosen)] = agent.discard_logits(rows[chosen], net)
+    return logits
+
+
+def _no_decisions(encoder: str) -> SeatDecisions:
+    rows = np.zeros((0, find_encoder(encoder).layout(DISCARD_HEAD).observation_bytes), np.uint8)
+    masks, none = np.zeros((0, DECISIONS[DISCARD_HEAD].num_outputs), np.uint8), np.zeros(0, np.int64)
+    return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 
 
 @jit

@@ -65,11 +65,11 @@ def play_games(
     progress: Callable[[float], None] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Iterator[Any]:
-    """Play one game for each line of ``seating`` and yield their records in that order.
+    """Play one game for each line of ``seating`` (n, seats), indices into ``agents``, and yield their records in that
+    order.
 
-    ``seating``: (n, seats), the agent (index into ``agents``) at each seat; ``seeds``: of the deal of each game. The
-    record of game i has the id ``<seed>-<i>``. The rest as in ``play_stream``. ValueError for a seating that does not
-    fit.
+    ``seeds``: of the deal of each game; game i has the id ``<seed>-<i>``. The rest as in ``play_stream``. ValueError
+    for a seating that does not fit.
     """
     own: Game = load_game(game)
     lines, num_seats = np.asarray(seating, np.int64), len(own.seat_names)
@@ -129,10 +129,9 @@ def play_stream(
 ) -> Iterator[PlayedGame]:
     """Play ``games`` and yield them in their order when they have ended.
 
-    At most ``num_tables`` are played side by side. A game is taken from ``games`` when a table is free, so that agents
-    get many tables at a time until no game is left. ``options``: of the game's tables. ``names``: of the agents, for
-    the records; None: their own. ``progress`` is called with parts of games while they are played; their sum is the
-    number of games. ``note_forfeit`` is called before its game is yielded.
+    At most ``num_tables`` are played side by side; a game is taken from ``games`` when a table is free. ``options``: of
+    the game's tables; ``names``: of the agents, for the records. ``progress`` gets parts of games, whose sum is the
+    number of games; ``note_forfeit`` is called before its game is yielded.
     """
     # Each once: one agent may play several parts.
     followers = {id(agent): agent for agent in agents if isinstance(agent, GameFollower)}.values()

@@ -18,23 +18,28 @@ def play(num_tables: int) -> list[GameLog]:
     return list(play_games([UKEIRE, RANDOM], SEATING, SEEDS, tenhou(), num_tables=num_tables))
 
 
-def test_games_come_in_the_order_of_the_seating_with_seed_number_and_names() -> None:
+def test_games_come_in_the_order_of_the_seating_and_replay_without_difference() -> None:
     logs = play(256)
     assert [log.id for log in logs] == ["5-0", "5-1", "5-2", "6-3", "5-4"]
     assert logs[1].names == ("random", "ukeire", "random", "random")
     assert logs[4].names == ("ukeire",) * 4
-
-
-def test_recorded_games_replay_without_difference() -> None:
     replayer = Replayer()
-    assert all(replayer.replay(log) == [] for log in play(256))
+    assert all(replayer.replay(log) == [] for log in logs)
+    (other,) = play_games([RANDOM], np.zeros((1, 4), int), [1], tonpuu())
+    assert other.rules == tonpuu()
 
 
-def test_equal_seeds_give_equal_walls() -> None:
-    logs = play(256)
-    first = [log.kyokus[0].wall.tolist() for log in logs]
-    assert first[0] == first[1] == first[2] == first[4]
-    assert first[3] != first[0]
+@pytest.mark.parametrize(
+    ("seating", "message"),
+    [
+        (np.zeros((1, 3), int), r"seating has the shape \(1, 3\) for 1 seeds: give 4 agents for each"),
+        (np.full((1, 4), 1), "there are only 1"),
+        (np.full((1, 4), -1), "there are only 1"),
+    ],
+)
+def test_a_seating_that_does_not_fit_is_refused(seating: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        list(play_games([RANDOM], seating, [1], tenhou()))
 
 
 @pytest.mark.parametrize("num_tables", [1, 2])
@@ -43,22 +48,6 @@ def test_the_number_of_tables_does_not_change_games(num_tables: int) -> None:
         assert log.id == same.id
         assert log.final_scores == same.final_scores
         assert [kyoku.moves.tolist() for kyoku in log.kyokus] == [kyoku.moves.tolist() for kyoku in same.kyokus]
-
-
-def test_rules_reach_the_games() -> None:
-    (log,) = play_games([RANDOM], np.zeros((1, 4), int), [1], tonpuu())
-    assert log.rules == tonpuu()
-
-
-def test_a_seating_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"seating has the shape \(2, 3\) for 2 seeds: give 4 agents for each"):
-        list(play_games([RANDOM], np.zeros((2, 3), int), [1, 2], tenhou()))
-
-
-@pytest.mark.parametrize("agent", [1, -1])
-def test_a_seating_with_an_unknown_agent_is_refused(agent: int) -> None:
-    with pytest.raises(ValueError, match="there are only 1"):
-        list(play_games([RANDOM], np.full((1, 4), agent), [1], tenhou()))
 
 
 def test_rotations_of_a_seed_share_the_wall_of_each_kyoku_and_honba() -> None:

@@ -17,7 +17,7 @@ from suphx.models.net_config import NetConfig
 from suphx.models.reward_predictor import RewardHeader, save_reward_predictor
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set, save_policy_set
-from suphx.training.adapter import AdaptiveAgent, TrialResults
+from suphx.training.adaptation import AdaptiveAgent, TrialResults
 from suphx.training.config import AdaptationConfig
 from suphx_cli import cli
 from suphx_platform.agents import adaptation_experiment

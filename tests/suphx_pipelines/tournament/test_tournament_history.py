@@ -25,7 +25,7 @@ DECIDING = (
     "suphx/games/riichi/legal.py",
     "suphx/models/inference.py",
     "suphx/games/riichi/names.py",
-    "suphx/training/adapter.py",
+    "suphx/training/adaptation.py",
     "suphx_platform/agents/mjai/mjai_agent.py",
 )
 OTHERS = ("suphx/evaluation/rating.py", "suphx/training/supervised.py")

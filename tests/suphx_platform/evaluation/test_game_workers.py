@@ -22,7 +22,7 @@ from suphx.games.riichi.tables import ScriptedAgent
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx.training.adapter import AdaptiveAgent
+from suphx.training.adaptation import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent, load_side_player
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.ray_game_workers import PackedAgents, start_packed

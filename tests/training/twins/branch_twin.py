@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.training.twins.policy_gradient_twin import probabilities
+
 F64 = NDArray[np.float64]
-
-
-def probabilities(logits: F64, mask: F64) -> F64:
-    """Softmax over the legal actions of one row; an empty mask means that all are legal."""
-    legal = np.flatnonzero(mask) if len(mask) else np.arange(len(logits))
-    result = np.zeros(len(logits))
-    powers = np.exp(logits[legal] - logits[legal].max())
-    result[legal] = powers / powers.sum()
-    return result
 
 
 def loss(logits: F64, start: F64, masks: F64, choices: list[list[int]], points: F64, unit: float, kl_coeff: float,

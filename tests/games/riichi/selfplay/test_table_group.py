@@ -6,7 +6,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from suphx.experience.decisions import Decisions, concatenate
+from suphx.experience.columns import joined
+from suphx.experience.decisions import Decisions
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, OpponentConfig
 from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
@@ -139,7 +140,7 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
                     asked[row.tobytes()] = (int(action), float(log_prob))
         ended = group.step(outputs)
         kept.append(ended.with_rewards(np.zeros((len(ended.ends.games), 4), np.float32))[0])
-    decisions = concatenate(kept)
+    decisions = joined(kept)
     assert len(decisions) > 100
     for row, action, log_prob in zip(decisions.planes.dense(), decisions.actions, decisions.log_probs, strict=True):
         assert asked[row.tobytes()] == (action, log_prob)
