@@ -133,8 +133,9 @@ class Backend(Protocol):
         """
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have ``settle``, ``weights`` and ``state`` raise PartUnavailableError once a stop ``is_made`` and they would wait
-        for a missing part; a match that is played at once ends with an InterruptedError, unless it keeps its games.
+        """Have ``settle``, ``weights`` and ``state`` raise PartUnavailableError once a stop ``is_made`` and they would
+        wait for a missing part; a match that is played at once ends with an InterruptedError, unless it keeps its
+        games.
         """
 
     def settle(self) -> list[Event]:
