@@ -10,7 +10,7 @@ RECIPE ?= self_play
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow cluster-test cluster-bench golden docs fuzz check format bench image lock sbom advisories ui clean
+.PHONY: help setup warmup train test test-slow cluster-test golden docs fuzz check format bench image lock sbom ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,9 +46,6 @@ test-slow: warmup  ## run the fast and the slow tests
 
 cluster-test: warmup  ## run the chart's pods as separate hosts on this machine, kill pods and cut the network (root)
 	$(BIN)/pytest -q -n 0 -m slow tests/cluster
-
-cluster-bench: warmup  ## compare self-play on the chart's pods with plain local Ray, as JSON (root, 10 minutes)
-	$(BIN)/python -m tests.cluster.throughput
 
 golden: setup  ## regenerate tests/golden, generated pages and pictures; review the difference before you commit it
 	$(BIN)/python -m tests.games.riichi.features.planes_page
@@ -97,11 +94,6 @@ lock: setup  ## write the locks for the ranges in pyproject.toml; UPGRADE=all: n
 
 sbom: setup  ## write dist/sbom.json (CycloneDX) with the packages of the image that `make image` builds; same CPU_WHEELS and TARGET
 	@infra/setup/sbom.sh $(BIN) $(if $(filter cpu,$(TARGET)),$(if $(CPU_WHEELS),cpu,cuda),cuda) dist/sbom.json
-
-# A folder with advisories in OSV's format, such as the unpacked archive of PyPI's advisories.
-ADVISORIES ?= advisories
-advisories: setup  ## compare the locks with the advisories in ADVISORIES=folder (OSV's JSON files), without a network
-	$(BIN)/python infra/setup/advisories.py $(ADVISORIES) requirements.lock $(TORCH_LOCKS)
 
 ui: setup  ## show runs, figures and models in MLflow
 	$(BIN)/suphx ui

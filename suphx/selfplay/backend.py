@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 LearnerState: TypeAlias = "tuple[Mapping[str, Tensor], Mapping[str, Any]]"
 """Tensors (nets, optimizers) and plain values of a learner; ``num_updates`` is one of the values."""
-Progress = Callable[[float, bool], None]
-"""Gets how many games of a match have ended since the last call, and whether an earlier attempt has played them."""
+Progress = Callable[[float], None]
+"""Gets how many games of a match have ended since the last call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,9 +75,9 @@ class LocalParts:
             if self._is_stopping() and not order.keeps_games:
                 raise InterruptedError("the match was stopped")
 
-        def go_on(games: float, is_kept: bool) -> None:
+        def go_on(games: float) -> None:
             check_stop()
-            progress(games, is_kept)
+            progress(games)
 
         try:
             check_stop()

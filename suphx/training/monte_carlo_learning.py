@@ -181,7 +181,7 @@ class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingPro
         sums = {name: getattr(progress, name) for name in _SUMS}
         weights = self.parts.weights()
         order = ValueMatch(self._match_config, self._game.name, self._rules, weights)
-        figures = self.parts.play_match(order, lambda games, is_kept: None)
+        figures = self.parts.play_match(order, lambda games: None)
         self._pending = _Pending(entry, weights, figures, sums)
         self._set_sums(_SUMS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -83,10 +83,21 @@ def pods(objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _ray_pods(name: str, one: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    spec = one["spec"]
     if one["kind"] == "RayJob":
-        yield f"{name} submitter", spec["submitterPodTemplate"]
-        spec = spec["rayClusterSpec"]
-    yield f"{name} head", spec["headGroupSpec"]["template"]
+        yield f"{name} submitter", one["spec"]["submitterPodTemplate"]
+    for role, group in groups(one):
+        yield f"{name} {role}", group["template"]
+
+
+def cluster_spec(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the cluster of a RayJob or a RayCluster."""
+    spec: dict[str, Any] = found["spec"]
+    return cast(dict[str, Any], spec["rayClusterSpec"]) if found["kind"] == "RayJob" else spec
+
+
+def groups(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and group of the head and of all workers."""
+    spec = cluster_spec(found)
+    yield "head", spec["headGroupSpec"]
     for group in spec["workerGroupSpecs"]:
-        yield f"{name} {group['groupName']}", group["template"]
+        yield group["groupName"], group

@@ -15,6 +15,7 @@ from kubernetes.utils import parse_quantity
 from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rules import broken_rules
+from tests.suphx_platform.cluster.fake_api_server import RAYJOB_FIELDS
 
 OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1", "gateway.networking.k8s.io/v1")
 OLDEST, NEWEST = "1.29", "1.37"
@@ -142,3 +143,7 @@ def test_the_object_store_fits_its_shared_memory(render: Render, preset: str) ->
                 shared = volumes["shared-mem"]["emptyDir"]
                 assert shared["medium"] == "Memory"
                 assert int(group["rayStartParams"]["object-store-memory"]) < parse_quantity(shared["sizeLimit"])
+
+
+def test_the_fake_api_server_knows_the_fields_of_a_rayjob(kuberay: KubeRaySchemas) -> None:
+    assert kuberay.fields("RayJob") == RAYJOB_FIELDS

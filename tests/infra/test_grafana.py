@@ -14,7 +14,7 @@ import yaml
 
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES
 from tests.repository import REPOSITORY
-from tests.suphx_platform.selfplay.exported_metric import exported
+from tests.suphx_platform.selfplay.small_trainer import exported
 
 HERE = Path(__file__).parent
 FOLDER = REPOSITORY / "infra" / "grafana"

@@ -12,7 +12,7 @@ import yaml
 from helm_python import Chart
 
 from suphx_cli import cli
-from suphx_platform.cluster import run_results
+from suphx_platform.cluster import run_attempts
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.fake_api_server import Cluster, api_server
@@ -48,8 +48,8 @@ def cluster(
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         monkeypatch.setattr("suphx_platform.cluster.launcher.POLL_SECONDS", 0.02)
         monkeypatch.setattr("suphx_platform.cluster.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
-        read = run_results._storage_config  # the chart's bucket cannot be reached; a test's own folder can
-        monkeypatch.setattr(run_results, "_storage_config", lambda job: _folder_only(read(job)))
+        read = run_attempts._storage_config  # the chart's bucket cannot be reached; a test's own folder can
+        monkeypatch.setattr(run_attempts, "_storage_config", lambda job: _folder_only(read(job)))
         cluster.put("configmaps", json.loads(json.dumps(chart_objects["run/template.yaml"])))
         cluster.rules = chart_objects["access/roles.yaml"]["rules"]
         yield cluster

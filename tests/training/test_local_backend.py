@@ -79,19 +79,16 @@ class CountedMatch:
     def __init__(self, *, keeps_games: bool) -> None:
         self.keeps_games = keeps_games
 
-    def play(self, progress: Callable[[float, bool], None]) -> str:
+    def play(self, progress: Callable[[float], None]) -> str:
         for _ in range(10):
-            progress(1.0, False)
+            progress(1.0)
         return "outcome"
 
 
 def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
     backend = LocalBackend(IN_TURN, new_play(IN_TURN))
     told: list[float] = []
-
-    def tell(hanchans: float, _: bool) -> None:
-        told.append(hanchans)
-
+    tell = told.append
     backend.watch_stop(lambda: len(told) >= 3)
     match: Any = CountedMatch(keeps_games=False)
     with pytest.raises(InterruptedError, match="the match was stopped"):
@@ -109,7 +106,7 @@ def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
 class LostMatch(CountedMatch):
     """Stands for a match whose workers die."""
 
-    def play(self, progress: Callable[[float, bool], None]) -> str:
+    def play(self, progress: Callable[[float], None]) -> str:
         raise ChildProcessError("4 workers were lost")
 
 

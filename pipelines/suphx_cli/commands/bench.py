@@ -241,6 +241,5 @@ def execute_warmup(args: argparse.Namespace, console: Console) -> dict[str, obje
     return {
         "folder": str(folder),
         "seconds": round(time.perf_counter() - started, 3),
-        "compiled": kernels.num_compiled,
         "groups": kernels.groups,
     }

@@ -234,7 +234,7 @@ def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
-    from suphx_platform.cluster.run_results import with_progress
+    from suphx_platform.cluster.run_attempts import with_progress
 
     launcher = _connect(args)
     return _shown(with_progress(launcher.status(args.run), launcher.source(args.run)), console)
@@ -259,7 +259,7 @@ def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def _kept_lines(args: argparse.Namespace, launcher: Launcher) -> Sequence[str]:
     """Return the last lines of an attempt that has ended; ClusterError if none are kept."""
-    from suphx_platform.cluster.run_results import kept_attempts
+    from suphx_platform.cluster.run_attempts import kept_attempts
 
     try:
         kept = kept_attempts(args.run, launcher.source(args.run))
@@ -278,7 +278,7 @@ def _kept_lines(args: argparse.Namespace, launcher: Launcher) -> Sequence[str]:
 
 def _last_failure(run: str, launcher: Launcher) -> str:
     """Return a sentence about the last failed attempt of a run that has no log now; empty without one."""
-    from suphx_platform.cluster.run_results import with_progress
+    from suphx_platform.cluster.run_attempts import with_progress
 
     status = with_progress(launcher.status(run), launcher.source(run))
     if status.failed_attempts:

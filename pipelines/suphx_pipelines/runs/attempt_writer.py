@@ -31,7 +31,8 @@ from suphx_pipelines.runs.run_lock import holder
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.runs.run_summary import LOG_FILE
 from suphx_platform.cluster import run_attempts
-from suphx_platform.cluster.run_attempts import Attempt, Notes, Outcome, write_attempt
+from suphx_platform.cluster.run_attempts import Notes, write_attempt
+from suphx_platform.cluster.run_status import Attempt, Outcome
 from suphx_platform.console.console import is_lost_output
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

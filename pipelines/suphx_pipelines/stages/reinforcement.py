@@ -161,8 +161,8 @@ def play_and_learn(
             if "seconds" in point:
                 shown = progress_note(point, config.heads[0], games)
 
-        def show(time_share: float, seconds_left: float | None, note: str) -> None:
-            watch.bar.estimate(PERCENT * time_share, seconds_left, note or shown)
+        def show(time_share: float, note: str) -> None:
+            watch.bar.reach(PERCENT * time_share, note or shown)
 
         def keep(updates: int, then: Callable[[], None] | None) -> None:
             context.keep(first_update + updates, then=then)

@@ -19,14 +19,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import kubernetes
 import urllib3
 import yaml
 from kubernetes.client.exceptions import ApiException
-from kubernetes.dynamic import DynamicClient, Resource
+from kubernetes.dynamic import DynamicClient
 
 from suphx.growing_pause import GrowingPause
 from suphx.json_text import parse_json
@@ -45,14 +47,14 @@ Object = dict[str, Any]
 T = TypeVar("T")
 
 _KINDS = {
-    "rayjobs": ("ray.io", "RayJob"),
-    "rayclusters": ("ray.io", "RayCluster"),
-    "configmaps": ("", "ConfigMap"),
-    "pods": ("", "Pod"),
-    "events": ("", "Event"),
-    "jobs": ("batch", "Job"),
+    "rayjobs": ("apis/ray.io", "RayJob"),
+    "rayclusters": ("apis/ray.io", "RayCluster"),
+    "configmaps": ("api", "ConfigMap"),
+    "pods": ("api", "Pod"),
+    "events": ("api", "Event"),
+    "jobs": ("apis/batch", "Job"),
 }
-"""API group and title of each kind; all have version v1. Known here, so that no request is needed to find them."""
+"""Path of the API and title of each kind, all of version v1: known here, so that no request is needed to find them."""
 _TEMPORARY = (429, 500, 502, 503, 504)
 _DENIED = (401, 403)
 """Answers that a server may also give in its first seconds, before it has read the roles."""
@@ -60,16 +62,12 @@ _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
 """Attempts to reach a server that has not answered yet."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
-_TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
+_CONNECT_SECONDS, _ANSWER_SECONDS = 10, 60
 _FIRST_TIMEOUT_SECONDS = (3, 10)
-_FOLLOW_SECONDS = 600
-"""A log that is silent for so long is requested again: the connection may be dead."""
-_GONE = 410
 _MAX_LINE = 1 << 20
 """Bytes of a line of a log; a longer one is shown in parts."""
-_PROXY = "check the address in your kubeconfig, and that no proxy answers in its place"
 _MERGE_PATCH = "application/merge-patch+json"
-_STRICT = ("fieldValidation", "Strict")
+_STRICT = {"fieldValidation": "Strict"}
 _WATCH_SECONDS = 240
 _logger = logging.getLogger(__name__)
 
@@ -86,11 +84,10 @@ class ClusterApi:
         """
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
-        configuration.retries = 0  # _call retries, with readable errors
+        configuration.retries = 0  # _retried does that, with readable errors
         self.namespace = namespace or default
         self.address = str(configuration.host)
-        client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
-        self._resources = {kind: _resource(kind, client) for kind in _KINDS}
+        self._client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
         self._outage_seconds = outage_seconds
         self._lock = threading.Lock()
         self._has_answered = self._is_away = False
@@ -98,12 +95,12 @@ class ClusterApi:
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
-        found: Object | None = self._call(kind, name, "get", absent=True, name=name)
+        found: Object | None = self._call("get", kind, name, absent=True)
         return found
 
     def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
         """Return the objects that match the selectors."""
-        found = self._call(kind, "", "get", label_selector=labels or None, field_selector=fields or None)
+        found = self._call("get", kind, query={"labelSelector": labels, "fieldSelector": fields})
         return list(found.get("items") or [])
 
     def create(self, kind: str, body: Object, *, is_dry: bool = False) -> Object:
@@ -111,18 +108,12 @@ class ClusterApi:
 
         Raises ExistsError if there is one of that name.
         """
-        name, dry_run = body["metadata"]["name"], "All" if is_dry else None
-        made: Object = self._call(kind, name, "create", is_strict=True, body=body, dry_run=dry_run)
+        query = _STRICT | ({"dryRun": "All"} if is_dry else {})
+        made: Object = self._call("post", kind, body=body, query=query)
         return made
 
-    def patch(self, kind: str, name: str, body: Object) -> Object:
-        """Merge ``body`` into an object; ConflictError if its ``resourceVersion`` is not that of the body."""
-        options: dict[str, Any] = {"name": name, "body": body, "content_type": _MERGE_PATCH}
-        changed: Object = self._call(kind, name, "patch", is_strict=True, **options)
-        return changed
-
     def change(self, kind: str, name: str, make: Callable[[Object], Object]) -> Object:
-        """Patch an object with what ``make`` returns for it (empty: no change); retry if somebody else changes it.
+        """Merge what ``make`` returns for an object into it (empty: no change); retry if somebody else changes it.
 
         Raises ClusterError if there is no such object.
         """
@@ -134,10 +125,10 @@ class ClusterApi:
             if not patch:
                 return current
             version = {"resourceVersion": current["metadata"]["resourceVersion"]}
-            try:
-                return self.patch(kind, name, {**patch, "metadata": {**patch.get("metadata", {}), **version}})
-            except ConflictError:
-                continue
+            body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
+            with suppress(ConflictError):
+                changed: Object = self._call("patch", kind, name, body=body, query=_STRICT)
+                return changed
         raise ClusterError(f"{_title(kind)} {name} keeps being changed by another client. Try again")
 
     def delete(self, kind: str, name: str, *, uid: str | None = None, grace: int | None = None) -> None:
@@ -149,7 +140,7 @@ class ClusterApi:
         body: Object = {"propagationPolicy": "Background", **({"preconditions": {"uid": uid}} if uid else {})}
         if grace is not None:
             body["gracePeriodSeconds"] = grace
-        self._call(kind, name, "delete", absent=True, name=name, body=body)
+        self._call("delete", kind, name, absent=True, body=body)
 
     def changes(self, kind: str, name: str, *, seconds: float) -> Iterator[Object | None]:
         """Yield an object now, and again whenever it changes, for so long; None: it does not exist.
@@ -164,109 +155,102 @@ class ClusterApi:
             yield from self._watched(kind, name, version, ends_at)
             time.sleep(_FIRST_PAUSE_SECONDS)
 
-    def log(
-        self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: str | None = None
-    ) -> Iterator[str]:
-        """Yield the lines of a container's log; ``follow``: wait for more until it ends or the connection breaks.
+    def log(self, pod: str, container: str, *, tail: int | None = None, since: str | None = None) -> Iterator[str]:
+        """Yield the lines that a container has written, to the point where the connection breaks, if it does.
 
         ``since``: only lines from this time on, by the clock of the node, as the lines have it.
         """
-        resource = self._resources["pods"].subresources["log"]
-        options = {"container": container, "timestamps": "true", "tailLines": tail, "sinceTime": since}
-        options |= {"follow": "true"} if follow else {}
-        query = [(name, str(value)) for name, value in options.items() if value is not None]
-        limit = (_TIMEOUT_SECONDS[0], _FOLLOW_SECONDS if follow else _TIMEOUT_SECONDS[1])
-
-        def ask() -> Any:
-            place = {"name": pod, "namespace": self.namespace}
-            return resource.get(**place, serialize=False, query_params=list(query), _request_timeout=limit)
-
-        yield from _lines(self._retried("pods", pod, ask))
+        query = {"container": container, "timestamps": "true", "tailLines": tail, "sinceTime": since}
+        path, limit = f"{self._path('pods', pod)}/log", (_CONNECT_SECONDS, _ANSWER_SECONDS)
+        yield from _lines(self._retried(f"Pod {pod}", lambda: self._send("get", path, limit, query)))
 
     def _watched(self, kind: str, name: str, version: str, ends_at: float) -> Iterator[Object | None]:
-        """Yield the changes of one watch until it ends for any reason."""
+        """Yield the changes of one watch until it ends for any reason; the next request shows whether it matters."""
         seconds = max(1, min(_WATCH_SECONDS, int(ends_at - time.monotonic())))
-        watch = kubernetes.watch.Watch()
+        query = {"watch": "true", "fieldSelector": f"metadata.name={name}", "timeoutSeconds": seconds}
+        limit = (_CONNECT_SECONDS, seconds + _CONNECT_SECONDS)
         try:
-            for event in watch.stream(
-                self._resources[kind].get,
-                namespace=self.namespace,
-                serialize=False,
-                field_selector=f"metadata.name={name}",
-                resource_version=version,
-                timeout_seconds=seconds,
-                _request_timeout=(_TIMEOUT_SECONDS[0], seconds + _TIMEOUT_SECONDS[0]),
-            ):
-                if event["object"]["metadata"]["name"] == name:
-                    yield None if event["type"] == "DELETED" else event["object"]
-        except ApiException as error:
-            if error.status != _GONE and error.status not in _TEMPORARY:
-                raise refused(f"{_title(kind)} {name}", self.namespace, error.status, error.body) from error
-        except urllib3.exceptions.HTTPError:
+            response = self._send("get", self._path(kind), limit, {**query, "resourceVersion": version})
+            for line in _lines(response):
+                event = parse_json(line)
+                if event["type"] == "ERROR":
+                    return
+                yield None if event["type"] == "DELETED" else event["object"]
+        except (ApiException, urllib3.exceptions.HTTPError, ConnectionError, ValueError):  # or half a line
             return
-        finally:
-            watch.stop()
+
+    def _path(self, kind: str, name: str = "") -> str:
+        path = f"/{_KINDS[kind][0]}/v1/namespaces/{quote(self.namespace, safe='')}/{kind}"
+        return f"{path}/{quote(name, safe='')}" if name else path
+
+    def _send(
+        self, method: str, path: str, limit: tuple[float, float], query: Mapping[str, Any], body: Object | None = None
+    ) -> Any:
+        """Return the response to one request; ``limit``: seconds to connect, and to wait for data."""
+        return self._client.request(
+            method,
+            path,
+            body=body,
+            query_params=[(key, str(value)) for key, value in query.items() if value not in (None, "")],
+            content_type=_MERGE_PATCH if method == "patch" else None,
+            serialize=False,
+            _request_timeout=limit,
+        )
 
     def _call(
-        self, kind: str, of: str, verb: str, *, absent: bool = False, is_strict: bool = False, **options: Any
+        self,
+        method: str,
+        kind: str,
+        name: str = "",
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Object | None = None,
+        absent: bool = False,
     ) -> Any:
-        """Return the answer to a verb on the resource of a kind; ClusterError if it is refused.
+        """Return the JSON that answers a request, which is retried; ClusterError if it is refused.
 
-        ``of``: the object's name, for errors. ``absent``: return None for an object that does not exist.
-        ``is_strict``: unknown fields are errors.
+        ``absent``: return None for an object that does not exist. A 404 that does not name it has another cause.
         """
-        method = getattr(self._resources[kind], verb)
 
         def act() -> Any:
-            limit = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
-            query = [_STRICT] if is_strict else []  # the client appends to the list
-            response = method(
-                namespace=self.namespace, serialize=False, _request_timeout=limit, query_params=query, **options
-            )
+            limit = (_CONNECT_SECONDS, _ANSWER_SECONDS) if self._has_answered else _FIRST_TIMEOUT_SECONDS
             try:
-                return parse_json(response.data)
+                return parse_json(self._send(method, self._path(kind, name), limit, query or {}, body).data)
+            except ApiException as error:
+                if absent and error.status == 404 and name in str(error.body):
+                    return None
+                raise
             except ValueError as error:
                 raise ClusterError(
-                    f"{self.address} answers with something else than JSON ({error}): {_PROXY}"
+                    f"{self.address} answers with something else than JSON ({error}): check the address in your "
+                    "kubeconfig, and that no proxy answers in its place"
                 ) from error
 
-        return self._retried(kind, of, act, absent=absent)
+        called = name or ("" if body is None else str(body["metadata"]["name"]))
+        return self._retried(f"{_title(kind)} {called}".strip(), act)
 
-    def _retried(self, kind: str, name: str, act: Callable[[], T], *, absent: bool = False) -> T | None:
-        """Return the result of ``act``, which is retried after temporary errors; ClusterError if it is refused.
-
-        ``absent``: return None for an object that does not exist.
-        """
-        what = f"{_title(kind)} {name}".strip()
+    def _retried(self, what: str, act: Callable[[], T]) -> T:
+        """Return the result of ``act``, which is retried after temporary errors; ClusterError if it is refused."""
         pause, begun = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS), time.monotonic()
         for attempt in itertools.count(1):
-            result: T | None = None
             try:
                 result = act()
             except ApiException as error:
                 self._has_answered = True
-                if not (absent and error.status == 404 and name in str(error.body)):
-                    failure = refused(what, self.namespace, error.status, error.body)
-                    is_starting = self._is_away and error.status in _DENIED
-                    if error.status not in _TEMPORARY and not is_starting:
-                        raise failure from error
-                    self._wait_or_raise(failure, f"HTTP {error.status}", attempt, begun)
-                    time.sleep(pause.next())
-                    continue
+                failure, cause = refused(what, self.namespace, error.status, error.body), f"HTTP {error.status}"
+                is_starting = self._is_away and error.status in _DENIED
+                if error.status not in _TEMPORARY and not is_starting:
+                    raise failure from error
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
-                # urllib3's MaxRetryError has a reason; its NewConnectionError is a TimeoutError, whatever its cause
-                cause = reason if isinstance(reason := getattr(error, "reason", None), Exception) else error
-                if isinstance(cause, urllib3.exceptions.TimeoutError) and not isinstance(
-                    cause, urllib3.exceptions.NewConnectionError
-                ):
-                    cause = TimeoutError()
-                self._wait_or_raise(unreachable(self.address, cause), cause_of(cause), attempt, begun)
-                time.sleep(pause.next())
-                continue
-            self._has_answered = True
-            if self._set_away(False):
-                _logger.info("the API server %s answers again", self.address)
-            return result
+                reason = _reason(error)
+                failure, cause = unreachable(self.address, reason), cause_of(reason)
+            else:
+                self._has_answered = True
+                if self._set_away(False):
+                    _logger.info("the API server %s answers again", self.address)
+                return result
+            self._wait_or_raise(failure, cause, attempt, begun)
+            time.sleep(pause.next())
         raise AssertionError("the last attempt returns or raises")
 
     def _wait_or_raise(self, failure: ClusterError, cause: str, attempt: int, begun: float) -> None:
@@ -284,6 +268,14 @@ class ClusterApi:
         with self._lock:
             is_news, self._is_away = self._is_away != is_away, is_away
         return is_news
+
+
+def _reason(error: Exception) -> Exception:
+    """Return why a connection failed: of urllib3, a MaxRetryError has a reason."""
+    reason = getattr(error, "reason", None)
+    cause = reason if isinstance(reason, Exception) else error
+    is_new = isinstance(cause, urllib3.exceptions.NewConnectionError)  # a TimeoutError, whatever its cause
+    return TimeoutError() if isinstance(cause, urllib3.exceptions.TimeoutError) and not is_new else cause
 
 
 def _configure(configuration: Any, context: str | None) -> str:
@@ -308,21 +300,6 @@ def _configure(configuration: Any, context: str | None) -> str:
             f"{paths or POD_FOLDER} cannot be used ({cause}). Correct it, set KUBECONFIG to another file, or choose "
             f"one of its contexts with --context{choice}"
         ) from error
-
-
-def _resource(kind: str, client: DynamicClient) -> Any:
-    group, title = _KINDS[kind]
-    log = {"log": {"name": "pods/log", "namespaced": True, "kind": title, "verbs": ["get"]}} if kind == "pods" else {}
-    return Resource(
-        prefix="apis" if group else "api",
-        group=group,
-        api_version="v1",
-        kind=title,
-        namespaced=True,
-        name=kind,
-        client=client,
-        subresources=log,
-    )
 
 
 def _title(kind: str) -> str:

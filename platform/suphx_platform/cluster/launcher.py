@@ -23,7 +23,7 @@ from typing import Any
 from suphx_platform.cluster import run_status
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
-from suphx_platform.cluster.run_attempts import StopOutcome, read_report
+from suphx_platform.cluster.run_attempts import StopOutcome, places_of, read_report
 from suphx_platform.cluster.run_log import RunLog
 from suphx_platform.cluster.run_manifest import (
     JOB_KEY,
@@ -37,7 +37,6 @@ from suphx_platform.cluster.run_manifest import (
     recipe_name,
     setting,
 )
-from suphx_platform.cluster.run_results import places_of
 from suphx_platform.cluster.run_status import (
     RUN_LABEL,
     RunStatus,

@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from suphx.printable_text import shortened
-
-if TYPE_CHECKING:
-    from suphx_platform.cluster.run_attempts import Attempt
 
 Object = Mapping[str, Any]
 State = Literal[
     "queued", "starting", "running", "retrying", "stopping", "stopped", "succeeded", "failed", "deleting", "deleted"
 ]  # fmt: skip
 STATES: tuple[State, ...] = get_args(State)
+Outcome = Literal["finished", "stopped", "failed", "lost"]
+"""lost: it ended without a report, as when its head pod is lost."""
 
 RUN_LABEL = "suphx/run"
 ROLE_LABEL = "suphx/role"
@@ -51,6 +50,32 @@ class AttemptCount:
     used: int
     """Those that failed, and the one that is under way or has succeeded."""
     allowed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt; the numbers of a run's attempts go on when it is resumed."""
+
+    number: int
+    started: str = ""
+    """ISO 8601 with the time zone, as is ``ended``."""
+    ended: str | None = None
+    """None: it has not ended, or nobody knows when."""
+    outcome: Outcome | None = None
+    reason: str = ""
+    """One line; empty if it has finished."""
+    last_lines: tuple[str, ...] = ()
+    ray_cluster: str = ""
+    ray_job: str = ""
+    """Ray's id of the driver, which is ``jobId`` in the status of the RayJob."""
+    log: str = ""
+    """Where the log of the driver is on its node."""
+    version: str = ""
+
+    @property
+    def line(self) -> str:
+        """When it ended, and why."""
+        return f"{self.ended or f'started {self.started}, end unknown'}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,8 +54,6 @@ class Progress:
         self.unit, self.total, self.name, self.note = unit, total, name, note
         self.done = self._done_before = 0.0
         """Units done, and those of them that were done before this command began, which do not count for the speed."""
-        self._has_own_estimate = False
-        self._own_seconds_left: float | None = None
         self._lock = threading.Lock()
         self._start()
 
@@ -67,12 +65,6 @@ class Progress:
     def reach(self, done: float, note: str = "") -> None:
         """Set the count to ``done`` units."""
         with self._lock:
-            self._set(done, note)
-
-    def estimate(self, done: float, seconds_left: float | None, note: str = "") -> None:
-        """Set the count to ``done`` units, and the time left to what the caller knows better than the speed shows."""
-        with self._lock:
-            self._has_own_estimate, self._own_seconds_left = True, seconds_left
             self._set(done, note)
 
     def resume(self, done: float) -> None:
@@ -106,8 +98,6 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """The time that the rest takes at the last speed; None as long as too little is done to know it."""
-        if self._has_own_estimate:
-            return self._own_seconds_left
         done_now, elapsed = self.done - self._done_before, self._elapsed
         if self.total is None or done_now <= 0 or elapsed <= 0:
             return None

@@ -32,6 +32,7 @@ from suphx.cache_folder import cache_root, is_writable
 from suphx.evaluation.game_runner import GamePlan, GameTask, Summary, start_games
 from suphx.evaluation.worker_pool import Exchange, Player, Progress, Start, Work, Worker, WorkerPool
 from suphx.games.registry import load_game
+from suphx.printable_text import first_line
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
 from suphx.selfplay.layout import BESIDE
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
@@ -39,7 +40,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 from suphx_platform.ray.session import ray_session
-from suphx_platform.ray.supervisor import cause_of, first_line
+from suphx_platform.ray.supervisor import cause_of
 
 _LOCK = "match-kernels.lock"
 _END_SECONDS = 10.0
@@ -213,7 +214,7 @@ class RayGameWorkers(WorkerPool):
         """Return how an actor was lost, with its process or node."""
         if isinstance(error, ray.exceptions.RayTaskError) or not isinstance(error, ray.exceptions.RayError):
             return None
-        return first_line(error)
+        return first_line(cause_of(error))
 
     def play(
         self, plan: GamePlan, tasks: Sequence[GameTask], progress: Progress

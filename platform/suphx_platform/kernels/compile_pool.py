@@ -1,7 +1,7 @@
 """The process that compiles kernels: ``python -m suphx_platform.kernels.compile_pool GROUP…``, one for each group.
 
-Consumes: nothing. Produces: one JSON line on stdout for each event. It ends, and its workers with it, when its stdin is
-closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it and shows what it does.
+Consumes: nothing. Produces: a line on stdout with the name of each group that is compiled. It ends, and its workers
+with it, when its stdin is closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it.
 
 Workers are forked, so what they import is imported once. There are more of them than cores because a worker that needs
 a kernel which another one compiles waits for it. The groups of the first games come first: as long as one of them is
@@ -11,7 +11,6 @@ what it compiles. The whole takes as long with more workers as with one for each
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -20,9 +19,6 @@ from collections.abc import Sequence
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
-from typing import Any
-
-from numba.core import event
 
 from suphx.usable_cores import usable_cores
 
@@ -59,24 +55,17 @@ def main(groups: Sequence[str]) -> None:
                     how = f"exit code {code}" if code > 0 else signal.Signals(-code).name
                     raise SystemExit(f"the process that compiled the kernels of {group} ended with {how}")
                 mark_compiled(group)
-                send("group", group)
+                print(group, flush=True)
     finally:
         for process in busy.values():
             process.kill()
             process.join()
 
 
-def send(kind: str, name: str) -> None:
-    """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
-    os.write(sys.stdout.fileno(), f"{json.dumps({'event': kind, 'name': name})}\n".encode())
-
-
 def _compile_group(group: str, stop_pipe: int) -> None:
     from suphx.training.warmup import KERNEL_GROUPS
 
     threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
-    register: Any = event.register  # numba is untyped
-    register("numba:compile", _Listener())
     KERNEL_GROUPS[group]()
 
 
@@ -86,20 +75,6 @@ def _end_with(stop_pipe: int) -> None:
     assert pool is not None
     wait([stop_pipe, pool.sentinel])
     os._exit(1)
-
-
-class _Listener(event.Listener):
-    """Reports each kernel that numba compiles."""
-
-    def on_start(self, event: Any) -> None:
-        self._report("begins", event)
-
-    def on_end(self, event: Any) -> None:
-        self._report("compiled", event)
-
-    def _report(self, kind: str, event: Any) -> None:
-        function = event.data["dispatcher"].py_func
-        send(kind, f"{function.__module__}.{function.__name__}")
 
 
 if __name__ == "__main__":

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from suphx.json_text import parse_json
-
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console
 
-_SECONDS_BETWEEN_LOOKS = 0.2
 _PATIENCE_SECONDS = 5.0
 _POOL_MODULE = "suphx_platform.kernels.compile_pool"
 
@@ -50,17 +46,13 @@ class KernelWarmup:
             raise ValueError(f"no kernel group {', '.join(sorted(unknown))}: use {', '.join(KERNEL_GROUPS)}")
         self.groups: dict[str, float] = {}
         """Seconds from the start to the moment when each group was compiled."""
-        self.num_compiled = 0
         self._console = console
         ordered = [group for group in KERNEL_GROUPS if group in wanted]
         self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
         if self._missing and not is_writable(cache_root()):  # such as in a sandbox: the pool could leave nothing
             console.say(f"{cache_root()} cannot be written: kernels are compiled when they are needed")
             self._missing = []
-        self._changed = threading.Condition()
-        self._latest = ""
         self._started = time.monotonic()
-        self._is_over = False
         self._pool: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -70,8 +62,6 @@ class KernelWarmup:
             self._pool = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
             )
-            self._reader = threading.Thread(target=self._read, args=(self._pool,), daemon=True, name="kernels")
-            self._reader.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -82,7 +72,6 @@ class KernelWarmup:
         self._pool.terminate()  # its workers end with it
         self._pool.wait()
         self._pool.stdin.close()
-        self._reader.join(_PATIENCE_SECONDS)  # to the end of the workers, which write there too
         self._pool.stdout.close()
 
     def wait_for(self, *groups: str) -> None:
@@ -93,39 +82,20 @@ class KernelWarmup:
         self._console.say(
             "Compiling the rules engine for this machine: minutes, but only once after an installation or an update"
         )
-        bar = self._console.progress("groups", len(wanted), name="compiling kernels", note="importing")
-        with bar as progress, self._changed:
-            while wanted - set(self.groups):
-                if self._is_over:
-                    assert self._pool is not None
+        bar = self._console.progress("groups", len(wanted), name="compiling kernels")
+        assert self._pool is not None
+        assert self._pool.stdout is not None
+        with bar as progress:
+            while left := [group for group in self._missing if group in wanted and group not in self.groups]:
+                progress.reach(len(wanted) - len(left), note=", ".join(left))
+                line = self._pool.stdout.readline()
+                if not line:
                     code = self._pool.wait(_PATIENCE_SECONDS)
                     raise ChildProcessError(
                         f"compiling kernels ended with exit code {code}; its messages are above. Kernels compiled so "
                         "far are kept: run the command again"
                     )
-                self._changed.wait(_SECONDS_BETWEEN_LOOKS)
-                progress.reach(len(wanted & set(self.groups)), note=self._latest)
-
-    def _read(self, pool: subprocess.Popen[str]) -> None:
-        assert pool.stdout is not None
-        try:
-            for line in pool.stdout:
-                self._take(parse_json(line))
-        finally:  # also after an error, or wait_for would never return
-            with self._changed:
-                self._is_over = True
-                self._changed.notify_all()
-
-    def _take(self, event: dict[str, str]) -> None:
-        name = event["name"]
-        with self._changed:
-            if event["event"] == "group":
-                self.groups[name] = round(time.monotonic() - self._started, 3)
-            elif event["event"] == "compiled":
-                self.num_compiled += 1
-            elif name.startswith("suphx."):
-                self._latest = name.removeprefix("suphx.")
-            self._changed.notify_all()
+                self.groups[line.strip()] = round(time.monotonic() - self._started, 3)
 
 
 class RunKernels(KernelWarmup):

@@ -21,7 +21,7 @@ from typing import Any
 
 import ray
 
-from suphx.printable_text import shortened
+from suphx.printable_text import first_line
 from suphx.selfplay.backend import Event, Fault
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.requests import EngineCounts
@@ -248,7 +248,7 @@ class Supervisor:
             answers.append(Answer(part, LOST))
             return
         has_raised = isinstance(error, ray.exceptions.RayTaskError)
-        fault = Fault(part, "failed" if has_raised else "died", first_line(error))
+        fault = Fault(part, "failed" if has_raised else "died", first_line(cause))
         if is_final(error):
             self.emit(fault)
             raise cause
@@ -361,10 +361,3 @@ def cause_of(error: Exception) -> Exception:
     if isinstance(error, ray.exceptions.RayTaskError) and isinstance(error.cause, Exception):
         return error.cause
     return error
-
-
-def first_line(error: Exception) -> str:
-    """Return what an error says, without tracebacks and advice."""
-    cause = cause_of(error)
-    text = str(cause).strip()
-    return shortened(text.splitlines()[0]) if text else type(cause).__name__

@@ -7,9 +7,9 @@ from typing import Any
 
 import ray
 
+from suphx.printable_text import first_line
 from suphx.selfplay.backend import Match
 from suphx.selfplay.layout import BESIDE
-from suphx_platform.ray.supervisor import first_line
 
 
 class TaskMatches:

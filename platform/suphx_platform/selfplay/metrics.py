@@ -72,22 +72,17 @@ _REFRESH_SECONDS = 1.0
 """Ray exports every ten seconds (RAY_metrics_report_interval_ms), at most every second."""
 _STATE_SAVED: tuple[str, tuple[tuple[str, str], ...]] = ("suphx_state_saved_seconds", ())
 _FATES = ("added", "learned", "refused", "stale", "lost")
+_SAME_NAMES = (
+    *("hanchans_per_second", "decisions_per_second", "staleness", "buffer_bytes", "done_share"),
+    *("uploads_waiting", "storage_outage_seconds", "tracking_waiting", "tracking_outage_seconds"),
+)
+"""Figures whose gauges have their names."""
 _OF_POINT: Mapping[str, tuple[str, Tags]] = {
-    "hanchans_per_second": ("suphx_hanchans_per_second", {}),
-    "decisions_per_second": ("suphx_decisions_per_second", {}),
+    **{name: (f"suphx_{name}", {}) for name in _SAME_NAMES},
     "engine_observations_per_second": ("suphx_observations_per_second", {}),
-    "simulator_waiting_share": ("suphx_waiting_share", {"part": "simulator"}),
-    "engine_waiting_share": ("suphx_waiting_share", {"part": "engine"}),
-    "learner_waiting_share": ("suphx_waiting_share", {"part": "learner"}),
-    "staleness": ("suphx_staleness", {}),
     "version": ("suphx_policy_version", {}),
     "engine_versions_behind": ("suphx_versions_behind", {}),
-    "buffer_bytes": ("suphx_buffer_bytes", {}),
-    "done_share": ("suphx_done_share", {}),
-    "uploads_waiting": ("suphx_uploads_waiting", {}),
-    "storage_outage_seconds": ("suphx_storage_outage_seconds", {}),
-    "tracking_waiting": ("suphx_tracking_waiting", {}),
-    "tracking_outage_seconds": ("suphx_tracking_outage_seconds", {}),
+    **{f"{part}_waiting_share": ("suphx_waiting_share", {"part": part}) for part in ("simulator", "engine", "learner")},
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},
     **{f"{name}_difference": ("suphx_match_difference", {"opponent": name})

@@ -62,8 +62,6 @@ class SelfPlayProgress(TrainingProgress):
     waiting_seconds: float = 0.0
     """Part of the playing in which a simulator had no policy outputs."""
     learning_seconds: float = 0.0
-    match_seconds: float = 0.0
-    """Spent on matches for which the updates waited."""
     faults: dict[str, int] = field(default_factory=dict)
     """What broke how often: ``engine_died`` and the like."""
     matches: list[dict[str, Any]] = field(default_factory=list)
@@ -170,7 +168,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
         report: Report | None = None,
         keep: Keep | None = None,
         keep_best: KeepBest | None = None,
-        progress: Callable[[float, float | None, str], None] | None = None,
+        progress: Callable[[float, str], None] | None = None,
         watch: TrainingWatch | None = None,
     ) -> None:
         """Load the state in ``folder``, if there is one; ValueError if it belongs to another run.
@@ -178,8 +176,8 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called whenever a state was
         written, and with the last state again when the run diverged. ``keep_best`` gets the nets of each match against
-        the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, the seconds that are
-        left if they are known, and what is going on if that is not learning.
+        the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on
+        if that is not learning.
         """
         super().__init__(
             SelfPlayProgress(), folder, save_seconds=config.save_seconds, report=report, watch=watch or StopRequest()
@@ -200,7 +198,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             self.saved_step = self.reached
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
-        self._measured = None if keep_best is None else MeasuredNets(folder, keep_best, config.game)
+        self._measured = None if keep_best is None else MeasuredNets(self._files, keep_best)
         self._matches = SelfPlayMatches(config, folder, has_weak=has_weak, seed=play.seed)
         self._begins = True
         self._warned_of_match = -1
@@ -212,10 +210,9 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             evaluation_hanchans=self._matches.num_hanchans(is_final=False),
             final_hanchans=self._matches.num_hanchans(is_final=True),
             starts_with_match=play.opponent is not None,
-            match_seconds=self.progress.match_seconds,
         )
         for entry in self.progress.matches:
-            self._times.add_match(entry, is_earlier=True)
+            self._times.add_match(entry)
         if self.reached:
             self.watch.resumed(self.reached, self.time_share)
 
@@ -247,7 +244,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
     @property
     def time_share(self) -> float:
         """How much of the time of the run is over, its matches included: 0 to 1."""
-        return self._times.after(self.reached, self.progress.seconds).share
+        return self._times.share(self.reached, self.progress.seconds)
 
     def now(self) -> Now:
         """Return where the run stands; a stop goes before the matches at the end."""
@@ -290,7 +287,6 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
         """Write the nets and the state after all updates that have begun."""
         self._process(self.parts.settle())
         weights, state = self.parts.weights(), self.parts.state()
-        self.progress.match_seconds = self._times.match_seconds
         self._moved = state.learner[1]["policy_updates"]
         self._files.write_nets(weights, self.reached)
         self.write_backend(state, self.progress)
@@ -403,10 +399,10 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
 
     def _show_note(self, note: str) -> None:
         if self._show_progress is not None:
-            self._show_progress(*self._times.after(self.reached, self.progress.seconds), note)
+            self._show_progress(self.time_share, note)
 
-    def _show_match(self, note: str, hanchans: float, is_kept: bool) -> None:
-        self._times.add_hanchans(hanchans, is_kept=is_kept)
+    def _show_match(self, note: str, hanchans: float) -> None:
+        self._times.add_hanchans(hanchans)
         self._show_note(note)
 
     @property
@@ -444,10 +440,10 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
 
     def _begin_match(self, *, is_final: bool = False) -> None:
         self._show_note(f"match after {count_text(self.reached, 'update')}")
-        self._files.write_nets(self.parts.weights(), self.reached)
+        weights = self.parts.weights()
+        self._files.write_nets(weights, self.reached)
         if self._measured is not None:
-            self._measured.note(self.reached)
-        self._times.begin_match()
+            self._measured.note(self.reached, weights)
         earlier = self.progress.matches  # the first ones may be all that a stopped run has done
         self._matches.begin(self.parts, self.reached, is_final=is_final, tell=self._show_match, earlier=earlier)
         self.clock.skip()  # what a match takes here is no time of the run

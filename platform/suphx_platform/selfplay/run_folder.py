@@ -3,7 +3,6 @@ batch."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,62 +16,16 @@ from suphx.games.registry import decision_names
 from suphx.models.net_config import Calibration
 from suphx.models.tensor_file import write_tensors
 from suphx.selfplay.agents.agent import LEARNED_HEADS
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import DivergedBatchError
 from suphx.training.local_backend import SelfPlay
 from suphx.training.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.selfplay.self_play_match import START_FOLDER
-from suphx_platform.storage.upload_queue import copy_linked
 
 KeepBest = Callable[[int, Path, float], None]
 """Gets updates, a folder of nets and their strength, larger is better; takes the folder as it is at once."""
-_FOLDER, _NEWEST = ".measured", "newest"
-
-
-class MeasuredNets:
-    """Consumes: nets in a folder, results of matches. Produces: calls of ``keep`` with nets and their strength.
-
-    The copies are hard links, in a folder that begins with a dot and is no part of the saved state: a match that was
-    under way when the process was killed is lost, and so are its copies.
-    """
-
-    def __init__(self, folder: Path, keep: KeepBest, game: str) -> None:
-        self._folder, self._game = folder, game
-        self._place = folder / _FOLDER
-        self._keep = keep
-        self._noted = set[int]()
-        shutil.rmtree(self._place, ignore_errors=True)
-
-    def note(self, updates: int) -> None:
-        """Copy the nets in the folder, with which matches begin now."""
-        copy = self._place / str(updates)
-        if not copy.is_dir():
-            nets = checkpoint_names(game=self._game)
-            others = [path.name for path in self._folder.iterdir() if path.name not in nets]
-            copy_linked(self._folder, copy, *others)
-        self._noted.add(updates)
-
-    def add(self, entry: Mapping[str, Any]) -> None:
-        """Pass on the nets of a match against the initial nets; ``entry`` as of SelfPlayMatches."""
-        measured = self._place / str(entry["updates"])
-        if (entry["opponent"], entry["policy"]) != ("start", "argmax") or not measured.is_dir():
-            return
-        newest = self._place / _NEWEST
-        for path in newest.glob("*.safetensors"):  # before they are linked again: uploads still have the files
-            path.unlink()
-        copy_linked(measured, newest)
-        shutil.rmtree(measured)
-        self._keep(int(entry["updates"]), newest, measure_of(entry).sign * float(entry["difference"]))
-
-    def keep_only(self, updates: Collection[int]) -> None:
-        """Remove the copies of all but ``updates``: the matches that would have measured them were lost."""
-        for number in self._noted.difference(updates):
-            shutil.rmtree(self._place / str(number), ignore_errors=True)
-        self._noted.intersection_update(updates)
-
-
+MEASURED_FOLDER = ".measured"
 DIVERGED_FILE = "diverged_batch.safetensors"
 
 
@@ -103,6 +56,12 @@ class RunFolder:
         step = updates // oracle.updates_per_step
         folder = keep_folder(step, oracle.keep_probability_of_update(updates))
         self._write(self.path / folder, self._policy_set(weights), updates)
+
+    def write_measured(self, weights: Weights, updates: int) -> Path:
+        """Write nets that a match has measured into a folder that is no part of the saved state; return it."""
+        folder = self.path / MEASURED_FOLDER
+        self._write(folder, self._policy_set(weights), updates)
+        return folder
 
     def write_diverged(self, error: DivergedBatchError, updates: int) -> Path:
         """Write the batch of the update after ``updates``, whose loss or gradient is not finite; return its file."""
@@ -157,6 +116,32 @@ class RunFolder:
             "nets": nets,
             "weights of the start": start,
         }
+
+
+class MeasuredNets:
+    """Consumes: nets with which matches begin, results of matches. Produces: calls of ``keep`` with nets and strength.
+
+    The nets of matches that are still played wait in memory: training goes on meanwhile.
+    """
+
+    def __init__(self, files: RunFolder, keep: KeepBest) -> None:
+        self._files, self._keep = files, keep
+        self._waiting: dict[int, Weights] = {}
+
+    def note(self, updates: int, weights: Weights) -> None:
+        """Take the weights with which matches begin now."""
+        self._waiting[updates] = weights
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Pass on the nets of a match against the initial nets; ``entry`` as of SelfPlayMatches."""
+        updates = int(entry["updates"])
+        if (entry["opponent"], entry["policy"]) == ("start", "argmax") and updates in self._waiting:
+            folder = self._files.write_measured(self._waiting.pop(updates), updates)
+            self._keep(updates, folder, measure_of(entry).sign * float(entry["difference"]))
+
+    def keep_only(self, updates: Collection[int]) -> None:
+        """Forget the nets of all but ``updates``: the matches that would have measured them were lost."""
+        self._waiting = {number: weights for number, weights in self._waiting.items() if number in updates}
 
 
 def keep_folder(step: int, keep_probability: float) -> str:

@@ -36,9 +36,8 @@ START_FOLDER = "start"
 _logger = logging.getLogger(__name__)
 Policy = Literal["argmax", "sampled"]
 """How both sides of a match act: the most probable action, or one that is drawn as in self-play."""
-Tell = Callable[[str, float, bool], None]
-"""Gets a short text about the match that is played, how many hanchans were played since the last call, and whether an
-earlier attempt has played them."""
+Tell = Callable[[str, float], None]
+"""Gets a short text about the match that is played, and how many hanchans were played since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +70,16 @@ class MatchOrder:
     """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
     def play(
-        self, progress: Callable[[float, bool], None] | None = None, *, other_workers: Workers | None = None
+        self, progress: Callable[[float], None] = lambda hanchans: None, *, other_workers: Workers | None = None
     ) -> MatchOutcome:
-        """Play it in processes here, or with ``other_workers``.
-
-        ``progress`` is called with parts of hanchans, and whether an earlier attempt has played them.
-        """
+        """Play it in processes here, or with ``other_workers``; ``progress`` is called with parts of hanchans."""
         candidate, opponent = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
         keeps_records = self.keeps_games and "archive" in find_learning(self.game).options
         records = self.folder / RECORDS_FOLDER / self._digest() if keeps_records else None
         setup = MatchSetup(candidate, opponent, seed=self.seed, game=self.game)
         workers = self.workers if other_workers is None else other_workers
-        advance = progress or (lambda hanchans, is_kept: None)
-        runner = GameRunner(
-            workers=workers,
-            kept=kept,
-            records=records,
-            progress=lambda hanchans: advance(hanchans, False),
-            note_kept=lambda hanchans: advance(hanchans, True),
-        )
+        runner = GameRunner(workers=workers, kept=kept, records=records, progress=progress)
         match = play_match(setup, self.num_hanchans, runner=runner)
         place = None
         if records is not None:
@@ -235,13 +224,13 @@ class SelfPlayMatches:
         return orders
 
 
-def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float, bool], None]:
+def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], None]:
     """Return what tells how many hanchans of a match are over, and then how many of its paired deals."""
     played = 0.0
     opponent = order.opponent if order.policy == "argmax" else f"sampled {order.opponent}"
     about, games = f"after {count_text(updates, 'update')} ({opponent})", load_game(order.game).scoring.games
 
-    def add(hanchans: float, is_kept: bool) -> None:
+    def add(hanchans: float) -> None:
         nonlocal played
         played += hanchans
         of_deals = played - order.num_hanchans
@@ -250,7 +239,7 @@ def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float, b
         else:
             deals = order.num_deals * of_deals / hanchans_of(order.num_deals)
             text = f"paired deals {about}: {deals:,.0f} of about {order.num_deals:,} deals"
-        tell(text, hanchans, is_kept)
+        tell(text, hanchans)
 
     return add
 

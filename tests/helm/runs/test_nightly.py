@@ -12,10 +12,9 @@ import pytest
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
 from suphx_platform.cluster.run_manifest import tournament_objects
-from tests.helm.everything import PRESETS, Render, find
+from tests.helm.everything import PRESETS, Render, find, groups
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rules import broken_rules
-from tests.helm.runs.ray_groups import groups
 from tests.helm.security.restricted_pod import violations
 from tests.repository import RECIPES
 

@@ -61,17 +61,6 @@ def test_every_pod_goes_where_its_role_belongs(render: Render, preset: str) -> N
     assert seen == set(ROLES)
 
 
-def test_the_autoscaler_evicts_neither_the_head_nor_a_learner(render: Render) -> None:
-    """Other pods of Ray lose games or answers, these the progress of the run."""
-    name = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-    found = {
-        pod["metadata"]["labels"]["suphx/role"]: pod["metadata"].get("annotations", {}).get(name)
-        for _, pod in pods(render({**EVERYTHING, "preset": "small"}))
-        if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "ray"
-    }
-    assert found == {"head": "false", "learner": "false", "simulator": None, "inference": None}
-
-
 def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -> None:
     for where, pod in pods(render(EVERYTHING)):
         role = role_of(pod)

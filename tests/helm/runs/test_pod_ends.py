@@ -9,8 +9,7 @@ import pytest
 from ray.autoscaler._private.kuberay.node_provider import IKubernetesHttpApiClient
 from ray.autoscaler.v2.instance_manager.cloud_providers.kuberay.cloud_provider import KubeRayProvider
 
-from tests.helm.everything import EVERYTHING, PRESETS, Render, find, parsed, pods
-from tests.helm.runs.ray_groups import cluster_spec, groups
+from tests.helm.everything import EVERYTHING, PRESETS, Render, cluster_spec, find, groups, parsed, pods
 
 RAY_PODS = 5 + 4
 """Of a RayJob with its submitter, and of the RayCluster."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_platform.cluster.run_manifest import job_of, run_objects
+from suphx_platform.cluster.run_manifest import job_of
 from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.chart_readme import CHART
-from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
+from tests.helm.everything import EVERYTHING, Render, cluster_spec, find, groups, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rules import broken_rules
-from tests.helm.runs.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
@@ -199,16 +196,3 @@ def test_helm_tests_say_commands_that_exist(render: Render) -> None:
     for command in commands:
         if command[0] == "suphx":
             assert build_parser().parse_args(command[1:]).json
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_what_suphx_launch_makes_of_it_is_what_kuberay_takes(
-    render: Render, kuberay: KubeRaySchemas, preset: str
-) -> None:
-    maps = [one for one in render() if one["metadata"]["labels"].get("suphx/run-template") == "true"]
-    recipe = RECIPE.read_text(encoding="utf-8")
-    made = run_objects(maps[0], preset=preset, run_id="demo-1", recipe=recipe, overrides=[("seed", "7")])
-    assert kuberay.errors(made.job) == []
-    assert broken_rules(made.job) == []
-    kubernetes_validate.validate(made.recipe, "1.33", strict=True)
-    assert shlex.split(made.job["spec"]["entrypoint"])[-1] == "seed=7"

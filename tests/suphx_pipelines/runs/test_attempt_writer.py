@@ -13,9 +13,8 @@ from suphx_cli import cli
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Interrupted, Stage
-from suphx_platform.cluster.run_attempts import ATTEMPTS, Attempt, places, read_attempts
-from suphx_platform.cluster.run_results import has_failed
-from suphx_platform.cluster.run_status import STOP_NOTE
+from suphx_platform.cluster.run_attempts import ATTEMPTS, has_failed, places, read_attempts
+from suphx_platform.cluster.run_status import STOP_NOTE, Attempt
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

@@ -266,7 +266,7 @@ _FIELDS = """activeDeadlineSeconds backoffLimit clusterSelector deletionStrategy
     runtimeEnvYAML shutdownAfterJobFinishes submissionMode submitterConfig submitterPodTemplate suspend
     ttlSecondsAfterFinished"""
 RAYJOB_FIELDS = frozenset(_FIELDS.split())
-"""Fields of a RayJob's spec in KubeRay 1.7; tests/helm/test_manifest_rules.py compares them with the CRD."""
+"""Fields of a RayJob's spec in KubeRay 1.7; tests/helm/test_objects.py compares them with the CRD."""
 
 
 def now() -> str:

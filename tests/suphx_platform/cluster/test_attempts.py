@@ -10,7 +10,7 @@ import pytest
 from suphx_cli import cli
 from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.launcher import Launcher
-from suphx_platform.cluster.run_results import with_progress
+from suphx_platform.cluster.run_attempts import with_progress
 from suphx_platform.cluster.run_status import RunStatus, attempts_of, state_of
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.attempted_run import LAST_LINE, REASON, drive
@@ -116,7 +116,7 @@ def test_reasons_that_cannot_be_read_from_here_are_looked_for_where_they_are(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str, storage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     end_attempt(cluster, operator, run_id, storage, "fails")
-    monkeypatch.setattr("suphx_platform.cluster.run_results._storage_config", lambda _: None)
+    monkeypatch.setattr("suphx_platform.cluster.run_attempts._storage_config", lambda _: None)
     _, status, _ = suphx("status", run_id)
     assert (status["attempts"]["failed"], status["failed_attempts"]) == (1, [])
     assert any(f"{run_id}/attempts" in one and "MLFLOW_TRACKING_URI" in one for one in status["problems"])

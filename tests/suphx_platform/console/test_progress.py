@@ -73,11 +73,10 @@ def test_resumed_work_has_its_share_at_once_and_the_time_left_of_its_own_speed(
     assert (progress.share, progress.seconds_left) == pytest.approx((0.8, 200 * 10))
 
 
-def test_an_own_estimate_of_the_time_left_is_shown_and_a_share_may_fall(clock: Clock) -> None:
+def test_a_share_may_fall_and_finished_work_shows_its_time(clock: Clock) -> None:
     progress = Progress("%", 100)
     clock.now += 100
-    progress.estimate(57, None)
-    assert progress.line().startswith("57 %, 1 min 40 s elapsed")
-    progress.estimate(43, 7980)
-    assert progress.line() == "43 %, 2 h 13 min left"
+    progress.reach(57)
+    assert progress.line().startswith("57 %, ")
+    progress.reach(43)
     assert progress.line(is_finished=True) == "43 % in 1 min 40 s"

@@ -49,10 +49,10 @@ def test_matches_over_ray_are_those_of_one_process_with_the_nets_of_their_beginn
     assert here.deals is not None
     assert there.deals.difference == here.deals.difference
     assert last.records is not None
-    counts: list[tuple[float, bool]] = []
-    again = final.play(lambda hanchans, is_kept: counts.append((hanchans, is_kept)))
+    counts: list[float] = []
+    again = final.play(counts.append)
     assert again.match.placements == last.match.placements
-    assert counts == [(16, True)], "what workers of Ray have played is kept in the run's folder"
+    assert counts == [16], "what workers of Ray have played is kept in the run's folder"
 
 
 def test_the_weak_nets_are_an_opponent_over_ray(tmp_path: Path) -> None:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from suphx.games.registry import GAMES, load_game
@@ -19,36 +19,17 @@ from suphx.training.warmup import GAME_GROUPS, KERNEL_GROUPS, mark_compiled, mis
 from suphx_platform.console.console import Console
 from suphx_platform.kernels.kernel_warmup import KernelWarmup, compile_kernels
 
-_REPORTERS = """
-import os
-from suphx_platform.kernels.compile_pool import send
-names = "abcd"
-for name in names:
-    if os.fork() == 0:
-        for number in range(300):
-            send("compiled", f"{name}{number}")
-        os._exit(0)
-for _ in names:
-    os.wait()
-"""
-
-
-def test_events_of_several_processes_are_a_line_each() -> None:
-    done = subprocess.run([sys.executable, "-c", _REPORTERS], stdout=subprocess.PIPE, check=True, text=True)
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {event["name"] for event in events} == {f"{name}{number}" for name in "abcd" for number in range(300)}
-
 
 @contextmanager
 def pool_at_work(cache: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A pool with an empty cache and the ids of its workers, one of which compiles its first kernel."""
+    """A pool with an empty cache and the ids of its workers."""
     command = [sys.executable, "-m", "suphx_platform.kernels.compile_pool", "engine"]
     environment = {**os.environ, "SUPHX_CACHE": str(cache)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as pool:
-        assert pool.stdout is not None
-        assert json.loads(pool.stdout.readline())["event"] == "begins"
-        workers = Path(f"/proc/{pool.pid}/task/{pool.pid}/children").read_text().split()
+        while not (workers := Path(f"/proc/{pool.pid}/task/{pool.pid}/children").read_text().split()):
+            assert pool.poll() is None
+            time.sleep(0.05)
         yield pool, [int(worker) for worker in workers]
 
 
@@ -111,14 +92,10 @@ def wait_for_kernels(cache: Path, process: subprocess.Popen[str], num_kernels: i
 
 def living_processes(session: int) -> list[int]:
     living = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, _, _, its_session = entry.joinpath("stat").read_text().rpartition(")")[2].split()[:4]
-            except OSError:
-                continue
-            if int(its_session) == session and state != "Z":
-                living.append(int(entry.name))
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
+                living.append(process.pid)
     return living
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from suphx.evaluation.kept_results import RECORDS_FOLDER
@@ -119,7 +120,9 @@ def test_a_killed_one_of_several_learners_is_made_up_for(tmp_path: Path) -> None
 
     def kill_one(point: Mapping[str, float]) -> None:
         if point["updates"] >= 6 and not killed:
-            learners = descendants(os.getpid(), "_WrappedExecutable")  # what RLlib's learners are called
+            below = psutil.Process().children(recursive=True)
+            name = "_WrappedExecutable"  # what RLlib's learners are called
+            learners = [process.pid for process in below if name in " ".join(process.cmdline())]
             assert len(learners) == 2
             killed.append(learners[1])
             os.kill(killed[0], signal.SIGKILL)
@@ -138,16 +141,6 @@ def test_the_next_run_in_an_open_ray_session_has_room_for_its_learners(tmp_path:
     with ray_session(**local_needs(config.cluster, config.learner.num_learners)):
         for name in "ab":
             assert new_trainer(tmp_path / name, config).run()["updates"] == 3
-
-
-def descendants(process: int, name: str) -> list[int]:
-    """Return the processes below ``process`` in whose command is ``name``."""
-    found = []
-    for child in Path(f"/proc/{process}/task").glob("*/children"):
-        for number in map(int, child.read_text().split()):
-            command = Path(f"/proc/{number}/cmdline").read_bytes()
-            found += ([number] if name.encode() in command else []) + descendants(number, name)
-    return found
 
 
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:

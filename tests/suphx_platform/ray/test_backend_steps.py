@@ -10,18 +10,19 @@ from typing import Any
 
 import pytest
 import ray
-from ray.exceptions import ActorUnavailableError
+from ray.exceptions import ActorUnavailableError, RayTaskError, WorkerCrashedError
 
 from suphx.selfplay.backend import Event, Fault, Learned, Played
 from suphx.selfplay.buffer import BufferCounts, BufferStatus
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.selfplay.weights import PolicyVersion
-from suphx.training.trainer import DivergedError, PartUnavailableError
+from suphx.training.trainer import PartUnavailableError
 from suphx_platform.ray import backend as module
 from suphx_platform.ray.actors import Worked
 from suphx_platform.ray.backend import FreeBackend, LockstepBackend, RayBackend
 from suphx_platform.ray.parts import RunParts
 from suphx_platform.ray.process import Health
+from suphx_platform.ray.task_matches import outcome_or_loss
 from tests.suphx_platform.ray.answered_actor import Actor, Call, stop_when
 
 EMPTY = BufferStatus(False, 0, 0, BufferCounts())
@@ -187,15 +188,6 @@ def test_all_parts_that_are_lost_with_one_that_was_asked_begin_again() -> None:
     assert [len(driven.open(part, "begin")) for part in ("buffer 0", "server")] == [1, 1]
 
 
-def test_a_loss_that_is_not_finite_ends_the_run() -> None:
-    driven = Driven(FreeBackend, new_parts())
-    driven.begin()
-    driven.go_on()
-    driven.answer("learner", "work", DivergedError("the loss is nan"))
-    with pytest.raises(DivergedError, match="the loss is nan"):
-        driven.go_on()
-
-
 @pytest.mark.parametrize("kind", [FreeBackend, LockstepBackend])
 def test_a_stop_does_not_wait_for_a_learner_that_is_away(kind: type[RayBackend]) -> None:
     pace = "free" if kind is FreeBackend else "lockstep"
@@ -316,3 +308,17 @@ def test_in_lockstep_a_death_takes_all_parts_back_to_the_snapshot_and_nothing_is
     assert not driven.fails_at
     assert driven.begun_from == {"learner": [0, 2, 2], "simulator 0": [0, 0, 4, 4]}
     assert all(number == version for number, version in driven.told_versions), driven.told_versions
+
+
+def test_a_match_whose_process_was_lost_is_told_apart_from_one_that_failed() -> None:
+    found: list[Future[Any]] = [Future(), Future(), Future()]
+    won, lost, failed = map(outcome_or_loss, found)
+    assert not won.done()
+    found[0].set_result("won")
+    assert won.result() == "won"
+    found[1].set_exception(WorkerCrashedError())
+    with pytest.raises(ChildProcessError, match=r"The worker died unexpectedly .*: see the logs of Ray's workers"):
+        lost.result()
+    found[2].set_exception(RayTaskError("evaluate", "wrong rules", ValueError("wrong rules")))
+    with pytest.raises(RayTaskError, match="wrong rules"):
+        failed.result()

@@ -26,13 +26,15 @@ from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
 from suphx.experience.observation import Samples
+from suphx.games.riichi.features.samples import BadDealError
 from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
 from suphx.training import supervised
 from suphx.training.supervised import HeadTrainer, HeadTraining
 from suphx.training.trainer import DivergedError
 from suphx.training.worker_group import WorkerGroup
+from suphx.worker_interrupt import WorkerDiedError
 from suphx_platform.ray import data_parallel
-from suphx_platform.ray.data_parallel import CheckpointLocation, DataParallelConfig, train_on_workers
+from suphx_platform.ray.data_parallel import CheckpointLocation, DataParallelConfig, final_errors, train_on_workers
 from suphx_platform.ray.session import ray_session
 from suphx_platform.storage.storage import UNDER_WAY
 from tests.repository import REPOSITORY
@@ -290,3 +292,33 @@ def test_two_workers_whose_nodes_end_end_like_two_plain_processes(
     spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
     found, plain = (json.loads((path / "metrics.json").read_text()) for path in (folder, tmp_path / "0"))
     assert figures(found) == figures(plain)
+
+
+LOST, WRONG, DIVERGED = RuntimeError("connection closed"), ValueError("too few games"), DivergedError("the loss is nan")
+DAMAGED = BadDealError("the deal ends in the middle of a turn", "game", 0)
+
+
+@pytest.mark.parametrize(
+    ("errors", "raised"),
+    [
+        ([DIVERGED], DIVERGED),
+        ([WRONG], WRONG),
+        ([DAMAGED], DAMAGED),
+        ([WRONG, ValueError("another")], WRONG),
+        ([LOST, DIVERGED], DIVERGED),
+        ([LOST, WRONG], None),  # which may be its consequence
+        ([LOST], None),
+        ([OSError("no answer")], None),
+        ([WorkerDiedError()], None),
+        ([json.JSONDecodeError("cut", "{", 1)], None),
+    ],
+)
+def test_only_what_every_attempt_would_meet_ends_a_training(errors: list[Exception], raised: Exception | None) -> None:
+    context: Any = None
+    by_rank = dict(enumerate(errors))
+    if raised is None:
+        final_errors().after_exception(context, by_rank)
+        return
+    with pytest.raises(type(raised)) as found:
+        final_errors().after_exception(context, by_rank)
+    assert found.value is raised

@@ -165,13 +165,3 @@ def test_an_engine_that_is_just_replaced_is_asked_later(monkeypatch: pytest.Monk
     engines.now += 40
     client.submit([]).result()
     assert engines.asked == [1, 0]
-
-
-def test_an_engine_that_was_dead_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    def get(_: int, __: float) -> None:
-        if len(engines.asked) < 5:
-            raise ActorUnavailableError("dead", None)
-
-    engines = Engines(monkeypatch, 2, get)
-    assert engines.client().submit([]).result() == []
-    assert engines.sent == [0, 1, 0, 1, 0]

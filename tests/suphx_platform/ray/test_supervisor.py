@@ -86,13 +86,18 @@ def test_all_calls_that_a_death_ends_are_one_fault_and_another_actor_begins_agai
     assert supervisor.renewed == [PART]
 
 
-def test_a_death_that_only_a_health_check_tells_of_is_one() -> None:
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [(GONE, "buffer_died"), (RayTaskError("health", "", OSError("no such process")), "buffer_failed")],
+)
+def test_a_part_whose_health_check_fails_is_replaced_and_checked_again(error: Exception, fault: str) -> None:
     supervisor = Supervised()
     supervisor.wait(0)
-    assert supervisor.die(supervisor.actors[PART].last("health")) == [LOST]
+    assert supervisor.die(supervisor.actors[PART].last("health"), error) == [LOST]
     supervisor.wait(0)
+    assert not supervisor.actors[PART].last("health").done()
     supervisor.hear()
-    assert (supervisor.faults(), supervisor.renewed, list(supervisor.health)) == (["buffer_died"], [PART], [PART])
+    assert (supervisor.faults(), supervisor.renewed, list(supervisor.health)) == ([fault], [PART], [PART])
 
 
 def test_what_came_before_a_death_is_an_answer_and_answers_of_an_earlier_life_are_forgotten() -> None:
@@ -113,16 +118,6 @@ def test_an_error_that_a_part_raises_is_a_fault_and_the_same_actor_begins_again(
     supervisor = Supervised()
     assert supervisor.die(supervisor.work(), RayTaskError("add", "", TypeError("wrong"))) == [LOST]
     assert (supervisor.faults(), supervisor.renewed) == (["buffer_failed"], [])
-
-
-def test_a_part_whose_health_check_fails_is_replaced_and_checked_again() -> None:
-    supervisor = Supervised()
-    supervisor.wait(0)
-    broken = RayTaskError("health", "", OSError("no such process"))
-    assert supervisor.die(supervisor.actors[PART].last("health"), broken) == [LOST]
-    supervisor.wait(0)
-    assert not supervisor.actors[PART].last("health").done()
-    assert (supervisor.faults(), supervisor.renewed) == (["buffer_failed"], [PART])
 
 
 def test_a_part_whose_peer_is_lost_is_not_to_blame() -> None:

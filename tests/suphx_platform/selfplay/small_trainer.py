@@ -33,6 +33,13 @@ CONFIG = ReinforcementConfig(
 TIMES = ("seconds", "per_second", "share")
 
 
+def exported(name: str) -> str:
+    """Return what Ray's metrics port calls a metric, without ``ray_``."""
+    from suphx_platform.selfplay.metrics import COUNTERS  # imports Ray
+
+    return f"{name}_total" if name in COUNTERS else name
+
+
 class KilledError(Exception):
     """Stands for a kill: nothing is done after it."""
 

@@ -14,11 +14,11 @@ import pytest
 import ray
 
 from suphx.selfplay.backend import Learned
+from suphx.selfplay.layout import RayLayoutConfig
 from suphx_platform.ray.session import ray_session
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer
-from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
-from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play, new_trainer
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, KilledError, exported, new_play, new_trainer
 
 LATER = {"suphx_faults"}
 """Shown when something breaks."""
@@ -28,6 +28,9 @@ ELSEWHERE = {
 }
 """Figures of the stage around the run, which has a storage and a tracking server (test_upload_queue.py,
 test_outbox.py)."""
+ON_RAY = replace(
+    CONFIG, max_updates=0, max_minutes=3.0, evaluate_every=30, save_seconds=1.0, cluster=RayLayoutConfig(on_ray=True)
+)
 Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 
@@ -52,9 +55,9 @@ def test_a_run_is_seen_at_rays_metrics_port(tmp_path: Path, monkeypatch: pytest.
     def look(_: Mapping[str, float]) -> None:
         samples.update(scrape())
         if wanted <= samples.keys():
-            raise AllSeenError
+            raise KilledError
 
-    with suppress(AllSeenError):
+    with suppress(KilledError):
         new_trainer(tmp_path, ON_RAY, report=look).run()
     assert wanted <= samples.keys()
     parts = {labels["part"] for labels, _ in samples["suphx_waiting_share"]}

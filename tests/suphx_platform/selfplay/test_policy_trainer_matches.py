@@ -42,7 +42,7 @@ class SlowMatches(LocalBackend):
         super().__init__(config, play, state)
         self._waiting: list[tuple[int, MatchOrder, Future[MatchOutcome]]] = []
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
         if order.keeps_games:
             return super().play_match(order, progress)
         future: Future[MatchOutcome] = Future()
@@ -119,7 +119,7 @@ def test_in_lockstep_no_match_is_left_out(tmp_path: Path) -> None:
 
 def test_waiting_for_matches_at_the_end_takes_none_of_the_time_of_a_run(tmp_path: Path) -> None:
     class Late(LocalBackend):
-        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
             future: Future[MatchOutcome] = Future()
             threading.Timer(1.0, lambda: future.set_result(order.play())).start()
             return future
@@ -132,7 +132,7 @@ def test_waiting_for_matches_at_the_end_takes_none_of_the_time_of_a_run(tmp_path
 
 def test_a_match_that_a_stop_ends_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Endless(LocalBackend):
-        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
             return Future()
 
         def advance(self) -> list[Event]:
@@ -147,21 +147,23 @@ def test_a_match_that_a_stop_ends_is_told(tmp_path: Path, caplog: pytest.LogCapt
     assert caplog.messages.count(left_out) == 1, "those against the start and the weak nets together"
 
 
-def test_the_copy_of_the_nets_of_a_lost_match_is_removed(tmp_path: Path) -> None:
-    copies: list[list[str]] = []
+def test_the_nets_of_a_lost_match_are_forgotten(tmp_path: Path) -> None:
+    waiting: list[list[int]] = []
 
     class Lost(LocalBackend):
-        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
             if order.keeps_games:
                 return super().play_match(order, progress)
-            copies.append(sorted(path.name for path in (tmp_path / ".measured").iterdir()))
+            assert trainer._measured is not None
+            waiting.append(sorted(trainer._measured._waiting))
             future: Future[MatchOutcome] = Future()
             future.set_exception(ChildProcessError("4 workers were lost"))
             return future
 
     config = replace(OFTEN, max_updates=4, evaluation_weak=False)
-    PolicyTrainer(config, new_play(), tmp_path, new_backend=Lost, keep_best=lambda *_: None).run()
-    assert copies == [["1"], ["2"], ["3"]]
+    trainer = PolicyTrainer(config, new_play(), tmp_path, new_backend=Lost, keep_best=lambda *_: None)
+    trainer.run()
+    assert waiting == [[1], [2], [3]]
 
 
 def test_a_run_that_diverges_while_weights_for_a_match_are_awaited_writes_its_batch(tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_a_run_that_diverges_in_its_last_save_writes_the_batch(tmp_path: Path) -
     class Diverging(LocalBackend):
         has_matches = False
 
-        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
             self.has_matches = order.keeps_games
             return super().play_match(order, progress)
 
@@ -229,7 +231,7 @@ def test_a_stop_ends_a_match_during_the_run_and_the_resumed_run_plays_it(tmp_pat
     unbroken = new_trainer(tmp_path / "a", config).run()
     told: list[str] = []
 
-    def stop(_: float, left: float | None, note: str) -> None:
+    def stop(_: float, note: str) -> None:
         told.append(note)
         if note.startswith("match after 2 updates (start)"):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -249,7 +251,7 @@ def test_a_stop_during_the_match_before_the_first_update_saves_a_state(tmp_path:
     play = replace(new_play(), opponent=small_policy_set(3))
     config = replace(CONFIG, max_updates=2, weight_sync_interval=1, evaluate_every=2)
 
-    def stop(_: float, left: float | None, note: str) -> None:
+    def stop(_: float, note: str) -> None:
         if note.startswith("match after 0 updates (start)"):
             os.kill(os.getpid(), signal.SIGTERM)
 

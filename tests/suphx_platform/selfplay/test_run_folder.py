@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
@@ -20,7 +21,7 @@ from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue
 from tests.selfplay.small_policy_set import small_policy_set
-from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play, new_trainer
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play, new_trainer, weights
 
 CALIBRATED = Calibration(temperature=2.0, yes_threshold=0.3)
 
@@ -69,68 +70,43 @@ def test_steps_with_nearly_the_same_keep_probability_have_folders_of_their_own(t
     assert header.extra["keep_probability"] == pytest.approx(0.5**11)
 
 
-NETS = sorted(checkpoint_name(head) for head in HEAD_NAMES)
-
-
-def write_nets(folder: Path, text: str) -> None:
-    """Replace the nets, as a training does."""
-    for name in NETS:
-        partial = folder / f".{name}"
-        partial.write_text(text)
-        partial.replace(folder / name)
-
-
 def entry(updates: int, difference: float, opponent: str = "start", policy: str = "argmax") -> dict[str, Any]:
     return {"updates": updates, "difference": difference, "opponent": opponent, "policy": policy}
 
 
 def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_path: Path) -> None:
-    folder = tmp_path / "reinforcement"
-    (folder / "start").mkdir(parents=True)
-    (folder / "state.safetensors").write_text("large")
+    nets = {updates: small_policy_set(updates).weights(CONFIG.head_numbers) for updates in (10, 20, 30)}
     storage = Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=1, keep_best=1))
     with UploadQueue(storage) as uploads:
 
-        def keep(number: int, nets: Path, score: float) -> None:
-            uploads.save("run-1/reinforcement/best", nets, number=number, score=score)
+        def keep(number: int, folder: Path, score: float) -> None:
+            uploads.save("run-1/reinforcement/best", folder, number=number, score=score)
             uploads.flush()
 
-        measured = MeasuredNets(folder, keep, "riichi")
-        for updates in (10, 20, 30):
-            write_nets(folder, f"nets {updates}")
-            measured.note(updates)
-        write_nets(folder, "newer nets")
+        measured = MeasuredNets(RunFolder(tmp_path / "reinforcement", CONFIG, new_play()), keep)
+        for updates, own in nets.items():
+            measured.note(updates, own)
         measured.add(entry(10, -0.1))
         measured.add(entry(20, -0.3, opponent="weak"))
         measured.add(entry(20, -0.3))
         measured.add(entry(30, 0.2))
         measured.add(entry(30, 0.2, policy="sampled"))
     versions = storage.versions("run-1/reinforcement/best")
+    names = sorted(checkpoint_name(head) for head in HEAD_NAMES)
     assert [(version.number, version.score, sorted(version.files)) for version in versions] == [
-        (20, 0.3, NETS),
-        (30, -0.2, NETS),
+        (20, 0.3, names),
+        (30, -0.2, names),
     ]
     storage.load(versions[0], tmp_path / "best")
-    assert {path.read_text() for path in (tmp_path / "best").iterdir()} == {"nets 20"}
+    np.testing.assert_equal(weights(tmp_path / "best"), nets[20]["discard"])
 
 
 @pytest.mark.parametrize(("decides", "strength"), [({}, -0.5), ({"decides": "points"}, 0.5)])
 def test_nets_that_win_more_points_are_stronger_and_those_with_larger_places_weaker(
     decides: dict[str, str], strength: float, tmp_path: Path
 ) -> None:
-    write_nets(tmp_path, "nets")
-    found: list[float] = []
-    measured = MeasuredNets(tmp_path, lambda number, nets, score: found.append(score), "riichi")
-    measured.note(5)
+    play, found = new_play(), list[float]()
+    measured = MeasuredNets(RunFolder(tmp_path, CONFIG, play), lambda number, folder, score: found.append(score))
+    measured.note(5, play.start.weights(CONFIG.head_numbers))
     measured.add(entry(5, 0.5) | decides)
     assert found == [strength]
-
-
-def test_copies_of_a_killed_process_are_removed(tmp_path: Path) -> None:
-    write_nets(tmp_path, "nets")
-    calls: list[int] = []
-    MeasuredNets(tmp_path, lambda number, nets, score: calls.append(number), "riichi").note(5)
-    again = MeasuredNets(tmp_path, lambda number, nets, score: calls.append(number), "riichi")
-    again.add(entry(5, -0.1))
-    assert calls == []
-    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []

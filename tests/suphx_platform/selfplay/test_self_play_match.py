@@ -64,23 +64,17 @@ def test_the_last_match_is_played_with_the_most_probable_and_with_sampled_answer
 def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_before() -> None:
     class Player(Orders):
         def play_match(  # type: ignore[override]
-            self, order: MatchOrder, progress: Callable[[float, bool], None]
+            self, order: MatchOrder, progress: Callable[[float], None]
         ) -> Future[MatchOutcome]:
-            progress(30, True)
-            progress(10, False)
+            progress(30)
+            progress(10)
             if order.num_deals:
-                progress(2.5, False)
+                progress(2.5)
             return super().play_match(order, progress)
 
     told: list[tuple[str, float]] = []
-    kept: list[bool] = []
-
-    def tell(text: str, hanchans: float, is_kept: bool) -> None:
-        told.append((text, hanchans))
-        kept.append(is_kept)
-
     matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=True, seed=3)
-    matches.begin(cast(Any, Player()), 10, tell=tell)
+    matches.begin(cast(Any, Player()), 10, tell=lambda *each: told.append(each))
     assert told == [
         ("match after 10 updates (start): 30 of 40 hanchans", 30),
         ("match after 10 updates (start): 40 of 40 hanchans", 10),
@@ -88,7 +82,6 @@ def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_bef
         ("match after 10 updates (weak): 30 of 40 hanchans", 30),
         ("match after 10 updates (weak): 40 of 40 hanchans", 10),
     ]
-    assert kept == [True, False, False, True, False]
     assert matches.num_hanchans(is_final=False) == 40 + 10 + 40
     assert matches.num_hanchans(is_final=True) == 400 + 10 + 40 + 400
 
@@ -123,13 +116,9 @@ def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: 
     assert outcome.records is not None
     assert sum(table["games"] for table in read_json(tmp_path / outcome.records / "index.json")["tables"]) == 8
     assert list((tmp_path / GAMES_FOLDER).glob("*/walls-1-2.json"))
-    counts: list[tuple[float, bool]] = []
-
-    def note(hanchans: float, is_kept: bool) -> None:
-        counts.append((hanchans, is_kept))
-
-    assert order(tmp_path, keeps_games=True).play(note).match.placements == whole.placements
-    assert counts == [(8, True)], "all at once: nothing was played again"
+    counts: list[float] = []
+    assert order(tmp_path, keeps_games=True).play(counts.append).match.placements == whole.placements
+    assert counts == [8], "all at once: nothing was played again"
     counts.clear()
     save_random(tmp_path, seed=9)
     other = MatchOrder(
@@ -137,9 +126,8 @@ def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: 
         keeps_games=True,
         game="riichi",
     )  # fmt: skip
-    other.play(note)
+    other.play(counts.append)
     assert len(counts) > 1
-    assert not any(is_kept for _, is_kept in counts)
     assert len(list((tmp_path / GAMES_FOLDER).iterdir())) == 2
 
 
