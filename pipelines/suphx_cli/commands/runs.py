@@ -78,10 +78,10 @@ RUN             id of a run, or its folder
 --runs
 """
 _SEND = """
-send: send to MLflow what waits for it, or what it has refused
+send: send to MLflow the messages of a run that it has not received
 
-Send to MLflow what it has not got of a run: messages that wait since an outage, and those that it has refused, for
-example because of a fault of the server that is fixed now. Exit code 1: it does not take all.
+Send to MLflow the messages of a run that it has not received: those that wait since an outage, and those that it
+refused, for example because of an error of the server that is fixed now. Exit code 1: it refuses some.
 
 RUN  id of a run, or its folder
 --runs
@@ -283,7 +283,7 @@ def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object
 
 
 def execute_send(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Send what MLflow has not got; ValueError if it does not take all, OSError if it is away or the run is running."""
+    """Send what MLflow has not received; ValueError if it refuses some, OSError if it is unavailable or the run runs."""
     from suphx_pipelines.runs.run_list import find_run_folder
     from suphx_platform.console.table_text import count_text
     from suphx_platform.tracking.tracking import TrackingStore
