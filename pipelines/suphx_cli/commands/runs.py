@@ -283,7 +283,7 @@ def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object
 
 
 def execute_send(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Send what MLflow has not received; ValueError if it refuses some, OSError if it is unavailable or the run runs."""
+    """Send what MLflow has not received; ValueError if it refuses some, OSError if it is unavailable."""
     from suphx_pipelines.runs.run_list import find_run_folder
     from suphx_platform.console.table_text import count_text
     from suphx_platform.tracking.tracking import TrackingStore
