@@ -15,7 +15,7 @@ played twice, with the sides swapped; WP is the share of games won, ADP the mean
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -230,6 +230,13 @@ class MatchReport:
     """What people call the games."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and OPPONENT: games that they could not play to the end, which count as last place."""
+    other_seatings: tuple[MatchReport, ...] = ()
+    """The matches in the other seatings, if all were played."""
+
+    @property
+    def matches(self) -> tuple[MatchReport, ...]:
+        """This match and those in the other seatings."""
+        return (self, *self.other_seatings)
 
     @property
     def deciding_difference(self) -> PairedDifference:
@@ -237,7 +244,10 @@ class MatchReport:
         return self.points_difference if self.decides == "points" else self.difference
 
     def verdict(self) -> str:
-        """Return one sentence that says who is stronger, as far as the match can tell."""
+        """Return one sentence that says who is stronger, as far as the match can tell; it names several seatings."""
+        if self.other_seatings:
+            alone = (replace(match, other_seatings=()) for match in self.matches)
+            return "; ".join(f"{match.seating}: {match.verdict()}" for match in alone)
         has_points, decides = self.decides == "points", self.deciding_difference
         note = few_games_note(self.games, self.unit, self.games // self.deals)
         widened = widened_note(decides.interval.is_widened)
@@ -269,6 +279,9 @@ class MatchReport:
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
+        return self._figures() | {"other_seatings": {match.seating: match._figures() for match in self.other_seatings}}
+
+    def _figures(self) -> dict[str, object]:
         return {
             **{name: getattr(self, name) for name in ("candidate", "opponent", "games", "deals", "seed")},
             **({} if self.decides == "placement" else {"decides": self.decides}),
@@ -281,66 +294,51 @@ class MatchReport:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class SeatingsReport:
-    """The matches of a choice of seatings."""
-
-    matches: tuple[MatchReport, ...]
-    """At least one; of all three the first has one candidate against three opponents."""
-
-    @property
-    def forfeits(self) -> Forfeits:
-        """Of all matches together."""
-        return Forfeits.together(match.forfeits for match in self.matches)
-
-    def verdict(self) -> str:
-        """Return one sentence, which names the seatings if there are several."""
-        if len(self.matches) == 1:
-            return self.matches[0].verdict()
-        return "; ".join(f"{match.seating}: {match.verdict()}" for match in self.matches)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys of the first match, and in ``other_seatings`` those of the others."""
-        first, *others = self.matches
-        return first.to_json() | {"other_seatings": {match.seating: match.to_json() for match in others}}
-
-
 def play_match(
     setup: MatchSetup,
     num_games: int,
     *,
-    seating: Seating = "1v3",
+    seating: SeatingChoice = "1v3",
     points: tuple[int, ...] = PHOENIX_POINTS,
     runner: GameRunner = ONE_PROCESS,
     tell: Tell = lambda text: None,
 ) -> MatchReport:
     """Play ``num_games`` games of the candidate, a multiple of 4 and at least 8, in a game of four seats.
 
-    If a wall has more than four games, those that fill no wall are not played. ``points`` are those of first to fourth
-    place, for the difference in points, unless the game's own points decide. ``tell`` gets the placement so far, or the
-    points, whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
+    If a wall has more than four games, those that fill no wall are not played. With the seating ``all`` there is a
+    match of so many games in each seating. ``points`` are those of first to fourth place, for the difference in points,
+    unless the game's own points decide. ``tell`` gets the placement so far, or the points, whenever walls end. Errors
+    as for ``play_deals``, and ValueError for a wrong number.
     """
     check_hanchans(num_games)
+    first, *others = (_play_seating(setup, num_games, each, points, runner, tell) for each in chosen_seatings(seating))
+    return replace(first, other_seatings=tuple(others))
+
+
+def _play_seating(
+    setup: MatchSetup, num_games: int, seating: Seating, points: tuple[int, ...], runner: GameRunner, tell: Tell
+) -> MatchReport:
     scoring = load_game(setup.game).scoring
     if isinstance(scoring, SideScoring):
         raise ValueError(f"{setup.game} has two sides: play_side_match plays it")
-    measure, per_deal, has_points = points_of(scoring, points), scoring.num_games(seating), scoring.decides == "points"
+    per_deal, has_points = scoring.num_games(seating), scoring.decides == "points"
+    places, measure = (replace(each, candidates=int(seating[0])) for each in (PLACEMENT, points_of(scoring, points)))
     num_deals = num_games // per_deal
     if num_deals < 2:
         raise ValueError(
             f"{num_games} {scoring.games} are one {scoring.deal} in {seating}: use at least {2 * per_deal}"
         )
-    blocks: list[PlayedDeals] = []
-    for block in play_deals(setup, num_deals, seating=seating, runner=runner):
-        blocks.append(block)
+
+    def known(blocks: Sequence[PlayedDeals]) -> str:
         walls = np.concatenate([each.outcomes for each in blocks])
-        known = f"average placement {average_placement(walls[:, :SEATS].sum(axis=0).tolist()):.2f}"
+        text = f"average placement {average_placement(walls[:, :SEATS].sum(axis=0).tolist()):.2f}"
         if has_points:
-            known = f"{_unit(measure, seating) * walls[:, -1].sum() / (per_deal * len(walls)):+.2f} points per game"
-        tell(f"{known} after {per_deal * len(walls):,} {scoring.games}")
-    blocks.sort(key=lambda block: block.first)
+            text = f"{measure.game_unit * walls[:, -1].sum() / (per_deal * len(walls)):+.2f} points per game"
+        return f"{text} after {per_deal * len(walls):,} {scoring.games}"
+
+    blocks = _play_all(setup, num_deals, known, tell, seating=seating, runner=runner)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
-    own_points = np.concatenate([block.own_points for block in blocks]) * _unit(measure, seating)
+    own_points = np.concatenate([block.own_points for block in blocks]) * measure.game_unit
     clusters = np.repeat(np.arange(num_deals), per_deal)
     counters = scoring.counters or PLACE_COUNTERS
     summarise = partial(summarise_rows, counters=counters, ratios=scoring.ratios, clusters=clusters)
@@ -353,48 +351,40 @@ def play_match(
         statistics=summarise(rows, AGENT_NAMES[CANDIDATE]),
         opponent_statistics=summarise(opponent_rows, AGENT_NAMES[OPPONENT]),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
-        difference=_difference(rows, PLACEMENT, seating, clusters),
+        difference=_difference(rows, places, clusters),
         points=() if has_points else points,
         points_difference=paired_difference(own_points, np.zeros_like(own_points), clusters)
         if has_points
-        else _difference(rows, measure, seating, clusters),
+        else _difference(rows, measure, clusters),
         own_points=tuple(own_points.tolist()) if has_points else (),
         seating=seating,
         decides=scoring.decides,
         unit=scoring.games,
-        forfeits=Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits),
+        forfeits=_forfeits_of(blocks),
     )
 
 
-def play_seatings(
-    setup: MatchSetup,
-    num_games: int,
-    choice: SeatingChoice,
-    *,
-    points: tuple[int, ...] = PHOENIX_POINTS,
-    runner: GameRunner = ONE_PROCESS,
-    tell: Tell = lambda text: None,
-) -> SeatingsReport:
-    """Play a match of ``num_games`` games in each seating of ``choice``; the rest as in ``play_match``."""
-    return SeatingsReport(
-        tuple(
-            play_match(setup, num_games, seating=seating, points=points, runner=runner, tell=tell)
-            for seating in chosen_seatings(choice)
-        )
-    )
+def _play_all(
+    setup: MatchSetup, num_deals: int, known: Callable[[Sequence[PlayedDeals]], str], tell: Tell, **options: Any
+) -> list[PlayedDeals]:
+    """Return the deals of all tasks in their order; ``tell`` gets what is ``known`` of those so far."""
+    blocks: list[PlayedDeals] = []
+    for block in play_deals(setup, num_deals, **options):
+        blocks.append(block)
+        tell(known(blocks))
+    return sorted(blocks, key=lambda block: block.first)
 
 
-def _unit(measure: Measure, seating: Seating) -> float:
-    """Return what 1 of the sum of the candidates in a game is as a difference."""
-    return replace(measure, candidates=int(seating[0])).game_unit
+def _forfeits_of(blocks: Iterable[PlayedDeals]) -> Forfeits:
+    return Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits)
 
 
-def _difference(rows: I64, measure: Measure, seating: Seating, clusters: I64) -> PairedDifference:
+def _difference(rows: I64, measure: Measure, clusters: I64) -> PairedDifference:
     """Return the difference of a match from the candidates' rows, one for each game."""
-    unit = _unit(measure, seating)
     places = rows[:, :SEATS]
     equal = places.sum(axis=1) * np.mean(measure.by_place)
-    return paired_difference(unit * (places @ np.array(measure.by_place)), unit * equal, clusters)
+    own = places @ np.array(measure.by_place)
+    return paired_difference(measure.game_unit * own, measure.game_unit * equal, clusters)
 
 
 def first_game(
@@ -450,6 +440,11 @@ class SideReport:
         interval = self.figures["share"].interval
         return "better" if interval.low > 0.5 else "worse" if interval.high < 0.5 else "undecided"
 
+    @property
+    def matches(self) -> tuple[SideReport, ...]:
+        """This match alone."""
+        return (self,)
+
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
         words = {
@@ -493,13 +488,13 @@ def play_side_match(
     scoring = load_game(setup.game).scoring
     if not isinstance(scoring, SideScoring):
         raise ValueError(f"{setup.game} has no two sides: play_match plays it")
-    blocks: list[PlayedDeals] = []
-    for block in play_deals(setup, num_deals, deals_per_task=deals_per_task, runner=runner):
-        blocks.append(block)
+
+    def known(blocks: Sequence[PlayedDeals]) -> str:
         placements = np.concatenate([each.placements for each in blocks])
         share = placements[:, 0].sum() / placements.sum()
-        tell(f"{share:.1%} of the games won after {len(placements):,} {scoring.deal}s")
-    blocks.sort(key=lambda block: block.first)
+        return f"{share:.1%} of the games won after {len(placements):,} {scoring.deal}s"
+
+    blocks = _play_all(setup, num_deals, known, tell, deals_per_task=deals_per_task, runner=runner)
     points = np.concatenate([block.points for block in blocks])
     columns: dict[str, NDArray[np.float64]] = {}
     for number, side in enumerate(scoring.sides):  # in the game of this number the candidate is on this side
@@ -513,5 +508,4 @@ def play_side_match(
         interval = proportion_interval(column) if is_share else mean_interval(column)
         interval = reaching(0.5, interval, column) if name == "share" else interval
         figures[name] = SideFigure(float(column.mean()), interval)
-    forfeits = Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits)
-    return SideReport(deals=num_deals, figures=figures, forfeits=forfeits)
+    return SideReport(deals=num_deals, figures=figures, forfeits=_forfeits_of(blocks))

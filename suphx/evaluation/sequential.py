@@ -26,14 +26,13 @@ from suphx.evaluation.match import (
     play_match,
     play_side_match,
 )
-from suphx.evaluation.match_config import chosen_seatings
 from suphx.evaluation.measures import SequentialConfig, check_deals
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     Decision,
-    SequentialState,
     WallScale,
     WallSums,
+    is_look,
     last_look_within,
 )
 from suphx.evaluation.statistics import LEVEL, Interval
@@ -92,10 +91,12 @@ class SequentialOutcome:
 
 
 class MatchWatch:
-    """Gets the deals of a match in any order, and knows what the complete ones in front decide.
+    """The longest complete prefix of the deals of a match, which come in any order, and what it decides.
+
+    Deals behind a gap do not count before it is closed, and those behind a decision change nothing.
 
     >>> watch = MatchWatch(config, max_deals=1000)
-    >>> watch.add(8, placements)  # before the deals 0 to 7
+    >>> watch.add(8, outcomes)  # before the deals 0 to 7
     False
     """
 
@@ -106,25 +107,37 @@ class MatchWatch:
         self.max_deals = max_deals
         self._gains = config.gains(scoring)
         self._test = config.test(scoring)
-        self._state = SequentialState()
+        self._sums = WallSums()
+        self._decision: Decision = "undecided"
         self._outcomes: dict[int, I64] = {}
         """By the first deal, as ``Measure.wall_sums`` takes them."""
 
     @property
     def is_decided(self) -> bool:
         """Whether more deals change nothing."""
-        return self._state.decision != "undecided"
+        return self._decision != "undecided"
 
     def add(self, first: int, outcomes: I64) -> bool:
-        """Take ``PlayedDeals.outcomes``; return whether the complete prefix has grown."""
-        before = self._state.sums.walls
+        """Take ``PlayedDeals.outcomes`` of the deals from ``first`` on; return whether the complete prefix has grown.
+
+        ValueError for deals that it has already.
+        """
+        before = self._sums.walls
+        if first < before or first in self._outcomes:
+            raise ValueError(f"deal {first} has a result already")
         self._outcomes[first] = outcomes
-        self._state = self._state.with_block(first, self._gains[0].wall_sums(outcomes).tolist(), self._test)
-        return self._state.sums.walls > before
+        while not self.is_decided and self._sums.walls in self._outcomes:
+            for value in self._gains[0].wall_sums(self._outcomes[self._sums.walls]).tolist():
+                self._sums = self._sums.with_walls([value])
+                if is_look(self._sums.walls):
+                    self._decision = self._test.decide(self._sums)
+                if self.is_decided:
+                    break
+        return self._sums.walls > before
 
     def outcome(self) -> SequentialOutcome:
         """Return what is known now."""
-        sums = self._state.sums
+        sums = self._sums
         deals = [self._outcomes[first] for first in sorted(self._outcomes) if first < sums.walls]
         intervals = {}
         for number, gain in enumerate(self._gains):
@@ -135,7 +148,7 @@ class MatchWatch:
             narrowest_at = round(math.sqrt(FIRST_LOOK * self.max_deals))
             intervals[gain.name] = gain.shown(always_valid_interval(own, gain.scale, narrowest_at=narrowest_at))
         return SequentialOutcome(
-            decision=self._state.decision,
+            decision=self._decision,
             deals=sums.walls,
             log_likelihood_ratio=self._test.log_likelihood_ratio(sums),
             bound=self._test.bound(sums),
@@ -154,9 +167,8 @@ class SequentialReport:
     config: SequentialConfig
     outcome: SequentialOutcome
     fresh: MatchReport | SideReport | None
-    """Played only after a pass, in the seating that decided: its difference is the one to publish."""
-    other_seatings: tuple[MatchReport, ...] = ()
-    """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
+    """Played only after a pass, in the seating that decided: its difference is the one to publish. With the seating
+    ``all`` it has the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of candidate (0) and opponent (1), on the deals that decided and on the new ones."""
     scoring: SeatScoring | SideScoring
@@ -178,14 +190,16 @@ class SequentialReport:
             text = f"{claim}: {number:,} {scoring.games} played, about {left:,.0f} more needed ({interval})"
         if self.fresh is None:
             return text
-        others = "".join(f"; {match.seating}: {match.figures_text()}" for match in self.other_seatings)
-        return f"{text}; on new {scoring.deal}s {self.fresh.figures_text()}{others}"
+        others = [f"{match.seating}: {match.figures_text()}" for match in getattr(self.fresh, "other_seatings", ())]
+        return "; ".join([f"{text}; on new {scoring.deal}s {self.fresh.figures_text()}", *others])
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
         outcome, config, scoring = self.outcome, self.config, self.scoring
         per_deal = scoring.num_games(config.deciding_seating)
         intervals = {name: interval.ends for name, interval in outcome.intervals.items()}
+        fresh = None if self.fresh is None else self.fresh.to_json()
+        others = fresh.pop("other_seatings", {}) if fresh else {}
         values: dict[str, Any] = {
             "verdict": outcome.decision,
             "games": per_deal * outcome.deals,
@@ -199,7 +213,7 @@ class SequentialReport:
             "always_valid_interval": intervals[config.gains(scoring)[0].name],
             "always_valid_intervals": intervals,
             "forfeits": self.forfeits.to_json(AGENT_NAMES),
-            "fresh_match": None if self.fresh is None else self.fresh.to_json(),
+            "fresh_match": fresh,
         }
         if config.deciding_seating is None:
             return values
@@ -209,7 +223,7 @@ class SequentialReport:
             "seed": self.seed,
             "seating": config.seating,
             "points": [] if scoring.decides == "points" else list(config.points),
-            "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
+            "other_seatings": others,
         }
 
 
@@ -250,7 +264,7 @@ def play_sequential_match(
                 break
     outcome = watch.outcome()
     forfeits = Forfeits.of(each for first, part in found.items() if first < outcome.deals for each in part)
-    fresh: tuple[Any, ...] = ()
+    fresh: MatchReport | SideReport | None = None
     if outcome.decision == "better":
         new = setup.on_fresh_deals()
         beside = replace(  # results and records of the new deals lie beside those that decided
@@ -259,21 +273,17 @@ def play_sequential_match(
             records=None if runner.records is None else runner.records / FRESH_FOLDER,
         )
         if config.decides == "share":
-            fresh = (play_side_match(new, fresh_deals, deals_per_task=scoring.deals_per_look, runner=beside),)
+            fresh = play_side_match(new, fresh_deals, deals_per_task=size, runner=beside)
         else:
-            fresh = tuple(
-                play_match(new, scoring.num_games(seating) * fresh_deals, seating=seating, points=config.points,
-                           runner=beside)
-                for seating in chosen_seatings(config.seating)
-            )  # fmt: skip
+            games = scoring.num_games(seating) * fresh_deals
+            fresh = play_match(new, games, seating=config.seating, points=config.points, runner=beside)
     return SequentialReport(
         candidate=setup.names[0],
         opponent=setup.names[1],
         seed=setup.seed,
         config=config,
         outcome=outcome,
-        fresh=fresh[0] if fresh else None,
-        other_seatings=fresh[1:],
-        forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
+        fresh=fresh,
+        forfeits=Forfeits.together([forfeits, *(match.forfeits for match in (fresh.matches if fresh else ()))]),
         scoring=scoring,
     )

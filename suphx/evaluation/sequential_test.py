@@ -24,8 +24,8 @@ to bring the gain (an upper bound of a Poisson rate, for which k of them are as 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -130,7 +130,7 @@ class SequentialTest:
         return sums.walls / 2 * math.log(equal / better)
 
     def decide(self, sums: WallSums) -> Decision:
-        """Return what these walls decide; only ``SequentialState`` knows whether this is a look."""
+        """Return what these walls decide; the test is asked at looks only (``is_look``)."""
         ratio, bound = self.log_likelihood_ratio(sums), self.bound(sums)
         is_known = sums.differing >= MIN_DIFFERING
         if ratio >= bound and is_known:
@@ -169,37 +169,6 @@ class SequentialTest:
             missing = max(MIN_DIFFERING - sums.differing, 0)
             until_known = min(missing * sums.walls / sums.differing, until_known)
         return max(float(np.dot(weights, times) / weights.sum()), until_known)
-
-
-@dataclass(frozen=True, slots=True)
-class SequentialState:
-    """The longest complete prefix of walls, and the decision once there is one; later walls change nothing.
-
-    >>> state = SequentialState()
-    >>> for first, values in results:  # in any order
-    ...     state = state.with_block(first, values, test)
-    >>> state.decision
-    """
-
-    sums: WallSums = field(default_factory=WallSums)
-    decision: Decision = "undecided"
-    waiting: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Blocks behind a gap by their first wall: nothing of them counts before the gap is closed."""
-
-    def with_block(self, first: int, values: Sequence[int], test: SequentialTest) -> SequentialState:
-        """Return the state after the walls ``first``, ``first`` + 1, …; ValueError for walls that it has already."""
-        if first < self.sums.walls or first in self.waiting:
-            raise ValueError(f"wall {first} has a result already")
-        waiting = {**self.waiting, first: tuple(values)}
-        sums, decision = self.sums, self.decision
-        while decision == "undecided" and sums.walls in waiting:
-            for value in waiting.pop(sums.walls):
-                sums = sums.with_walls([value])
-                if decision == "undecided" and is_look(sums.walls):
-                    decision = test.decide(sums)
-                if decision != "undecided":
-                    break
-        return SequentialState(sums, decision, waiting)
 
 
 def is_look(walls: int) -> bool:

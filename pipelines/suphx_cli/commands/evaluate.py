@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from suphx.evaluation.deal_match import DealReport
     from suphx.evaluation.game_runner import GameRunner
     from suphx.evaluation.kept_results import KeptResults
-    from suphx.evaluation.match import MatchReport, MatchSetup, SeatingsReport, SideReport
+    from suphx.evaluation.match import MatchReport, MatchSetup, SideReport
     from suphx.evaluation.measures import SequentialConfig
     from suphx.evaluation.sequential import SequentialOutcome, SequentialReport
     from suphx.evaluation.statistics import Interval
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from suphx_platform.console.console import Console
     from suphx_platform.console.progress import Progress
 
-    Report: TypeAlias = SeatingsReport | SideReport | SequentialReport | DealReport
+    Report: TypeAlias = MatchReport | SideReport | SequentialReport | DealReport
 
 _DEAL_OPTIONS = ("sequential", "points", "seating", "keep_games")
 """Without a meaning for single deals."""
@@ -163,8 +163,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             if agent not in agent_names(name):
                 check_agent(agent, name)
     with console.activity("importing"):
-        from suphx.evaluation.game_runner import GameRunner
-        from suphx.evaluation.match import MatchSetup, SideReport
+        from suphx.evaluation.game_runner import Forfeits, GameRunner
+        from suphx.evaluation.match import MatchReport, MatchSetup, SideReport
         from suphx_pipelines.kept_match import kept_match, match_of, saved_text
         from suphx_platform.agents.agent_loading import match_agents
         from suphx_platform.agents.agent_source import AgentSource
@@ -218,7 +218,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             game.join_records(kept_games)
     console.say(report.verdict())
     counts_as = "lost" if has_sides else "last place"
-    for sentence in report.forfeits.sentences(("the candidate", "the opponent"), counts_as):
+    matches = report.matches if isinstance(report, MatchReport) else (report,)
+    forfeits = Forfeits.together(match.forfeits for match in matches)
+    for sentence in forfeits.sentences(("the candidate", "the opponent"), counts_as):
         console.warn(sentence)
     if kept_games is not None:
         console.say(f"Records of the games are in {kept_games}: suphx view {kept_games} shows the first.")
@@ -302,7 +304,7 @@ def _play(
 ) -> Report:
     """Play games, single deals, or games until they decide."""
     from suphx.evaluation.deal_match import play_deal_match
-    from suphx.evaluation.match import play_seatings, play_side_match
+    from suphx.evaluation.match import play_match, play_side_match
     from suphx.evaluation.sequential import play_sequential_match
 
     has_sides = find_game(setup.game).has_sides
@@ -326,7 +328,7 @@ def _play(
         return play_sequential_match(setup, test, **deals, runner=runner, tell=note_look)
     if has_sides:
         return play_side_match(setup, number, runner=runner, tell=tell)
-    return play_seatings(setup, args.hanchans, args.seating, points=_points(args), runner=runner, tell=tell)
+    return play_match(setup, args.hanchans, seating=args.seating, points=_points(args), runner=runner, tell=tell)
 
 
 # What people see
@@ -350,7 +352,7 @@ def _shown(report: Report) -> dict[str, Any]:
     if isinstance(report, SideReport):
         return {"decks": report.deals, "figures": _side_figures(report)}
     if not isinstance(report, SequentialReport):
-        return _shown_matches(*report.matches)
+        return _shown_match(report)
     outcome, values = report.outcome, report.to_json()
     rows: dict[str, object] = {
         "verdict": outcome.decision,
@@ -365,7 +367,7 @@ def _shown(report: Report) -> dict[str, Any]:
     if isinstance(report.fresh, SideReport):
         return rows | {"new_decks": report.fresh.deals, "figures": _side_figures(report.fresh)}
     rows["fresh_match"] = "the figures below are those of new walls"
-    return rows | _shown_matches(report.fresh, *report.other_seatings)
+    return rows | _shown_match(report.fresh)
 
 
 def _widened(**intervals: Interval) -> dict[str, object]:
@@ -374,7 +376,7 @@ def _widened(**intervals: Interval) -> dict[str, object]:
     return {"widened_to_include_0": [label(name) for name in names]} if names else {}
 
 
-def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, object]:
+def _shown_match(report: MatchReport) -> dict[str, object]:
     """Return what people see of a match: the figures of both sides as the columns of one table; and other seatings."""
     candidate, opponent = report.statistics.to_json(), report.opponent_statistics.to_json()
     intervals = candidate["intervals"]
@@ -414,7 +416,7 @@ def _shown_matches(report: MatchReport, *others: MatchReport) -> dict[str, objec
             if (candidate[key], opponent[key]) != (None, None)  # a game counts what it has
         ],
     }
-    other_rows = [{"seating": match.seating, **differences(match)} for match in others]
+    other_rows = [{"seating": match.seating, **differences(match)} for match in report.other_seatings]
     return rows | ({"other_seatings": other_rows} if other_rows else {})
 
 

@@ -19,26 +19,29 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS
 from suphx.evaluation.rating import RatedGame
-from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, play_sequential_match
+from suphx.evaluation.sequential import FRESH_FOLDER, SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.tournament import PlayedLineup, games_per_deal, head_to_head, placements_of, results_per_deal
 from suphx.games.game import Agent
 from suphx.games.registry import decision_names, game_modules, has_candidates, load_game
+from suphx.games.riichi.match_tables import index_records, remove_after
+from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
 from suphx.models.checkpoint import load_header
 from suphx.models.device import uses_bf16
 from suphx.models.net_config import Precision
-from suphx.selfplay.agents.agent import load_nets
+from suphx.selfplay.agents.agent import load_agent, load_nets
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
-from suphx_pipelines.json_file import read_json
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx_pipelines.json_file import read_json, typed
 from suphx_pipelines.report.report_page import decimal, difference, found_interval, number, percent
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages.deck_match import deck_page
-from suphx_pipelines.tournament import history, match_texts, riichi_nights
-from suphx_pipelines.tournament.entrants import COPIES, POOL, Entrant, Pool
+from suphx_pipelines.tournament import history
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME, EarlierNights, GameCode, read_games
-from suphx_pipelines.tournament.match_texts import MatchTexts, Row
-from suphx_pipelines.viewer.viewer_page import VIEWS
+from suphx_pipelines.tournament.match_texts import DECISION, Decision, MatchTexts, Row
+from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
+from suphx_pipelines.viewer.viewer_page import VIEWS, viewer_page
 from suphx_platform.agents.agent_forms import follows_whole_games, is_program, split_wrapper
 from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_any_agent, load_side_player
 from suphx_platform.agents.agent_source import AgentSource
@@ -55,6 +58,91 @@ _FIRST_DECK = 2**37
 """Of leaderboards: above the decks of matches and curves."""
 _FIRST_DECIDING, _DECKS_A_NIGHT = 2 * _FIRST_DECK, 2 * MAX_SIDE_DECKS
 """Of deciding matches: above the decks of leaderboards, and below those of self-play, which begin at 2**40."""
+
+
+POOL, POOL_NAME = "pool", "pool.json"
+COPIES = "agents/"
+"""Where the nets of the pool are, in the stage's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """An agent of the pool."""
+
+    name: str
+    address: str
+    """For ``load_agent``, as seen from the stage's folder where the nets are copied there."""
+    digest: str
+    """Of the nets that play, the early ones of ``:weak``; the address where there are none."""
+    is_candidate: bool = False
+    """One of the newest checkpoints: may become the champion."""
+    stored: tuple[str, ...] = ()
+    """Versions in a storage that the nets were copied from."""
+
+    @property
+    def has_nets(self) -> bool:
+        """Whether its nets were copied; a scripted agent and an outside program have none."""
+        return split_wrapper(self.address)[1].startswith(COPIES)
+
+    def address_in(self, folder: Path) -> str:
+        """Return the address with the stage's folder in front of copied nets."""
+        wrapper, nets = split_wrapper(self.address)
+        return f"{wrapper}{folder / nets}" if self.has_nets else self.address
+
+    def nets_in(self, folder: Path) -> Path:
+        """Return the folder of copied nets."""
+        return folder / split_address(split_wrapper(self.address)[1])[0]
+
+    def net_agent_in(self, folder: Path) -> str:
+        """Return the address of the agent of the copied nets, whatever wraps it and however it selects actions."""
+        _, words = split_address(split_wrapper(self.address)[1])
+        return f"{self.nets_in(folder)}{f':{WEAK}' if WEAK in words else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What ``pool.json`` says: who plays."""
+
+    entrants: tuple[Entrant, ...]
+    champion: int | None
+    """Number of the champion in the pool; None if there is none."""
+    version: str | None
+    """Of the champion in the model registry."""
+    left_out: dict[str, str]
+    opponent: Entrant | None = None
+    """Of the deciding match while there is no champion; it does not play on the leaderboard."""
+
+    @classmethod
+    def read(cls, folder: Path) -> Pool:
+        """Return what the stage has left in ``folder``."""
+        return typed(cls, (folder / POOL_NAME).read_bytes())
+
+    @property
+    def champion_entrant(self) -> Entrant | None:
+        """The champion."""
+        return None if self.champion is None else self.entrants[self.champion]
+
+    def named(self, name: str | None) -> Entrant | None:
+        """Return the entrant of this name."""
+        return next((entrant for entrant in self.entrants if entrant.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a leaderboard shows of an agent beyond its rating."""
+
+    title: str
+    text: Callable[[Any], str]
+    path: tuple[str, ...]
+    """Keys of its value in a row of ``table.json``."""
+    key: str = ""
+    """In ``leaderboard.csv``; empty: it is not there."""
+
+    def value(self, row: Row) -> Any:
+        """Return the value of an agent."""
+        for key in self.path:
+            row = row[key]
+        return row
 
 
 @dataclass(slots=True, kw_only=True)
@@ -112,18 +200,11 @@ class Kind:
         self.least = len(scoring.party_seats)
         """Agents of a tournament."""
         self._sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
+        self.columns = self._new_columns()
         own = ("points_per_game", "ranking_points") if self.has_points else ("average_placement",)
         self.result_keys = ("rating", "interval", "games", *(("sides",) if self.has_sides else own))
         """Of the row of an agent, in what the command answers."""
-        self.texts = MatchTexts(
-            quantities=match_texts.OF_SIDES
-            if self.has_sides
-            else match_texts.OF_SEATS[:: -1 if self.has_points else 1],
-            deals=self.deals,
-            games=self.games,
-            nothing_new="no nets are new" if self.has_sides else "no checkpoint is new",
-            sides=self._sides,
-        )
+        self.texts = MatchTexts(scoring)
 
     @property
     def can_promote(self) -> bool:
@@ -135,8 +216,10 @@ class Kind:
         """Return the rules by which games are played."""
         return recipe.rules or self._game.new_rules({})
 
-    def _options(self, recipe: Any) -> dict[str, Any]:
-        return {"has_draw_lanes": recipe.draw_lanes} if "has_draw_lanes" in self.scoring.table_options else {}
+    def tables(self, recipe: Any) -> dict[str, Any]:
+        """Return by which rules and options of tables games are played."""
+        options = {"has_draw_lanes": recipe.draw_lanes} if "has_draw_lanes" in self.scoring.table_options else {}
+        return {"rules": self.rules(recipe), "options": options}
 
     # who plays
 
@@ -222,22 +305,9 @@ class Kind:
         first = _FIRST_DECK + MAX_SIDE_DECKS * seed
         return range(first, first + MAX_SIDE_DECKS)
 
-    def setup(self, context: Context, earlier: Sequence[RatedGame]) -> dict[str, Any]:
-        """Return the values of ``TournamentSetup`` on rules and deals."""
-        recipe = context.recipe
-        return {
-            "first_deal": self.deals_of(deal_seed(context, earlier, self.deals_of)).start,
-            "rules": self.rules(recipe),
-            "options": self._options(recipe),
-        }
-
-    def facts(self, recipe: Any) -> dict[str, Any]:
-        """Return what ``games.json`` says of the night."""
-        return {"night": recipe.night, "game": self.game, "draw_lanes": recipe.draw_lanes}
-
-    def replay(self, recipe: Any) -> dict[str, Any]:
-        """Return the values of ``replay_deals`` on rules and tables."""
-        return {"rules": self.rules(recipe), "options": self._options(recipe)}
+    def first_deal(self, context: Context, earlier: Sequence[RatedGame]) -> int:
+        """Return the seed of the first deal of a night."""
+        return self.deals_of(deal_seed(context, earlier, self.deals_of)).start
 
     def row(self, night: Night, entrant: Entrant, games: Sequence[RatedGame]) -> dict[str, Any]:
         """Return the values of an agent in ``table.json`` beyond its rating; ``games``: of all nights."""
@@ -252,7 +322,7 @@ class Kind:
                 }
             return {"sides": sides}
         pool = night.pool
-        champion = None if pool.champion is None else pool.entrants[pool.champion]
+        champion = pool.champion_entrant
         places = placements_of(games, entrant.digest)
         row = night.rows.get(entrant.digest)
         sums = {} if row is None else dict(zip(self.scoring.counters, row.tolist(), strict=True))
@@ -282,35 +352,23 @@ class Kind:
             **lost.get(entrant.name, {"forfeits": 0}),
         }
 
-    def cells(self, row: Row) -> dict[str, str]:
-        """Return an agent of ``table.json`` as the page shows it, by column."""
+    def _new_columns(self) -> list[Column]:
         if self.has_sides:
-            return {
-                f"{name} as {side}": text
-                for side, own in row["sides"].items()
-                for name, text in (("WP", percent(own["wp"])), ("ADP", decimal(own["adp"])))
-            }
-        against = row["against_champion"]
-        gap = f"{difference(against['difference'])} ({found_interval(against, 3)})" if against else "–"
-        won = {}
+            return [
+                Column(f"{key.upper()} as {side}", text, ("sides", side, key), f"{key}_{side}")
+                for side in self._sides
+                for key, text in (("wp", percent), ("adp", decimal))
+            ]
+        columns = []
         if self.has_points:
-            won = {
-                "points per game": decimal(row["points_per_game"], 2),
-                "ranking points per deal": decimal(row["ranking_points"], 3),
-            }
-        return {
-            **won,
-            "average placement": decimal(row["average_placement"], 3),
-            "against the champion": gap,
-            "forfeited games": number(row["forfeits"]) if row["forfeits"] else "–",
-        }
-
-    def figures(self, row: Row) -> dict[str, Any]:
-        """Return the same as numbers for ``leaderboard.csv``."""
-        if self.has_sides:
-            return {f"{key}_{side}": own[key] for side, own in row["sides"].items() for key in ("wp", "adp")}
-        names = ("points_per_game", "ranking_points") if self.has_points else ()
-        return {name: row[name] for name in (*names, "average_placement")}
+            columns.append(Column("points per game", decimal, ("points_per_game",), "points_per_game"))
+            columns.append(Column("ranking points per deal", _precise, ("ranking_points",), "ranking_points"))
+        return [
+            *columns,
+            Column("average placement", _precise, ("average_placement",), "average_placement"),
+            Column("against the champion", _gap, ("against_champion",)),
+            Column("forfeited games", lambda count: number(count or None), ("forfeits",)),
+        ]
 
     # decision
 
@@ -329,7 +387,7 @@ class Kind:
         ``played``: the games that picked the candidate.
         """
         recipe, config = context.recipe, context.recipe.decision
-        setup = MatchSetup(candidate, opponent, seed=0, game=self.game, rules=self.rules(recipe))
+        setup = MatchSetup(candidate, opponent, seed=0, game=self.game, **self.tables(recipe))
         records = context.folder / RECORDS_FOLDER
         if self.has_sides:
             first = _FIRST_DECIDING + _DECKS_A_NIGHT * deal_seed(context, (), self.deals_of)
@@ -339,7 +397,6 @@ class Kind:
             setup = replace(
                 setup,
                 seed=deal_seed(context, played, self.deals_of),
-                options=self._options(recipe),
                 deals_per_task=1 if any(map(follows_whole_games, (candidate, opponent))) else 0,
             )
         per_deal = self.scoring.num_games(config.test.deciding_seating)
@@ -347,7 +404,9 @@ class Kind:
         report = play_sequential_match(
             setup, config.test, max_deals=most, fresh_deals=fresh, runner=runner, tell=tell
         )  # fmt: skip
-        riichi_nights.tidy_records(records, report.outcome.deals)
+        remove_after(records, report.outcome.deals)  # those of games that had begun before the decision
+        for folder in (records, records / FRESH_FOLDER):
+            index_records(folder)
         return report
 
     def decision(self, report: SequentialReport | None, names: dict[str, str]) -> dict[str, Any]:
@@ -364,12 +423,13 @@ class Kind:
 
     # games to look at
 
-    def sample_page(self, context: Context, entrants: Mapping[str, Entrant]) -> tuple[str, int] | None:
+    def sample_page(self, context: Context, players: Pool) -> tuple[str, int] | None:
         """Return the page of a game of the strongest nets with the strongest others, and the deals on it.
 
         None if no nets have played. Outside programs do not play: they would have to be started again.
         """
         recipe, night, pool = context.recipe, context.upstream[LEADERBOARD], context.upstream[POOL]
+        entrants = {entrant.digest: entrant for entrant in players.entrants}
         ranked = [entrants[row["digest"]] for row in read_json(night / TABLE_NAME)["agents"]]
         strongest = next((entrant for entrant in ranked if entrant.has_nets), None)
         others = [entrant for entrant in ranked if entrant is not strongest and not is_program(entrant.address)]
@@ -380,20 +440,52 @@ class Kind:
         agents = [(each.name, load_entrant(self.game, each.address_in(pool))) for each in seated]
         first_deal = min(game.wall for game in read_games(night / GAMES_NAME, self.code(recipe)))
         title = f"{recipe.name}, {recipe.night}: {' against '.join(name for name, _ in agents[:2])}"
-        if not self.has_sides:
-            return riichi_nights.sample_page(
-                agents,
-                load_entrant(self.game, strongest.net_agent_in(pool)),
-                first_deal,
-                options=self._options(recipe),
-                title=f"{recipe.name}, {recipe.night}: a game",
-                console=context.console,
+        if self.has_sides:
+            return deck_page(self._game, self.rules(recipe), (agents[0], agents[1]), seed=first_deal, title=title), 2
+        options = {**self.scoring.table_options, **self.tables(recipe)["options"]}
+        with context.console.parts("playing a game to look at") as progress:
+            (log,) = play_games(
+                [agent for _, agent in agents],
+                np.arange(len(agents))[np.newaxis],
+                (first_deal,),
+                self.rules(recipe),
+                game=self.game,
+                options=options,
+                names=[name for name, _ in agents],
+                progress=progress,
             )
-        return deck_page(self._game, self.rules(recipe), (agents[0], agents[1]), seed=first_deal, title=title), 2
+        thinks = load_entrant(self.game, strongest.net_agent_in(pool))
+        opinions = replace(shown_opinions(thinks, log, context.console), name=agents[0][0])
+        page = viewer_page(viewer_game(log, opinions), title=f"{recipe.name}, {recipe.night}: a game")
+        return page, len(log.kyokus)
+
+    def match_pages(self, context: Context, decision: Decision) -> Mapping[str, Any]:
+        """Write pages of games of the deciding match into the stage's folder, and return what the report shows of them.
+
+        The games are those of the match on new walls if there was one; empty if no match of such games was played.
+        """
+        if self.has_sides or decision["test"] is None:
+            return {}
+        records, pool = context.upstream[DECISION] / RECORDS_FOLDER, context.upstream[POOL]
+        candidate = Pool.read(pool).named(decision["candidate"])
+        assert candidate is not None
+        return match_pages(
+            records / FRESH_FOLDER if decision["match"] else records,
+            load_agent(str(candidate.nets_in(pool))),
+            context.folder,
+            name=candidate.name,
+            opponent=decision["opponent"],
+            title=f"{context.recipe.name}, {context.recipe.night}: a game of the decision",
+        )
 
     @contextmanager
-    def runner(self, context: Context, num_games: int) -> Iterator[GameRunner]:
-        """Yield what plays the games of a stage: it shows, keeps and stores finished games."""
+    def runner(
+        self, context: Context, num_games: int, note: Callable[[float], None] = lambda games: None
+    ) -> Iterator[GameRunner]:
+        """Yield what plays the games of a stage: it shows, keeps and stores finished games.
+
+        ``note`` gets parts of games, those that were kept included.
+        """
         recipe = context.recipe
         load = self.load(recipe, context.console)
         kept = KeptResults(context.folder / GAMES_FOLDER)
@@ -406,11 +498,16 @@ class Kind:
             def advance(games: float) -> None:
                 nonlocal stored
                 progress.advance(games)
+                note(games)
                 if kept.num_written > stored:
                     stored = kept.num_written
                     context.keep(before + stored)
 
-            yield GameRunner(workers=workers, load=load, kept=kept, progress=advance, note_kept=progress.skip)
+            def skip(games: float) -> None:
+                progress.skip(games)
+                note(games)
+
+            yield GameRunner(workers=workers, load=load, kept=kept, progress=advance, note_kept=skip)
 
 
 def kind_of(recipe: Any) -> Kind:
@@ -426,6 +523,14 @@ def load_entrant(game: str, address: str, *, precision: Precision = "auto") -> A
     if has_candidates(game):
         return load_side_player(game, address, precision=precision)
     return load_any_agent(address, game)
+
+
+_precise = partial(decimal, digits=3)
+
+
+def _gap(against: Mapping[str, Any] | None) -> str:
+    """Return the difference to the champion for the page."""
+    return f"{difference(against['difference'])} ({found_interval(against, 3)})" if against else "–"
 
 
 def deal_seed(context: Context, played: Iterable[RatedGame], deals_of: Callable[[int], range]) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from suphx.evaluation.match_config import widened_note
+from suphx.games.scoring import SeatScoring, SideScoring
 from suphx_pipelines.charts.comparison_charts import Row as Line
 from suphx_pipelines.charts.comparison_charts import interval_chart
 from suphx_pipelines.charts.plot import Figure
@@ -105,17 +106,15 @@ class Evidence:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MatchTexts:
     """The deciding matches of a game."""
 
-    quantities: tuple[Quantity, ...]
-    """The first one says who is better."""
-    deals: str
-    games: str
-    """What people call both."""
-    nothing_new: str
-    sides: Sequence[str] = ()
+    def __init__(self, scoring: SeatScoring | SideScoring) -> None:
+        self.deals, self.games = f"{scoring.deal}s", scoring.games
+        self.sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
+        self.quantities = OF_SIDES if self.sides else OF_SEATS[:: -1 if scoring.decides == "points" else 1]
+        """The first one says who is better."""
+        self.nothing_new = "no nets are new" if self.sides else "no checkpoint is new"
 
     def outcome(self, decision: Decision) -> Outcome:
         """Return what came of the deciding match, for the run, its reports and the registry alike.

@@ -15,9 +15,8 @@ from suphx.games.scoring import SideScoring
 from suphx_pipelines.recipe.recipe_file import load_config, read_toml
 from suphx_pipelines.recipe.recipe_kind import recipe_class
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
-from suphx_pipelines.tournament.entrants import POOL, read_pool
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
-from suphx_pipelines.tournament.kind import kind_of
+from suphx_pipelines.tournament.kind import POOL, Pool, kind_of
 from suphx_platform.console.console import Console
 
 
@@ -60,7 +59,7 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     firsts = sorted({(wall - 1) // size * size for wall in chosen})
     played = {wall + 1: games[wall] for first in firsts for wall in range(first, min(first + size, len(games)))}
     seated = {digest for own in played.values() for each in own for digest in each.seats}
-    entrants = [entrant for entrant in read_pool(pool).entrants if entrant.digest in seated]
+    entrants = [entrant for entrant in Pool.read(pool).entrants if entrant.digest in seated]
     for entrant in entrants:
         if entrant.has_nets and not (nets := entrant.nets_in(pool)).is_dir():
             raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
@@ -70,7 +69,7 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
             [Player(entrant.digest, entrant.address_in(pool), entrant.name) for entrant in entrants],
             played,
             game=kind.game,
-            **kind.replay(recipe),
+            **kind.tables(recipe),
             runner=GameRunner(load=kind.load(recipe, console), records=records, progress=progress.advance),
         )
     for wall in played:

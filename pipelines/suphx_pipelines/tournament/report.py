@@ -27,16 +27,13 @@ from suphx_pipelines.report.report_matches import places_figure
 from suphx_pipelines.report.report_page import Run, Sections, Titled, interval, number, short_names
 from suphx_pipelines.runs.stage import TRACKED_FOLDER
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
-from suphx_pipelines.tournament.entrants import POOL, POOL_NAME
 from suphx_pipelines.tournament.history import LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.kind import Context, Kind, kind_of
+from suphx_pipelines.tournament.kind import POOL, POOL_NAME, Context, Kind, kind_of
 from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME, Decision, Row, rating_scale
-from suphx_pipelines.tournament.promotion import PROMOTION_NAME
-from suphx_pipelines.tournament.riichi_nights import decision_pages
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 GAME = "sample_game"
-PROMOTION = "promotion"
+PROMOTION, PROMOTION_NAME = "promotion", "promotion.json"
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 LIVE_NAME, CSV_NAME = "live.html", "leaderboard.csv"
 PICTURES = ("*.svg", CSV_NAME)
@@ -66,7 +63,7 @@ def run(context: Context) -> dict[str, float]:
         table,
         decision,
         game_page=PAGE_FILE if has_game else "",
-        shown_games={} if kind.has_sides else decision_pages(context, decision),
+        shown_games=kind.match_pages(context, decision),
         left_out=pool["left_out"],
     )
     page = about.page(sections, subtitle=f"tournament of {context.recipe.night}")
@@ -79,7 +76,7 @@ def run(context: Context) -> dict[str, float]:
     for row in table["agents"]:
         low, high = row["interval"] or (None, None)
         line = {"name": row["name"], "rating": row["rating"], "low": low, "high": high, "games": row["games"]}
-        lines.append(line | kind.figures(row))
+        lines.append(line | {column.key: column.value(row) for column in kind.columns if column.key})
     writer = csv.DictWriter(text, list(lines[0]))
     writer.writeheader()
     writer.writerows(lines)
@@ -142,7 +139,7 @@ def _board_cells(kind: Kind, rows: Sequence[Row], names: Sequence[str]) -> tuple
             "rating": number(row["rating"]),
             "95 % interval": interval(row["interval"], 0),
             kind.games: number(row["games"]),
-            **kind.cells(row),
+            **{column.title: column.text(column.value(row)) for column in kind.columns},
         }
         for row in rows
     ]

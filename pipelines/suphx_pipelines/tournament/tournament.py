@@ -22,13 +22,11 @@ from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.verdict import Verdict
-from suphx_pipelines.tournament import decision, leaderboard, pool, promotion, report
-from suphx_pipelines.tournament.entrants import POOL, POOL_NAME, read_pool
+from suphx_pipelines.tournament import report, stages
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.kind import Context, kind_of
+from suphx_pipelines.tournament.kind import POOL, POOL_NAME, Context, Pool, kind_of
 from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME
-from suphx_pipelines.tournament.promotion import PROMOTION_NAME
-from suphx_pipelines.tournament.report import GAME, PROMOTION
+from suphx_pipelines.tournament.report import GAME, PROMOTION, PROMOTION_NAME
 from suphx_pipelines.viewer.riichi_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
@@ -70,10 +68,10 @@ def tournament_stages(recipe: TournamentRecipe) -> list[Stage[Any]]:
     how = ("night", "game", "rules", "draw_lanes")
     settled = ("night", "name", "game", "rules", "pool", "registry", "decision.opponent")
     return [
-        stage(POOL, pool.run, (), (POOL_NAME,), recipe_keys=settled, reads_newest=lambda recipe: True),
-        stage(LEADERBOARD, leaderboard.run, (POOL,), (TABLE_NAME, GAMES_NAME), recipe_keys=(LEADERBOARD, *how)),
-        stage(DECISION, decision.run, (POOL, LEADERBOARD), (DECISION_NAME,), recipe_keys=(DECISION, *how)),
-        stage(PROMOTION, promotion.run, (POOL, DECISION), (PROMOTION_NAME,)),
+        stage(POOL, stages.settle_pool, (), (POOL_NAME,), recipe_keys=settled, reads_newest=lambda recipe: True),
+        stage(LEADERBOARD, stages.play_leaderboard, (POOL,), (TABLE_NAME, GAMES_NAME), recipe_keys=(LEADERBOARD, *how)),
+        stage(DECISION, stages.decide, (POOL, LEADERBOARD), (DECISION_NAME,), recipe_keys=(DECISION, *how)),
+        stage(PROMOTION, stages.promote, (POOL, DECISION), (PROMOTION_NAME,)),
         stage(GAME, _play_sample_game, (POOL, LEADERBOARD), (PAGE_FILE,), recipe_keys=how, is_summary=True),
         Stage(
             name=REPORT,
@@ -89,8 +87,7 @@ def tournament_stages(recipe: TournamentRecipe) -> list[Stage[Any]]:
 
 def _play_sample_game(context: Context) -> dict[str, float]:
     """Leave ``game.html``, what the strongest nets think of a game of theirs; nothing if no nets have played."""
-    entrants = {entrant.digest: entrant for entrant in read_pool(context.upstream[POOL]).entrants}
-    found = kind_of(context.recipe).sample_page(context, entrants)
+    found = kind_of(context.recipe).sample_page(context, Pool.read(context.upstream[POOL]))
     if found is None:
         return {"deals": 0}
     page, num_deals = found

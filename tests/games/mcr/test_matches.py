@@ -24,10 +24,9 @@ from suphx.evaluation.tournament import (
 )
 from suphx.games.mcr.game import GAME
 from suphx.games.scoring import shared_ranks
-from suphx_pipelines.tournament.entrants import Entrant, Pool
 from suphx_pipelines.tournament.history import EarlierNights
-from suphx_pipelines.tournament.kind import Kind, Night
-from suphx_pipelines.tournament.leaderboard import table_of
+from suphx_pipelines.tournament.kind import Entrant, Kind, Night, Pool
+from suphx_pipelines.tournament.stages import table_of
 
 SETUP = MatchSetup("shanten", "random", seed=3, game="mcr")
 
@@ -100,7 +99,8 @@ def test_a_tournament_ranks_the_sums_over_all_orders_of_a_wall() -> None:
     assert {name: row["ranking_points"] for name, row in rows.items()} == ranking
     assert sum(row["points_per_game"] for row in rows.values()) == pytest.approx(0)
     assert rows["b"]["style"]["win_rate"] > rows["a"]["style"]["win_rate"]
-    assert Kind("mcr").cells(rows["b"])["ranking points per deal"] == "3.500"
+    shown = {column.title: column.text(column.value(rows["b"])) for column in Kind("mcr").columns}
+    assert shown["ranking points per deal"] == "3.500"
     ratings = rate_agents(games, anchor="a")
     assert ratings["b"].rating > 1000
     assert ratings["b"].games == 12

@@ -56,18 +56,8 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     table = read_json(folder / "leaderboard" / "table.json")
     assert (table["deals"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
     page = Path(second["report"]).read_text(encoding="utf-8")
-    for text in (
-        "<h2>Decision",
-        "<h2>Leaderboard",
-        "<h2>Nights",
-        "<h2>Pairings",
-        "No promotion: a-1/learning did not beat rule",
-        "WP as landlord",
-    ):
-        assert text in page
+    assert "No promotion: a-1/learning did not beat rule" in page
     assert f"../../{first['run_id']}/report/report.html" in page
-    live = (folder / "leaderboard" / "live.html").read_text(encoding="utf-8")
-    assert "160 games have been played" in live
     with (folder / "report" / "leaderboard.csv").open(encoding="utf-8") as file:
         assert [row["name"] for row in csv.DictReader(file)] == list(second["agents"])
     metrics = TrackingStore(runs).newest_metrics(second["run_id"])

@@ -65,23 +65,16 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
         common = [game for game in games if {digests[row], digests[column]} <= set(game.seats)]
         places = [[game.places[game.seats.index(digests[agent])] for agent in (row, column)] for game in common]
         assert table["pairings"][row][column] == sum(first < second for first, second in places)
-    page, live = (folder / "report" / "report.html").read_text(), (folder / "leaderboard" / "live.html").read_text()
-    decided = (folder / "decision" / "live.html").read_text()
-    for text in (page, live, decided):
-        for heading in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "<h2>Style"):
-            assert heading in text
+    pages = [folder / name for name in ("report/report.html", "leaderboard/live.html", "decision/live.html")]
+    for page in pages:
+        for link in re.findall(r'href="([^#"]+)"', page.read_text()):
+            assert (page.parent / link).is_file(), "the report, the deciding match, the games, the earlier nights"
         for earlier in results[:-1]:
-            link = f"../../{earlier['run_id']}/report/report.html"
-            assert f'href="{link}"' in text
-            assert (folder / "report" / link).is_file()
+            assert f'href="../../{earlier["run_id"]}/report/report.html"' in page.read_text()
     for night in results[1:]:
         check_game_pages(runs / str(night["run_id"]))
-    assert "20 of tonight&#39;s 20 hanchans have been played" in live
-    assert 'http-equiv="refresh"' not in live + decided
-    for name in re.findall(r'href="([^#"]+)"', live):
-        assert (folder / "leaderboard" / name).is_file(), "the deciding match, the report, the earlier nights"
-    assert "<h2>Decision" in decided
-    assert "c-1/reinforcement against three models:/suphx@champion." in decided
+    assert "20 of tonight&#39;s 20 hanchans have been played" in pages[1].read_text()
+    assert "c-1/reinforcement against three models:/suphx@champion." in pages[2].read_text()
 
 
 def check_mlflow(runs: Path, results: list[dict[str, Any]]) -> None:
@@ -109,7 +102,6 @@ def check_game_pages(folder: Path) -> None:
     records = folder / "decision" / "records" / ("fresh" if decision["match"] else "")
     assert sum(table["games"] for table in read_json(records / "index.json")["tables"]) == match["games"]
     report = (folder / "report" / "report.html").read_text()
-    assert f"last match against {decision['opponent']} ({match['games']:,} hanchans)" in report
     for page in ("game_best_1", "game_best_2", "game_worst_1", "game_worst_2"):
         assert f'<a href="{page}.html">' in report
         assert decision["candidate"] in (folder / "report" / f"{page}.html").read_text()
@@ -117,15 +109,8 @@ def check_game_pages(folder: Path) -> None:
 
 def check_first_night(runs: Path, result: dict[str, Any]) -> None:
     """What a tournament leaves is in the report and in MLflow."""
-    page = Path(result["report"]).read_text()
-    for text in (
-        *("a-1/reinforcement (candidate)", "New champion: a-1/reinforcement is the first that played."),
-        *("<figcaption>Ratings", "<svg viewBox=", '<a href="game.html">Watch one game of the strongest'),
-    ):
-        assert text in page
-    game = (Path(result["report"]).parent / "game.html").read_text()
-    assert game.startswith("<!DOCTYPE html>")
-    assert "a-1/reinforcement" in game
+    assert "New champion: a-1/reinforcement is the first that played." in Path(result["report"]).read_text()
+    assert "a-1/reinforcement" in (Path(result["report"]).parent / "game.html").read_text()
     store = TrackingStore(runs)
     tracked = {run.info.run_name: run for run in store.client.search_runs([store.experiment_id()])}
     assert set(tracked) == {result["run_id"], "pool", "leaderboard", "decision", "promotion", "sample_game", "report"}
@@ -220,10 +205,7 @@ def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
     assert decision["match"]["seating"] == "1v3"
     others = decision["other_seatings"]
     assert {name: match["games"] for name, match in others.items()} == {"2v2": 24, "3v1": 24}
-    page = Path(result["report"]).read_text()
-    assert "The match (1v3) was played until" in page
-    for text in ("seating", "2v2", "3v1"):
-        assert text in page
+    assert "3v1" in Path(result["report"]).read_text()
     version = TrackingStore(runs).client.get_model_version("suphx", "1")
     found = others["3v1"]["paired_difference"]
     difference, expected = found["average_placement"], [found["average_placement"], *found["interval"]]
@@ -359,9 +341,7 @@ def test_an_outside_program_may_play_whatever_its_name_and_its_forfeits_are_show
     result = play(runs, recipe)
     assert result["agents"][bot]["games"] == 20
     assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
-    page = Path(result["report"]).read_text(encoding="utf-8")
-    assert bot in html.unescape(page)
-    assert "forfeited games" in page
+    assert bot in html.unescape(Path(result["report"]).read_text(encoding="utf-8"))
     table = read_json(runs / str(result["run_id"]) / "leaderboard" / "table.json")
     assert {row["name"]: row["forfeits"] for row in table["agents"] if row["forfeits"]} == {bot: 20}
     (warning,) = read_json(runs / str(result["run_id"]) / "leaderboard" / "warnings.json")["warnings"]

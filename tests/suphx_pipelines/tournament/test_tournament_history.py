@@ -1,9 +1,11 @@
-"""What a tournament keeps of its games besides their results, and which nights are its own."""
+"""Which games of earlier nights count, and what tells that their code was another one."""
 
 from __future__ import annotations
 
+import logging
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,13 @@ from suphx.evaluation.rating import RatedGame
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, deal_seeds
 from suphx.kernel import source_closure
 from suphx_pipelines.json_file import write_json
-from suphx_pipelines.tournament.history import PLAYING_MODULES, earlier_nights, game_sources, games_json
+from suphx_pipelines.tournament.history import (
+    PLAYING_MODULES,
+    EarlierNights,
+    earlier_nights,
+    game_sources,
+    games_json,
+)
 from suphx_pipelines.tournament.kind import deal_seed
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -29,6 +37,7 @@ DECIDING = (
     "suphx_platform/agents/mjai/mjai_agent.py",
 )
 OTHERS = ("suphx/evaluation/rating.py", "suphx/training/supervised.py")
+NIGHTS = [f"nightly-{number:010}" for number in range(6)]
 
 
 def test_changed_code_is_another_engine_only_if_it_decides_games(tmp_path: Path) -> None:
@@ -47,40 +56,75 @@ def test_changed_code_is_another_engine_only_if_it_decides_games(tmp_path: Path)
     assert set(after) == set(before)
 
 
+def save_night(folder: Path, wall: int, others: dict[str, Any] | None = None) -> Path:
+    """Leave a night with one game, in which ``others`` are put in the place of what it says."""
+    folder.mkdir(parents=True)
+    games = games_json([RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, code())
+    write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games, **(others or {})})
+    return folder
+
+
+def earlier(runs: Path, storage: StorageConfig | None = None, run_id: str = "") -> EarlierNights:
+    return earlier_nights("nightly", run_id, runs, storage or StorageConfig(), code())
+
+
 @pytest.mark.parametrize("place", ["runs", "storage"])
 def test_games_of_a_tournament_whose_name_is_longer_do_not_count(place: str, tmp_path: Path) -> None:
     storage = StorageConfig(address=str(tmp_path / "storage"))
     for number, run in enumerate(("nightly-0123456789", "nightly-small-0123456789", "nightly-000000000a"), 1):
-        folder = tmp_path / place / run / "leaderboard"
-        if place == "storage":
-            folder = tmp_path / "saved" / run
-        folder.mkdir(parents=True)
-        game = RatedGame(number, ("a", "b", "c", "d"), (1, 2, 3, 4))
-        write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games_json([game], {}, code())})
+        folder = save_night(tmp_path / place.replace("storage", "saved") / run / "leaderboard", number)
         if place == "storage":
             Storage(storage).save(f"{run}/leaderboard", folder, number=1)
-    found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, code())
+    found = earlier(tmp_path / "runs", storage, "nightly-000000000a")
     assert [game.wall for game in found.games] == [1]
 
 
 @pytest.mark.parametrize("damaged", ["games.json", "table.json"])
 def test_a_night_that_is_damaged_here_is_read_from_the_storage(damaged: str, tmp_path: Path) -> None:
     storage = StorageConfig(address=str(tmp_path / "storage"))
-    folder = tmp_path / "runs" / "nightly-0123456789" / "leaderboard"
-    folder.mkdir(parents=True)
-    games = games_json([RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, code())
-    write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games})
+    folder = save_night(tmp_path / "runs" / NIGHTS[0] / "leaderboard", 1)
     write_json(folder / "table.json", {"agents": [{"digest": "a", "rating": 1000.0, "interval": None}]})
-    Storage(storage).save("nightly-0123456789/leaderboard", folder, number=1)
+    Storage(storage).save(f"{NIGHTS[0]}/leaderboard", folder, number=1)
 
     def found(storage: StorageConfig) -> tuple[int, int]:
-        earlier = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, code())
-        return len(earlier.games), len(earlier.nights)
+        nights = earlier(tmp_path / "runs", storage)
+        return len(nights.games), len(nights.nights)
 
     assert found(storage) == (1, 1)
     (folder / damaged).write_text("{", encoding="utf-8")
     assert found(StorageConfig()) == (0, 0)
     assert found(storage) == (1, 1)
+
+
+def test_games_of_another_version_count_and_those_by_other_rules_do_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
+    for wall, others in enumerate(({"engine": "0" * 64}, {}, {"rules": "0" * 64})):
+        save_night(tmp_path / NIGHTS[wall] / "leaderboard", wall, dict(others))
+    assert [game.wall for game in earlier(tmp_path).games] == [0, 1]
+    version, rules = caplog.messages
+    assert version.startswith("1 earlier nights were played with another version of the game's code")
+    assert rules.endswith(f"({NIGHTS[2]} to {NIGHTS[2]}): their games do not count")
+
+
+def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
+    damaged: tuple[dict[str, Any], ...] = (
+        {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
+        {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]},
+        {"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]},
+        {"games": 5},
+        {"agents": [{}]},
+        {},
+    )
+    for run, broken in zip(NIGHTS, damaged, strict=True):
+        save_night(tmp_path / run / "leaderboard", 3, broken)
+    assert len(earlier(tmp_path).games) == 1
+    assert [line.split(":")[0] for line in caplog.messages] == [
+        f"the games of {run} do not count" for run in NIGHTS[:5]
+    ]
+    assert all("is damaged" in line for line in caplog.messages)
 
 
 def test_a_night_takes_the_next_deals_that_no_night_has_played(runs: Path, tmp_path: Path) -> None:

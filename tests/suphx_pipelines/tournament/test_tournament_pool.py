@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from suphx.evaluation.rating import RatedGame
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
-from suphx_pipelines.tournament import pool as pool_stage
-from suphx_pipelines.tournament.entrants import Pool, deciding_pair, read_pool
-from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, earlier_nights, games_json
+from suphx_pipelines.tournament.kind import Pool
+from suphx_pipelines.tournament.stages import deciding_pair, settle_pool
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.small_run import context_of
-from tests.suphx_pipelines.tournament.small_tournament import code
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
 SCRIPTED_AGENTS = RECIPE.pool.agents or ()
-NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
 
 
 def settle(folder: Path, runs: Path, pool: PoolConfig, opponent: str = "") -> Pool:
     recipe = replace(RECIPE, pool=pool, decision=DecisionConfig(opponent=opponent))
-    pool_stage.run(context_of(recipe, TrackingStore(runs).start("pool", key="pool"), folder))
-    return read_pool(folder)
+    settle_pool(context_of(recipe, TrackingStore(runs).start("pool", key="pool"), folder))
+    return Pool.read(folder)
 
 
 def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) -> None:
@@ -102,44 +94,8 @@ def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> No
         settle(tmp_path / "pool", runs, PoolConfig(newest=1, newest_from=str(runs)))
 
 
-def test_games_of_another_version_count_and_those_by_other_rules_do_not(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "suphx_pipelines")
-    games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
-    others: list[dict[str, str]] = [{"engine": "0" * 64}, {}, {"rules": "0" * 64}]
-    for run, game, other in zip(NIGHTS, games, others, strict=True):
-        path = tmp_path / run / LEADERBOARD / GAMES_NAME
-        path.parent.mkdir(parents=True)
-        write_json(path, games_json([game], {}, code()) | other)
-    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), code()).games == games[:2]
-    version, rules = caplog.messages
-    assert version.startswith("1 earlier nights were played with another version of the game's code")
-    assert rules.endswith(f"({NIGHTS[2]} to {NIGHTS[2]}): their games do not count")
-
-
 def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     pool = PoolConfig(agents=(*SCRIPTED_AGENTS, "no such agent"), newest_from=str(missing))
     with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
         settle(tmp_path / "pool", runs, pool)
-
-
-def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "suphx_pipelines")
-    good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, code()) | {"night": "1"}
-    damaged: list[dict[str, Any]] = [
-        {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
-        {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]},
-    ]
-    damaged += [{"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]}, {"games": 5}, {"agents": [{}]}, {"rules": good["rules"]}]
-    for number, broken in enumerate(damaged):
-        folder = tmp_path / f"nightly-{number:010}" / LEADERBOARD
-        folder.mkdir(parents=True)
-        write_json(folder / GAMES_NAME, good | broken)
-    earlier = earlier_nights("nightly", "", tmp_path, StorageConfig(), code())
-    assert len(earlier.games) == 1
-    assert [line.split(":")[0] for line in caplog.messages] == [
-        f"the games of nightly-{n:010} do not count" for n in range(5)
-    ]
-    assert all("is damaged" in line for line in caplog.messages)

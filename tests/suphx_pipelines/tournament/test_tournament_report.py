@@ -15,11 +15,10 @@ from suphx.evaluation.sequential import MatchWatch, SequentialReport
 from suphx.games.registry import load_game
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report.report_page import number
-from suphx_pipelines.tournament.entrants import Entrant, Pool
 from suphx_pipelines.tournament.history import EarlierNights, games_json, read_history
-from suphx_pipelines.tournament.kind import Kind, Night
-from suphx_pipelines.tournament.leaderboard import table_of
+from suphx_pipelines.tournament.kind import Entrant, Kind, Night, Pool
 from suphx_pipelines.tournament.report import night_sections, pictures
+from suphx_pipelines.tournament.stages import table_of
 from tests.suphx_pipelines.tournament.small_tournament import KIND, code
 
 SIDES = Kind("doudizhu")
@@ -47,70 +46,10 @@ def decision(decides: str, **others: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3.0, 3.0]), match([0.1, 0.2], [-9, -1])
-
-
-def test_the_live_page_says_who_plays() -> None:
-    tests = (
-        (KIND, SequentialConfig()),
-        (KIND, SequentialConfig(seating="2v2")),
-        (SIDES, SequentialConfig(decides="share")),
-    )
-    titles = [kind.texts.title(test, "a", "b") for kind, test in tests]
-    assert titles == [
-        "The deciding match: a against three b.",
-        "The deciding match (2v2): a against b.",
-        "The deciding match: a against b.",
-    ]
-
-
-def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
-    won = "new champion: a-1/reinforcement beat ukeire: −0.150 places (95 % interval −0.200 to −0.100) and +6.5 points "
-    won += "per game (95 % interval 4.0 to 9.0) over 1,000 new hanchans; decided after 400 hanchans"
-    for others, end in (
-        ({"_22": WORSE, "_31": WORSE}, "; but it is worse than ukeire in 2v2 and 3v1"),
-        ({"_22": BETTER, "_31": UNCLEAR}, ""),
-        ({}, ""),
-    ):
-        told = KIND.texts.reason(decision("placement", **others), is_promoted=True)
-        assert told.replace("\u00a0", " ") == won + end
-
-
 @pytest.mark.parametrize(("decides", "seatings"), [("placement", ["2v2"]), ("points", ["3v1"])])
 def test_the_measure_that_decides_says_what_is_worse(decides: str, seatings: list[str]) -> None:
     by_placement, by_points = match([0.1, 0.2], [-3.0, 3.0]), match([-0.1, 0.1], [-9.0, -1.0])
     assert KIND.texts.contrary_seatings(decision(decides, _22=by_placement, _31=by_points)) == seatings
-
-
-def of_sides(verdict: str, *, is_won: bool) -> dict[str, Any]:
-    test = {
-        "verdict": verdict, "decides": "share", "games": 1234, "difference": 0.02, "expected_games": 500.0,
-        "always_valid_intervals": {"share": [0.49, 0.51]},
-    }  # fmt: skip
-    share, points = {"mean": 0.55, "interval": [0.54, 0.56]}, {"mean": 0.25, "interval": [0.125, 0.375]}
-    found = {"games": 2000, "share": share, "points": points} if is_won else None
-    return {"candidate": "a", "opponent": "rule", "test": test, "match": found, "is_won": is_won}
-
-
-WON = (
-    "a beat rule: 55.0 % of the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per game (95 % interval "
-    "0.125 to 0.375) over 2,000 new games; decided after 1,234 games"
-)
-BOUNDS = "(always-valid 95 % interval 49.0 to 51.0 % of the games won)"
-
-
-@pytest.mark.parametrize(
-    ("verdict", "is_promoted", "parts"),
-    [
-        ("better", True, ("new champion: ", WON)),
-        ("better", False, ("no promotion, another promotion of this night was first", WON)),
-        ("not_better", False, ("not better by 2 % of the games won, decided after 1,234 games", BOUNDS)),
-        ("undecided", False, (f"undecided after 1,234 games {BOUNDS}, about 500 more are needed",)),
-    ],
-)
-def test_the_reason_has_the_figures(verdict: str, is_promoted: bool, parts: tuple[str, ...]) -> None:
-    found = SIDES.texts.reason(of_sides(verdict, is_won=verdict == "better"), is_promoted=is_promoted)
-    assert [part for part in parts if part not in found.replace("\u00a0", " ")] == []
 
 
 def test_a_first_champion_that_beat_nobody_is_not_called_better() -> None:
