@@ -48,45 +48,33 @@ class Forfeit(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
-class Forfeits:
+class Forfeits(tuple[Forfeit, ...]):
     """Games that agents, by number, could not play to their end, such as an outside program that crashed.
 
     A game is one forfeit for each seat that the agent lost. What such a game is worth: ``Scoring.settle``.
     """
 
-    counts: Counter[int] = field(default_factory=Counter)
-    reasons: dict[int, str] = field(default_factory=dict)
-    """Why the agent forfeited, one of the reasons: the same one in whatever order games end."""
+    @property
+    def counts(self) -> dict[int, int]:
+        """The number of forfeits of each agent, in the order of the agents."""
+        return dict(sorted(Counter(agent for agent, _ in self).items()))
 
-    @classmethod
-    def together(cls, parts: Iterable[Forfeits]) -> Forfeits:
-        """Return the forfeits of several matches as those of one."""
-        parts = list(parts)
-        total = cls.of(Forfeit(*reason) for part in parts for reason in part.reasons.items())
-        total.counts = sum((part.counts for part in parts), Counter())
-        return total
-
-    @classmethod
-    def of(cls, forfeits: Iterable[Forfeit]) -> Forfeits:
-        """Return the counts of ``forfeits``."""
-        total = cls()
-        for agent, reason in forfeits:
-            total.counts[agent] += 1
-            total.reasons[agent] = min(reason, total.reasons.get(agent, reason))
-        return total
+    def reason_of(self, agent: int) -> str:
+        """Return one of the reasons of an agent: the same one in whatever order games end."""
+        return min(reason for own, reason in self if own == agent)
 
     def to_json(self, names: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return name -> ``forfeits`` and ``reason`` of the agents that forfeited; ``names`` by number."""
-        found = sorted(self.counts.items())
-        return {names[agent]: {"forfeits": count, "reason": self.reasons[agent]} for agent, count in found}
+        return {
+            names[agent]: {"forfeits": count, "reason": self.reason_of(agent)} for agent, count in self.counts.items()
+        }
 
     def sentences(self, names: Sequence[str], counts_as: str = "last place") -> list[str]:
         """Return a sentence for each agent that forfeited; ``counts_as``: what such a game is."""
         return [
             f"{names[agent]} could not play {count:,} {'game' if count == 1 else 'games'} to the end: each counts as "
-            f"{counts_as}; one of the reasons: {self.reasons[agent]}"
-            for agent, count in sorted(self.counts.items())
+            f"{counts_as}; one of the reasons: {self.reason_of(agent)}"
+            for agent, count in self.counts.items()
         ]
 
 

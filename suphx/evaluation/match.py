@@ -376,7 +376,7 @@ def _play_all(
 
 
 def _forfeits_of(blocks: Iterable[PlayedDeals]) -> Forfeits:
-    return Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits)
+    return Forfeits(forfeit for block in blocks for forfeit in block.forfeits)
 
 
 def _difference(rows: I64, measure: Measure, clusters: I64) -> PairedDifference:

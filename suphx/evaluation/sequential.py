@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -263,7 +264,7 @@ def play_sequential_match(
             if watch.is_decided:
                 break
     outcome = watch.outcome()
-    forfeits = Forfeits.of(each for first, part in found.items() if first < outcome.deals for each in part)
+    forfeits = [each for first in sorted(found) if first < outcome.deals for each in found[first]]
     fresh: MatchReport | SideReport | None = None
     if outcome.decision == "better":
         new = setup.on_fresh_deals()
@@ -284,6 +285,6 @@ def play_sequential_match(
         config=config,
         outcome=outcome,
         fresh=fresh,
-        forfeits=Forfeits.together([forfeits, *(match.forfeits for match in (fresh.matches if fresh else ()))]),
+        forfeits=Forfeits(chain(forfeits, *(match.forfeits for match in (fresh.matches if fresh else ())))),
         scoring=scoring,
     )

@@ -156,7 +156,7 @@ def test_the_order_in_which_games_end_changes_nothing() -> None:
     lost = [(1, "late"), (0, "gone"), (1, "crashed"), (1, "late")]
     found = []
     for order in itertools.permutations(lost):
-        forfeits = Forfeits.of(Forfeit(*each) for each in order)
+        forfeits = Forfeits(Forfeit(*each) for each in order)
         found.append((forfeits.to_json(("a", "b")), forfeits.sentences(("a", "b"))))
     assert all(each == found[0] for each in found)
     counts, (first, second) = found[0]

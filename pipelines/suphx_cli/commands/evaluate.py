@@ -219,7 +219,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     console.say(report.verdict())
     counts_as = "lost" if has_sides else "last place"
     matches = report.matches if isinstance(report, MatchReport) else (report,)
-    forfeits = Forfeits.together(match.forfeits for match in matches)
+    forfeits = Forfeits(each for match in matches for each in match.forfeits)
     for sentence in forfeits.sentences(("the candidate", "the opponent"), counts_as):
         console.warn(sentence)
     if kept_games is not None:

@@ -180,10 +180,9 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
 
     folder = find_run(args.runs, args.run).folder
     with console.activity("importing"):
-        from suphx_pipelines.tournament.replay import replay_columns, replay_games
+        from suphx_pipelines.tournament.replay import replay_games
         from suphx_platform.console.table_text import wrapped_table
-    games = replay_games(folder, args.wall, args.to, console)
-    columns = replay_columns(folder)
+    columns, games = replay_games(folder, args.wall, args.to, console)
     differing = sum(not game.is_same for game in games)
     if console.is_json:
         console.result({"games": [asdict(game) for game in games], "differences": differing, "records": str(args.to)})

@@ -59,12 +59,9 @@ def game_sources(modules: tuple[str, ...], roots: tuple[Path, ...] = _ROOTS) -> 
     """Return path below its root -> digest, of the sources that decide how a game ends.
 
     These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
-    what the modules that play games and that load agents import, directly or through others. FileNotFoundError for a
-    module below none of ``roots``.
+    what the modules that play games and that load agents import, directly or through others.
     """
-    found = [root / name for name in modules for root in roots if (root / name).is_file()]
-    if len(found) < len(modules):
-        raise FileNotFoundError(f"sources of {', '.join(modules)}: only {len(found)} of them are there")
+    found = [next(root / name for root in roots if (root / name).is_file()) for name in modules]
     return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}
 
 

@@ -179,8 +179,8 @@ class Night:
         for digest, own in played.ranking.items():
             self.ranking[digest] = self.ranking.get(digest, 0.0) + own
         digests = [entrant.digest for entrant in self.pool.entrants]
-        lost = Forfeits.of(Forfeit(digests.index(digest), reason) for digest, reason in played.forfeits)
-        self.forfeits = Forfeits.together([self.forfeits, lost])
+        lost = (Forfeit(digests.index(digest), reason) for digest, reason in played.forfeits)
+        self.forfeits = Forfeits((*self.forfeits, *lost))
 
 
 class Kind:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from suphx.evaluation.match_config import widened_note
+from suphx.evaluation.measures import measure_of
 from suphx.games.scoring import SeatScoring, SideScoring
 from suphx_pipelines.charts.comparison_charts import Row as Line
 from suphx_pipelines.charts.comparison_charts import interval_chart
@@ -51,10 +52,6 @@ class Quantity:
         """Return an interval."""
         low, high = ends
         return interval(ends, self.digits) if self.equal == 0 else f"{100 * low:.1f} to {100 * high:.1f} %"
-
-    def amount(self, size: float) -> str:
-        """Return how much better somebody is than an equal agent."""
-        return f"{size:g} {self.unit}" if self.equal == 0 else f"{100 * size:g} % {self.unit}"
 
     def is_worse(self, ends: Sequence[float]) -> bool:
         """Tell whether the whole interval says that the candidate is worse."""
@@ -229,7 +226,7 @@ class MatchTexts:
 
     def claim(self, test: Mapping[str, Any]) -> str:
         """Return by how much a test asks whether the candidate is better."""
-        return self.deciding(test).amount(test["difference"])
+        return measure_of(test).amount(test["difference"])
 
     def expected(self, test: Mapping[str, Any]) -> str:
         """Return how many more games a test takes on average that has not decided; empty for one that has."""

@@ -31,12 +31,15 @@ class ReplayedGame:
     is_same: bool
 
 
-def replay_games(run: Path, walls: Sequence[int], records: Path, console: Console) -> list[ReplayedGame]:
+def replay_games(
+    run: Path, walls: Sequence[int], records: Path, console: Console
+) -> tuple[tuple[str, ...], list[ReplayedGame]]:
     """Play the games on ``walls`` (numbers from 1 on) of the tournament in the folder ``run`` again.
 
-    Their records are written to the folder ``records``. ValueError if the run has no games, lacks one of the walls or
-    was played by other rules, FileNotFoundError if the nets of one who plays in them are no longer there. What a net
-    answers may depend, in the last digit, on how many tables it answers at a time: so all deals of a lineup are played.
+    Returns what the values of a game are, the deal and each place, and the games. Their records are written to the
+    folder ``records``. ValueError if the run has no games, lacks one of the walls or was played by other rules,
+    FileNotFoundError if the nets of one who plays in them are no longer there. What a net answers may depend, in the
+    last digit, on how many tables it answers at a time: so all deals of a lineup are played.
     """
     recipe, pool = _recipe_of(run), run / POOL
     kind = kind_of(recipe)
@@ -78,19 +81,12 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
             path.rename(path.with_name(path.name.removesuffix(".part")))
         else:
             path.unlink()
-    return [
+    parties = scoring.sides if isinstance(scoring, SideScoring) else game.seat_names
+    return (scoring.deal, *(f"{party}: place" for party in parties)), [
         ReplayedGame(wall, tuple(names[digest] for digest in own.seats), own.places, list(own.places) == places)
         for wall in chosen
         for own, places in zip(played[wall], found[wall], strict=True)
     ]
-
-
-def replay_columns(run: Path) -> tuple[str, ...]:
-    """Return what the values of a ``ReplayedGame`` are in the tournament of ``run``: the deal, and each place."""
-    game = load_game(kind_of(_recipe_of(run)).game)
-    scoring = game.scoring
-    parties = scoring.sides if isinstance(scoring, SideScoring) else game.seat_names
-    return (scoring.deal, *(f"{party}: place" for party in parties))
 
 
 def _recipe_of(run: Path) -> Any:
