@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.seat_tables import EnvironmentConfig, SeatTables
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
@@ -51,15 +50,6 @@ def test_a_folder_of_nets_is_loaded_once_whether_it_is_a_path_or_its_text() -> N
     folder = REPOSITORY / "examples" / "agents" / "supervised"
     tables = SeatTables(1, EnvironmentConfig(opponents=(folder, "random", str(folder))))
     assert [offsets for _, offsets in tables._agents] == [[1, 3]]
-
-
-def test_one_object_plays_all_three_seats_of_an_environment() -> None:
-    agent = CountedAgent("mine")
-    env = RiichiEnv(opponents=agent, seat=0)
-    _, info = env.reset(seed=1)
-    for _ in range(5):
-        _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
-    assert {seat for seats in agent.batches for seat in seats.tolist()} == {1, 2, 3}
 
 
 class Follower(ScriptedAgent):

@@ -10,7 +10,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER
 from suphx_platform.evaluation.ray_game_workers import MatchThread
 from suphx_platform.ray.session import ray_session
 from suphx_platform.selfplay.self_play_match import MatchOrder
-from tests.selfplay.small_policy_set import save_random, save_random_weak
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
@@ -53,19 +53,6 @@ def test_matches_over_ray_are_those_of_one_process_with_the_nets_of_their_beginn
     again = final.play(counts.append)
     assert again.match.placements == last.match.placements
     assert counts == [16], "what workers of Ray have played is kept in the run's folder"
-
-
-def test_the_weak_nets_are_an_opponent_over_ray(tmp_path: Path) -> None:
-    match = replace(order(tmp_path), opponent="weak", num_deals=0)
-    save_random_weak(tmp_path / "start")
-    here = match.play()
-    with ray_session(num_cpus=1, resources={"simulator": 1}):
-        thread = MatchThread()
-        try:
-            there = thread.play(match).result(timeout=300)
-        finally:
-            thread.close()
-    assert (there.match.placements, there.match.difference) == (here.match.placements, here.match.difference)
 
 
 def test_a_match_ends_with_the_run(tmp_path: Path) -> None:
