@@ -11,7 +11,7 @@ from suphx.suggestion import did_you_mean
 from suphx_cli.arguments import EXAMPLES_TITLE
 
 GROUPS = (
-    ("learn", ("run", "recipes", "runs", "ui")),
+    ("learn", ("run", "sweep", "recipes", "runs", "ui")),
     ("evaluate", ("agents", "evaluate", "tournament", "adapt")),
     ("play and records", ("play", "mjai", "bot", "records", "view", "review")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "delete")),

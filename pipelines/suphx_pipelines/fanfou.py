@@ -34,7 +34,7 @@ from suphx.games.dazhong.table import Rules
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe import FanfouRecipe
 from suphx_pipelines.report.report_page import Run, sections
-from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.runs.stage import Stage, StageContext, report_stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Verdict
 
@@ -141,16 +141,7 @@ def fanfou_stages(recipe: FanfouRecipe) -> list[Stage[FanfouRecipe]]:
         for group in GROUPS
         if recipe.fanfou.parts(group)
     ]
-    report = Stage(
-        name="report",
-        run=_write_report,
-        recipe_keys=tuple(each.name for each in fields(FanfouRecipe)),
-        needs=tuple(stage.name for stage in groups),
-        artifacts=(REPORT_NAME,),
-        is_about_run=True,
-        is_summary=True,
-    )
-    return [*groups, report]
+    return [*groups, report_stage(recipe, _write_report, [stage.name for stage in groups], (REPORT_NAME,))]
 
 
 def _play_group(context: StageContext[FanfouRecipe], *, group: int) -> dict[str, float]:

@@ -7,8 +7,7 @@ The experiment of the Fanfou agents: a stage for each group of agents -> report.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,11 @@ from suphx_pipelines.recipe.recipe import FanfouRecipe, MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_kind import RunRecipe
 from suphx_pipelines.report import report, report_decks
 from suphx_pipelines.runs.runner import Runner, RunResult
-from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.runs.stage import Stage, StageContext, report_stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.verdict import Verdict, find_verdict
 from suphx_pipelines.stages import deck_match, reward_predictor
-from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.initial_agent import initial_agent_stage
@@ -36,25 +34,11 @@ from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.records import records_stage
 from suphx_pipelines.stages.reinforcement import self_play_stage
 from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
-from suphx_pipelines.stages.supervised import curve_stages, summary_stages, supervised_stages
+from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.viewer.riichi_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineResult:
-    """What ``suphx run`` answers."""
-
-    run: RunResult
-    report: Path
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read: run_id, verdict, warnings, stages, (match,) report, tracking_uri."""
-        file = self.run.folder / deck_match.MATCH / deck_match.MATCH_FILE
-        match = {"match": read_json(file)} if file.is_file() else {}
-        return {**self.run.to_json(), **match, "report": str(self.report), "tracking_uri": self.run.tracking_uri}
 
 
 def pipeline_stages(recipe: RunRecipe) -> list[Stage[Any]]:
@@ -64,7 +48,7 @@ def pipeline_stages(recipe: RunRecipe) -> list[Stage[Any]]:
     if isinstance(recipe, MonteCarloRecipe):
         game = recipe.game
         played = [deck_match.match_stage(game), deck_match.sample_game_stage(game)]
-        return [learning_stage(game), *played, report_decks.report_stage()]
+        return [learning_stage(game), *played, report_decks.report_stage(recipe)]
     return _stages_of_tables(recipe)
 
 
@@ -79,7 +63,6 @@ def _check_options(recipe: Recipe) -> None:
         ("reinforcement", "hidden", play.is_wanted and play.sees_hidden),
         ("oracle", "hidden", recipe.oracle.max_updates > 0),
         ("agent_comparison", "hidden", bool(recipe.agent_comparison.agents)),
-        ("ablation", "archive", bool(recipe.ablation.encoders)),
     ):
         if is_wanted and option not in learning.options:
             raise ValueError(f"{key} needs {option!r}, which {find_game(recipe.game_name).title} does not offer")
@@ -98,20 +81,16 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
-        for key, is_wanted in (
-            ("learning_curve.games", recipe.learning_curve.games),
-            ("ablation.encoders", recipe.ablation.encoders),
-            ("playouts.num_decisions", recipe.playouts.num_decisions),
-        ):
-            if is_wanted:
-                start = 'reinforcement.start = "random"'
-                raise ValueError(f"{key} needs supervised learning, which {start} replaces: leave one of them out")
+        if recipe.playouts.num_decisions:
+            raise ValueError(
+                'playouts.num_decisions needs supervised learning, which reinforcement.start = "random" replaces: '
+                "leave one of them out"
+            )
         return _with_report(recipe, [*([games] if predictor else []), *predictor, *self_play])
     rest = [evaluation_stage(recipe), *playouts_stages(recipe), *predictor, *self_play]
     if recipe.initial_agent:
         return _with_report(recipe, [*([games] if predictor else []), initial_agent_stage(), *rest])
-    learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
-    return _with_report(recipe, [games, *learning, *rest])
+    return _with_report(recipe, [games, *supervised_stages(recipe), *rest])
 
 
 def left_out(recipe: Recipe) -> list[str]:
@@ -143,16 +122,19 @@ def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _with_report(recipe: Recipe, stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     stages = [*stages, *sample_game_stages(recipe, stages)]
-    last: Stage[Recipe] = Stage(
-        name="report",
-        run=_draw_report,
-        recipe_keys=tuple(field.name for field in fields(Recipe)),  # the report shows the whole recipe
-        needs=tuple(stage.name for stage in stages),
-        artifacts=(REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
-        is_about_run=True,
-        is_summary=True,
-    )
-    return [*stages, last]
+    needs = [stage.name for stage in stages]
+    return [*stages, report_stage(recipe, _draw_report, needs, (REPORT_NAME, PAGE_FILE, PAGES, "*.svg"))]
+
+
+def needed_stages(stages: Sequence[Stage[Any]], last: str) -> list[Stage[Any]]:
+    """Return the stage called ``last`` and all that it needs, in order; ValueError if there is no such stage."""
+    names = [stage.name for stage in stages]
+    if last not in names:
+        raise ValueError(f"--stage {last}: this recipe has no such stage: use one of {', '.join(names)}")
+    needed = {last}
+    for stage in reversed(stages):
+        needed.update(stage.needs if stage.name in needed else ())
+    return [stage for stage in stages if stage.name in needed]
 
 
 def run_recipe(
@@ -165,9 +147,16 @@ def run_recipe(
     get_ready: Callable[[], None] | None = None,
     on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
-) -> PipelineResult:
-    """Run all stages that are not finished yet; arguments and errors as for Runner."""
+    last_stage: str = "",
+    tags: Mapping[str, str] | None = None,
+) -> RunResult:
+    """Run all stages that are not finished yet; arguments and errors as for Runner.
+
+    ``last_stage``: run only this stage and those that it needs; ValueError if the recipe has no such stage.
+    """
     stages = pipeline_stages(recipe)
+    if last_stage:
+        stages = needed_stages(stages, last_stage)
     if isinstance(recipe, Recipe):
         for note in left_out(recipe):
             console.say(note)
@@ -195,11 +184,11 @@ def run_recipe(
         records=records,
         console=console,
         storage=Storage(recipe.storage) if recipe.storage.address else None,
-        run_id=run_id,
-        find_verdict=verdict,
+        run_id=run_id or "",
+        find_verdict=None if last_stage else verdict,
         get_ready=get_ready,
         on_code_change=on_code_change,
         max_wait_hours=max_wait_hours,
+        tags=tags or {},
     )
-    result = runner.run()
-    return PipelineResult(run=result, report=result.folder / "report" / REPORT_NAME)
+    return runner.run()

@@ -63,9 +63,9 @@ class SupervisedConfig:
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
     total_minutes: Minutes = 0.0
-    """Stop when the run's five nets together have taken this many minutes; 0 = no limit. Nets of a learning curve
-    have additional time. A net that finishes early leaves its time to the next ones; the discard net comes last.
-    Every net makes ``min_steps`` steps (or all its passes, if these are fewer), even on a slow machine."""
+    """Stop when the run's five nets together have taken this many minutes; 0 = no limit. A net
+    that finishes early leaves its time to the next ones; the discard net comes last. Every net makes ``min_steps``
+    steps (or all its passes, if these are fewer), even on a slow machine."""
     validate_every: Interval = 500
     """Maximum steps between validations. The last step is always validated."""
     min_validations: Annotated[int, Range(0, 1_000_000)] = 10
@@ -132,6 +132,8 @@ class SplitConfig:
     """Largest number of validation samples (paper: 10K)."""
     max_test_samples: Annotated[int, Range(1, 1_000_000)] = 50_000
     """Largest number of test samples (paper: 50K)."""
+    train_games: Annotated[int, Range(0, 1_000_000_000)] = 0
+    """Learn from this number of the training games only; 0 = all. Validation and test stay the same."""
 
     def __post_init__(self) -> None:
         check_ranges(self)

@@ -81,7 +81,10 @@ def first_games(
     """
     games = np.unique(game_of_kyoku[kyokus])
     if not 1 <= num_games <= len(games):
-        raise ValueError(f"{num_games} training games are asked for, but there are {len(games)}: use 1 to {len(games)}")
+        raise ValueError(
+            f"split.train_games is {num_games:,}, but {len(games):,} games are for training (the others are for "
+            f"validation and test): use 1 to {len(games):,}, or give more records"
+        )
     hashes = _game_hashes(game_ids)[games]
     chosen = games[np.argsort(hashes, kind="stable")[:num_games]]
     return kyokus[np.isin(game_of_kyoku[kyokus], chosen)]
@@ -176,20 +179,20 @@ class StoreEncoder:
 
 
 def head_data(
-    store: GameStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0, *, game: str
+    store: GameStore, head: int, encoder: str, config: SplitConfig, *, game: str
 ) -> HeadData:
     """Return what the net of the kind ``head`` learns from ``store``, encoded by ``encoder`` (a name, "mini").
 
-    ``num_games``: of the training games; 0 = all. ValueError for an unknown head or encoder, or too few games.
+    ValueError for an unknown head or encoder, for too few games, and if ``config.train_games`` are more than there are.
     """
     split = split_by_game(store.game_ids, store.game_of_kyoku, config)
-    if num_games:
-        split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, num_games))
+    if number := config.train_games:
+        split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, number))
     suit_choices = recorded_samples(game).suit_choices
     return HeadData(
         kind=find_decisions(game)[head],
         layout=find_learning(game).layout(encoder, head),
-        digest=f"{store.digest}, {config}" + (f", {num_games} games" if num_games else ""),
+        digest=f"{store.digest}, {config}",
         encode=StoreEncoder(store.folder.resolve(), store.digest, head, encoder, game),
         split=split,
         game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),

@@ -46,6 +46,7 @@ NOT_HERE = {
     "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
     "ray.stress": "takes minutes of a quiet machine",
     "benchmarks/": "plays thousands of games; tests/benchmarks runs the scripts with small settings",
+    "suphx sweep": "runs a recipe many times; tests/suphx_pipelines/test_sweep.py runs a small one",
     "trainer_comparison": "trains for an hour; tests/games/doudizhu/peers runs it with small settings",
 }
 """Part of a command -> why it is not run."""

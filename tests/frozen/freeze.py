@@ -121,9 +121,8 @@ class Run:
 
 
 RUNS: Mapping[str, Run] = {
-    "laptop": Run("laptop", {**_SUPERVISED, "learning_curve.games": "[5]", "learning_curve.heads": '["pong"]'}),
-    "ablation": Run("ablation", {**_SUPERVISED, "ablation.max_steps": "10", "ablation.seeds": "2"}),
-    "supervised": Run("supervised", {**_SUPERVISED, "learning_curve.games": "[5]"}),
+    "laptop": Run("laptop", _SUPERVISED),
+    "supervised": Run("supervised", {**_SUPERVISED, "split.train_games": "5"}),
     "self_play": Run(
         "self_play", {**_SUPERVISED, **_SELF_PLAY, "playouts.num_decisions": "400", "playouts.final_hanchans": "8"}
     ),
@@ -142,7 +141,7 @@ RUNS: Mapping[str, Run] = {
     "doudizhu_supervised": Run("doudizhu_supervised", _LEARNING),
     "laptop, killed": Run(
         "laptop",
-        {**_SUPERVISED, "learning_curve.games": "[5]", "learning_curve.heads": '["pong"]'},
+        _SUPERVISED,
         kills=("supervised/chow/started.json", "evaluation/started.json"),
         equals="laptop",
     ),

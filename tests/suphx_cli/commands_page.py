@@ -69,6 +69,7 @@ _RUN_STATUS = "run_id state pods{role:{ready,wanted}} progress last_checkpoint p
 _NET = "rows_per_second peak_share batch waiting_share device batches[]"
 JSON_KEYS = {
     "run": "run_id verdict stages{name:{status,seconds,metrics}} report tracking_uri",
+    "sweep": "sweep_id runs[run_id,settings,metrics,verdict] report",
     "recipes": "recipes[name,command,needs_records,minutes,about]",
     "runs list": "runs[run_id,recipe,state,verdict,started,seconds]",
     "runs show": "run_id recipe state verdict started seconds stages report error next[]",

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ def _make_run(folder: Path) -> None:
         run_id="a-1", recipe="a", command=["suphx"], state="failed", started="2026-01-01T00:00:00+00:00", stages=stages
     )
     (folder / "runs/a-1").mkdir(parents=True)
-    write_json(folder / "runs/a-1" / RUN_FILE, asdict(summary))
+    summary.write(folder / "runs/a-1")
     (folder / "runs/a-1" / RECIPE_FILE).write_text('name = "a"\n[net]\nchannels = 8\n')
 
 
@@ -142,7 +142,7 @@ def _read_run(folder: Path) -> None:
     json.dumps(listed.to_json())
     entry = find_run(folder / "runs", listed.run_id)
     entry.settings()
-    entry.metrics()
+    assert isinstance(entry.metrics, dict)
 
 
 def _make_version(folder: Path) -> None:

@@ -36,6 +36,17 @@ def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, h
     assert len(samples.labels) > 0
 
 
+def test_fewer_training_games_have_the_same_validation_and_test(tmp_path: Path) -> None:
+    games = write_games(tmp_path, *range(6))
+    whole, few = (
+        head_data(games, DISCARD_HEAD, "mini", SplitConfig(train_games=number), game="riichi") for number in (0, 2)
+    )
+    assert (whole.num_train_games, few.num_train_games) == (4, 2)
+    assert set(few.split.train) < set(whole.split.train)
+    for side in ("validation", "test"):
+        np.testing.assert_array_equal(getattr(few.split, side), getattr(whole.split, side))
+
+
 def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -> None:
     data = head_data(store, DISCARD_HEAD, "mini", SplitConfig(), game="riichi")
     batches = []

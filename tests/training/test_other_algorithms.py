@@ -88,7 +88,7 @@ def test_discards_learn_by_monte_carlo_through_a_recipe(runs: Path) -> None:
     }
     recipe = load_recipe(RECIPES / "reinforcement.toml", list(changes.items()))
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
-    folder = done.run.folder / "reinforcement"
+    folder = done.folder / "reinforcement"
     last = read_json(folder / "metrics.json")["matches"][-1]
     assert last["interval"][1] < 0, "better than its start"
     assert play_match(str(folder), "random", num_hanchans=200, seed=1).difference.interval.high < 0

@@ -11,14 +11,16 @@ import re
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suphx_cli.arguments import DEFAULT_RUNS, add_command, check_output_folder, check_records, resumable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suphx_cli.arguments import Subparsers
-    from suphx_pipelines.pipeline import PipelineResult
     from suphx_pipelines.recipe.recipe_kind import RunRecipe
+    from suphx_pipelines.runs.runner import RunResult
     from suphx_platform.console.console import Console
 
 _RUN = """
@@ -42,6 +44,29 @@ examples:
   suphx run doudizhu
   suphx run laptop --set net.size=small --set supervised.max_minutes=10 --run-id small
 """
+_SWEEP = """
+sweep: run a recipe with several settings and compare the runs
+
+Run a recipe with each combination of settings, one after another, and write one page that compares the runs. Stages
+that do not depend on the settings are done once. The same command resumes a sweep that was stopped.
+
+RECIPE
+--set KEY=VALUE  as in `suphx run`, with one value or several: net.size=tiny,small; with --samples also a range, such as
+                 supervised.learning_rate=1e-4..1e-2
+--samples N      draw this number of random combinations instead of running all
+--stage STAGE    run only this stage and those that it needs (default: all)
+--records DIR    game records to learn from
+--runs
+--on-code-change
+--wait-hours
+
+examples:
+  suphx sweep laptop --set net.size=tiny,small
+  suphx sweep rl_basic --records DIR --set encoder=suphx,mini --set supervised.seed=1,2,3 --stage supervised/discard
+  suphx sweep supervised --records DIR --set split.train_games=100,1000,0 --stage supervised/discard
+  suphx sweep reinforcement --set reinforcement.learner.entropy.target=0.5,1,1.5
+  suphx sweep laptop --set supervised.learning_rate=1e-4..1e-2 --samples 8
+"""
 _RECIPES = """
 recipes: list the shipped recipes
 
@@ -59,8 +84,16 @@ _MINUTES_PER_HOUR = 60
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add ``run`` and ``recipes``."""
+    """Add ``run``, ``sweep`` and ``recipes``."""
     add_command(commands, options, _RUN, execute, run_id={"type": _run_id})
+    add_command(
+        commands,
+        options,
+        _SWEEP,
+        execute_sweep,
+        set={"action": "append", "required": True, "dest": "overrides"},
+        samples=0,
+    )
     add_command(commands, options, _RECIPES, execute_recipes)
 
 
@@ -122,12 +155,19 @@ def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:
 
 
 def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    from suphx.games.registry import load_game
-    from suphx_pipelines.recipe.recipe import Recipe
-    from suphx_pipelines.recipe.recipe_kind import check_memory, load_run_recipe
-    from suphx_platform.kernels.kernel_warmup import RunKernels
+    from suphx_pipelines.recipe.recipe_kind import load_run_recipe
 
     recipe = load_run_recipe(args.recipe, args.overrides)
+    return show(_run(recipe, args, console, run_id=args.run_id), args.runs, console)
+
+
+def _run(recipe: RunRecipe, args: argparse.Namespace, console: Console, **more: Any) -> RunResult:
+    """Check what the recipe needs and run it, while its kernels are compiled; ``more``: as for ``run_recipe``."""
+    from suphx.games.registry import load_game
+    from suphx_pipelines.recipe.recipe import Recipe
+    from suphx_pipelines.recipe.recipe_kind import check_memory
+    from suphx_platform.kernels.kernel_warmup import RunKernels
+
     check_memory(recipe)
     check_output_folder(args.runs, "--runs")
     _check_given_records(args.records, recipe)
@@ -152,20 +192,44 @@ def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | 
     with resumable(console, saved), kernels or nullcontext():
         with console.activity("importing"):  # kernels are compiled at the same time
             from suphx_pipelines.pipeline import run_recipe
-        result = run_recipe(
+        return run_recipe(
             recipe,
             records=args.records,
             runs=args.runs,
             console=console,
-            run_id=args.run_id,
             get_ready=None if kernels is None else kernels.wait,
             on_code_change=args.on_code_change,
             max_wait_hours=args.wait_hours,
+            **more,
         )
-    return show(result, args.runs, console)
 
 
-def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
+def execute_sweep(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Run the recipe with all settings; ValueError for a bad recipe, key or stage, before the first run begins."""
+    from suphx_pipelines.recipe.recipe_kind import load_run_recipe
+
+    with console.activity("importing"):
+        from suphx_pipelines.pipeline import needed_stages, pipeline_stages
+        from suphx_pipelines.sweep import run_sweep, sweep_settings
+
+    settings = sweep_settings(args.overrides, args.samples)
+    recipes = [load_run_recipe(args.recipe, list(each.items())) for each in settings]
+    for recipe in recipes:
+        stages = pipeline_stages(recipe)
+        if args.stage:
+            needed_stages(stages, args.stage)
+
+    def run(number: int, tags: Mapping[str, str]) -> RunResult:
+        return _run(recipes[number], args, console, last_stage=args.stage or "", tags=tags)
+
+    result = run_sweep(recipes[0].name, settings, run, runs=args.runs, console=console)
+    if console.is_json:
+        return result.to_json()
+    console.line(f"Report: {result.report}")
+    return None
+
+
+def show(result: RunResult, runs: Path, console: Console) -> dict[str, object] | None:
     """Print what a person wants to know last; return the JSON object if that is wanted instead."""
     from suphx_platform.console.table_text import count_text, result_lines
 
@@ -174,35 +238,35 @@ def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, obje
         console.detail(line)
     if console.is_json:
         return values
-    warnings = result.run.warnings  # those of a long run may have left the screen
+    warnings = result.warnings  # those of a long run may have left the screen
     lines = [f"{count_text(len(warnings), 'warning')}:", *(f"  {each}" for each in warnings)] if warnings else []
-    lines += [result.run.verdict.sentence] if result.run.verdict is not None else []
+    lines += [result.verdict.sentence] if result.verdict is not None else []
     lines += report_lines(result)
     for line in lines if console.verbosity == "quiet" else [*lines, *next_commands(result, runs)]:
         console.line(line)
     return None
 
 
-def report_lines(result: PipelineResult) -> list[str]:
+def report_lines(result: RunResult) -> list[str]:
     """Return where the report is, and in a cluster all else that is outside of its pods."""
     from suphx_pipelines.runs.run_commands import place_lines, rayjob
 
-    run = result.run
-    return place_lines(run.run_id, storage=run.storage, page=run.page) if rayjob() else [f"Report: {result.report}"]
+    if not rayjob():
+        return [f"Report: {result.report}"]
+    return place_lines(result.run_id, storage=result.storage, page=result.page)
 
 
-def next_commands(result: PipelineResult, runs: Path) -> list[str]:
+def next_commands(result: RunResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
     from suphx_pipelines.runs.run_commands import agent_commands, program_name, rayjob
 
-    run = result.run
     lines = []
-    if not rayjob() or run.page:
+    if not rayjob() or result.page:
         place = [] if runs == DEFAULT_RUNS or rayjob() else ["--runs", str(runs)]
-        server = f" (with MLFLOW_TRACKING_URI={run.tracking_uri}, or the address that your machine has for it)"
-        metrics = shlex.join([program_name(), "ui", run.run_id, *place])
+        server = f" (with MLFLOW_TRACKING_URI={result.tracking_uri}, or the address that your machine has for it)"
+        metrics = shlex.join([program_name(), "ui", result.run_id, *place])
         lines.append(f"All metrics and curves: {metrics}{server if rayjob() else ''}")
-    commands = agent_commands(run.folder, run.storage)
+    commands = agent_commands(result.folder, result.storage)
     return [*lines, *(f"{what}: {shlex.join(command)}" for what, command in commands.items())]
 
 
@@ -220,7 +284,7 @@ def execute_recipes(args: argparse.Namespace, console: Console) -> dict[str, obj
 
     summaries = shipped_summaries()
     if console.is_json:
-        return {"recipes": [summary.to_json() for summary in summaries]}
+        return {"recipes": [summary._asdict() for summary in summaries]}
     from suphx_platform.console.table_text import wrapped_table
 
     rows = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from suphx_cli.arguments import Subparsers
-    from suphx_pipelines.runs.run_list import RunEntry
+    from suphx_pipelines.runs.run_summary import RunSummary
     from suphx_platform.cluster.run_attempts import StopOutcome
     from suphx_platform.console.console import Console
 
@@ -124,10 +124,9 @@ def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object
         return None
     rows = []
     for entry in entries:
-        run = entry.summary
-        has_error = run.error and entry.state in ("failed", "damaged")
-        outcome = run.verdict or (f"{entry.state}: {run.error}" if has_error else "")
-        rows.append((entry.run_id, entry.state, _local(run.started), duration_text(run.seconds), outcome))
+        has_error = entry.error and entry.state in ("failed", "damaged")
+        outcome = entry.verdict or (f"{entry.state}: {entry.error}" if has_error else "")
+        rows.append((entry.run_id, entry.state, _local(entry.started), duration_text(entry.seconds), outcome))
     for line in wrapped_table(("run", "state", "started", "time", "verdict"), rows):
         console.line(line)
     return None
@@ -139,22 +138,21 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     from suphx_pipelines.runs.run_summary import headlines
     from suphx_platform.console.table_text import duration_text, result_lines, value_text, wrapped_table
 
-    entry = find_run(args.runs, args.run)
-    run, metrics = entry.summary, entry.metrics()
-    report = None if entry.report is None else str(entry.report)
-    next_commands = _next_commands(entry, args.runs)
+    run = find_run(args.runs, args.run)
+    report = None if run.report is None else str(run.report)
+    next_commands = _next_commands(run, args.runs)
     # none runs in a run that does not
-    states = {name: entry.state if each.status == "running" else each.status for name, each in run.stages.items()}
+    states = {name: run.state if each.status == "running" else each.status for name, each in run.stages.items()}
     if console.is_json:
         stages = {
-            name: {"status": states[name], "seconds": stage.seconds, "metrics": metrics.get(name, {})}
+            name: {"status": states[name], "seconds": stage.seconds, "metrics": stage.metrics}
             for name, stage in run.stages.items()
         }
-        return {**entry.to_json(), "stages": stages, "report": report, "next": next_commands}
+        return {**run.to_json(), "stages": stages, "report": report, "next": next_commands}
     facts = {
-        "run_id": entry.run_id,
+        "run_id": run.run_id,
         "recipe": run.recipe,
-        "state": entry.state,
+        "state": run.state,
         "started": _local(run.started),
         "time": duration_text(run.seconds),
         "machine": run.machine or None,
@@ -165,7 +163,7 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     }
     rows = []
     for name, stage in run.stages.items():
-        figures = value_text("figures", headlines(name, metrics.get(name, {})))
+        figures = value_text("figures", headlines(name, stage.metrics))
         rows.append((name, str(states[name]), value_text("seconds", stage.seconds), figures))
     table = wrapped_table(("stage", "status", "time", "metrics"), rows)
     warnings = [f"warning: {warning}" for warning in run.warnings]
@@ -210,7 +208,7 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
         raise UsageError("one run cannot be compared: name two or more different runs")
     settings = _side_by_side([entry.settings() for entry in entries])
     settings = {key: values for key, values in settings.items() if any(each != values[0] for each in values)}
-    measured = [entry.metrics() for entry in entries]
+    measured = [entry.metrics for entry in entries]
     names = [entry.run_id for entry in entries]
     if console.is_json:
         return {"runs": names, "settings": settings, "metrics": _side_by_side(map(_flat, measured))}
@@ -218,7 +216,7 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
         measured = [{name: headlines(name, figures) for name, figures in stages.items()} for stages in measured]
     facts: dict[str, list[object]] = {
         "state": [entry.state for entry in entries],
-        "seconds": [entry.summary.seconds for entry in entries],
+        "seconds": [entry.seconds for entry in entries],
     }
     for title, table in (("run", facts), ("setting", settings), ("figure", _side_by_side(map(_flat, measured)))):
         rows = [
@@ -318,7 +316,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
             )
     sizes = [freed_bytes(entry.folder) for entry in entries]
     for entry, size in zip(entries, sizes, strict=True):
-        console.say(f"{entry.folder}: {entry.state}, started {_local(entry.summary.started)}, {bytes_text(size)}")
+        console.say(f"{entry.folder}: {entry.state}, started {_local(entry.started)}, {bytes_text(size)}")
     if not args.yes:
         if not sys.stdin.isatty():
             raise ValueError("cannot ask for confirmation without a terminal: add --yes; nothing was deleted")
@@ -352,7 +350,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     return None
 
 
-def _different(entries: Sequence[RunEntry]) -> list[RunEntry]:
+def _different(entries: Sequence[RunSummary]) -> list[RunSummary]:
     """Return the runs without those that were named twice, as by name and by folder."""
     return list({entry.folder.resolve(): entry for entry in entries}.values())
 
@@ -378,14 +376,14 @@ def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tup
     return deleted, "The metrics in MLflow were deleted too." if deleted else ""
 
 
-def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
+def _next_commands(entry: RunSummary, runs: Path) -> list[str]:
     """Return what one wants to do next: continue a run that is not finished, look at one that is."""
     if entry.folder.parent.resolve() != runs.resolve():  # RUN is a folder
         runs = entry.folder.parent
     place = [] if runs == DEFAULT_RUNS else ["--runs", str(runs)]
     if entry.state in ("interrupted", "failed"):
-        has_folder = any(word.partition("=")[0] == "--runs" for word in entry.summary.command)
-        return [shlex.join([*entry.summary.command, *([] if has_folder else place)])] if entry.summary.command else []
+        has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)
+        return [shlex.join([*entry.command, *([] if has_folder else place)])] if entry.command else []
     from suphx_pipelines.runs.run_commands import agent_commands, program_name
 
     commands = [[program_name(), "ui", entry.run_id, *place]]

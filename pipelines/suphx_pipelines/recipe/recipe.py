@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, decision_names, decision_numbers
+from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, decision_numbers
 from suphx.models.net_config import NetConfig, RewardPredictorConfig
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Steps, Weight, check_ranges
 from suphx.selfplay.layout import RoundLayoutConfig
@@ -173,40 +173,6 @@ class RecordsConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearningCurveConfig:
-    """Further nets trained on fewer games, to measure what more games bring."""
-
-    games: tuple[Annotated[int, Range(1, 1_000_000_000)], ...] = ()
-    """Numbers of training games, ascending. The nets trained on all games are the last point. Empty = no curve."""
-    heads: tuple[str, ...] = decision_names(DEFAULT_GAME)
-    """Heads to train."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if list(self.games) != sorted(set(self.games)):
-            raise ValueError(f"games is {list(self.games)}: use different numbers, ascending")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AblationConfig:
-    """Planes to compare, with equal nets that learn the same number of samples from the same games."""
-
-    encoders: tuple[EncoderName, ...] = ()
-    """Encoders; each is compared with the first. Empty = no ablation."""
-    heads: tuple[str, ...] = ("discard",)
-    """Heads to train."""
-    seeds: Annotated[int, Range(1, 1000)] = 3
-    """Nets per encoder, with different initial weights and order of samples."""
-    max_steps: Interval = 2000
-    """Steps of each training; the other settings are those of [supervised]."""
-
-    def __post_init__(self) -> None:
-        if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
-            raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
-        check_ranges(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RewardStageConfig:
     """The reward predictor, trained on the whole hanchans of the records."""
 
@@ -262,10 +228,6 @@ class Recipe(AnyRecipe):
     """How samples reach the learner."""
     supervised: SupervisedConfig = field(default_factory=SupervisedConfig)
     """How each net learns from records."""
-    learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
-    """Further nets trained on fewer games."""
-    ablation: AblationConfig = field(default_factory=AblationConfig)
-    """Equal nets trained on different planes."""
     data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
     """Number and placement of the processes that train a net."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
@@ -301,12 +263,6 @@ class Recipe(AnyRecipe):
             return
         if self.reinforcement.start == "random":
             raise ValueError('initial_agent has no effect with reinforcement.start = "random": leave one of them out')
-        for key, is_wanted in (
-            ("learning_curve.games", self.learning_curve.games),
-            ("ablation.encoders", self.ablation.encoders),
-        ):
-            if is_wanted:
-                raise ValueError(f"{key} trains nets on records, which initial_agent replaces: leave one of them out")
 
     def _check_names(self) -> None:
         """Raise ValueError for agents and decisions that the game does not have."""
@@ -319,16 +275,11 @@ class Recipe(AnyRecipe):
             if name not in agents and not is_folder:
                 other = "nothing" if key.startswith("reinforcement") else "the path of a folder of checkpoints"
                 raise ValueError(f"{key} is {name!r}: use {', '.join(agents)}, or {other}")
-        for key, config, is_used in (
-            ("reinforcement", self.reinforcement, self.reinforcement.is_wanted),
-            ("learning_curve", self.learning_curve, bool(self.learning_curve.games)),
-            ("ablation", self.ablation, bool(self.ablation.encoders)),
-        ):
-            if is_used or config.heads != type(config)().heads:
-                try:
-                    decision_numbers(config.heads, self.game_name)
-                except ValueError as error:
-                    raise ValueError(f"{key}.{error}") from error
+        if self.reinforcement.is_wanted or self.reinforcement.heads != ReinforcementConfig().heads:
+            try:
+                decision_numbers(self.reinforcement.heads, self.game_name)
+            except ValueError as error:
+                raise ValueError(f"reinforcement.{error}") from error
 
     @property
     def game_name(self) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from suphx.games.registry import DEFAULT_GAME, find_game, has_candidates
 from suphx.usable_cores import MachineError
@@ -18,6 +18,10 @@ from suphx_platform.cluster.run_manifest import RunNeeds
 Command = Literal["run", "tournament"]
 RunRecipe: TypeAlias = Recipe | MonteCarloRecipe | FanfouRecipe
 GAME_KEY = "game"
+_SELF_PLAY_GROUPS = ("simulator", "inference")
+_CHART = "reinforcement."
+"""What the chart's settings of the cluster begin with, as in a recipe for riichi."""
+_SAME_KEYS = ("cluster.on_ray", "cluster.num_simulators", "cluster.gpus_per_learner")
 
 
 def check_kind(path: Path, command: Command) -> None:
@@ -46,14 +50,13 @@ def command_of(table: Table) -> Command:
     return "tournament" if _foreign_keys(table, "run", "tournament") else "run"
 
 
-def _foreign_keys(table: Table, command: Command, other: Command) -> list[str]:
+def _foreign_keys(table: Table, command: Command, other: Command) -> set[str]:
     """Return the keys that recipes of the ``other`` command have and those of ``command`` do not, for the same game."""
     own, foreign = ({field.name for field in fields(recipe_class(each, table))} for each in (command, other))
-    return sorted((set(table) & foreign) - own)
+    return (set(table) & foreign) - own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecipeSummary:
+class RecipeSummary(NamedTuple):
     """A line of ``suphx recipes``."""
 
     name: str
@@ -64,32 +67,15 @@ class RecipeSummary:
     """On two idle cores; 0 = not measured."""
     about: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the keys that scripts read."""
-        return asdict(self)
-
 
 def shipped_summaries() -> list[RecipeSummary]:
     """Return a summary of each shipped recipe: runs before tournaments, short before long."""
     found = []
     for name, path in shipped_recipes().items():
         table = read_table(path)
-        found.append(
-            RecipeSummary(
-                name=name,
-                command=command_of(table),
-                needs_records=bool(table.get("needs_records", False)),
-                minutes=int(table.get("minutes", 0)),
-                about=str(table.get("about", "")),
-            )
-        )
+        known = table.get("needs_records", False), table.get("minutes", 0), table.get("about", "")
+        found.append(RecipeSummary(name, command_of(table), *known))
     return sorted(found, key=lambda each: (each.command != "run", each.needs_records, each.minutes == 0, each.minutes))
-
-
-_SELF_PLAY_GROUPS = ("simulator", "inference")
-_CHART = "reinforcement."
-"""What the chart's settings of the cluster begin with, as in a recipe for riichi."""
-_SAME_KEYS = ("cluster.on_ray", "cluster.num_simulators", "cluster.gpus_per_learner")
 
 
 def load_run_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> RunRecipe:
@@ -126,8 +112,8 @@ def needs_of(recipe: RunRecipe) -> RunNeeds:
     """Return what a recipe uses of the cluster that the chart describes."""
     if isinstance(recipe, Recipe):
         return RunNeeds(unused_groups=() if recipe.has_self_play else _SELF_PLAY_GROUPS)
+    keys = {"storage.address": "storage.address"}
     if isinstance(recipe, FanfouRecipe):
-        keys = {"storage.address": "storage.address"}
         return RunNeeds(unused_groups=_SELF_PLAY_GROUPS, keys=keys, takes_records=False)
-    keys = {f"{_CHART}{key}": key for key in _SAME_KEYS} | {"storage.address": "storage.address"}
+    keys |= {f"{_CHART}{key}": key for key in _SAME_KEYS}
     return RunNeeds(unused_groups=("inference",), keys=keys, takes_records=False)

@@ -57,10 +57,6 @@ class Results:
     """Whose nets the run began with, in the place of supervised learning."""
     supervised: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By head."""
-    curve: Mapping[str, Sequence[Mapping[str, Any]]] = _file("learning_curve/summary", "curve.json")
-    """By head: accuracy for each number of training games."""
-    ablation: Mapping[str, Mapping[str, Any]] = _file("ablation/summary", "ablation.json")
-    """By head: accuracy with the planes of each encoder."""
     match: Mapping[str, Any] = _file("evaluation", "match.json")
     reward_predictor: Mapping[str, Any] = _file("reward_predictor")
     playouts: Mapping[str, Any] = _file("playouts")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from suphx.atomic_file import write_atomically
@@ -18,6 +17,7 @@ from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import Run, percent
+from suphx_pipelines.runs import stage
 from suphx_pipelines.runs.run_commands import agent_commands
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -26,24 +26,15 @@ from suphx_pipelines.stages.deck_match import MATCH, MATCH_FILE, SAMPLE_GAME
 from suphx_pipelines.stages.monte_carlo import curve_point
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
-STAGE_NAME = "report"
 _STANDARD_ERRORS = 1.96
 _ABOUT_EQUAL = 0.05
 """An undecided interval whose ends are within this share of 0.5 is called about as well."""
 Figures = Mapping[str, Any]
 
 
-def report_stage() -> Stage[MonteCarloRecipe]:
+def report_stage(recipe: MonteCarloRecipe) -> Stage[MonteCarloRecipe]:
     """Return the stage."""
-    return Stage(
-        name=STAGE_NAME,
-        run=run,
-        recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
-        needs=(MONTE_CARLO_STAGE, MATCH, SAMPLE_GAME),
-        artifacts=(REPORT_NAME, PAGE_FILE),
-        is_about_run=True,
-        is_summary=True,
-    )
+    return stage.report_stage(recipe, run, (MONTE_CARLO_STAGE, MATCH, SAMPLE_GAME), (REPORT_NAME, PAGE_FILE))
 
 
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:

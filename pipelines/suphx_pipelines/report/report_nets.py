@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from suphx.evaluation.match_config import widened_note
 from suphx.games.registry import decision_names
 from suphx.games.riichi.records.decisions import kyoku_name
-from suphx_pipelines.charts.comparison_charts import Row, heat_chart, interval_chart
+from suphx_pipelines.charts.comparison_charts import heat_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of, reliability_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
@@ -76,65 +76,6 @@ def tile_letters(names: Sequence[str]) -> str:
     """Return what the letters in the names of tiles mean."""
     letters = dict.fromkeys(letter for name in names for letter in name if letter.isalpha())
     return ", ".join(f"{letter}: {_LETTERS[letter]}" for letter in letters if letter in _LETTERS)
-
-
-class LearningCurve(NamedTuple):
-    """The accuracy of each net by the number of games that it learned from."""
-
-    sizes: list[int]
-    gains: str
-    rows: list[list[str]]
-    figure: Figure
-
-
-def learning_curve(curves: Mapping[str, Points], is_played: bool) -> LearningCurve:
-    """Return the curve of each net, beside the paper's where the records are real ones, not ``is_played``."""
-    sizes = sorted({point["games"] for points in curves.values() for point in points})
-    lines, rows, gains = [], [], []
-    for colour, (head, points) in enumerate(curves.items()):
-        accuracies = {point["games"]: point["accuracy"] for point in points if point["accuracy"] is not None}
-        paper = () if is_played else (PAPER_TABLE_3[head].accuracy,)
-        shares = [*map(accuracies.get, sizes), points[-1].get("majority_accuracy"), *paper]
-        rows.append([head, *map(percent, shares)])
-        lines.append(Curve(name=head, points=sorted(accuracies.items()), colour=colour, has_dots=True))
-        if len(accuracies) > 1:
-            gains.append(f"{head} {difference(100 * (accuracies[max(accuracies)] - accuracies[min(accuracies)]), 1)}")
-    axes: dict[str, Any] = {"x_title": "training games", "y_unit": "percent", "most": 1.0, "is_log": True}
-    figure = curve_figure("Test accuracy by training games", lines, has_legend=True, **axes)
-    return LearningCurve(sizes, ", ".join(gains), rows, figure)
-
-
-def ablation_finding(entry: Mapping[str, Any], first: str) -> str:
-    """Return in words whether nets with the planes of an encoder are more accurate than those of the ``first`` one."""
-    low, high = entry["interval"]
-    how = "more accurate than" if low > 0 else "less accurate than" if high < 0 else ""
-    if not how or not entry.get("is_significant", True):  # earlier versions did not store it
-        how = "not clearly different from"
-    widened = widened_note(entry.get("is_widened", False), "test games")
-    gap = f"{points(entry['difference'])} percentage points{widened}"
-    return f"those with {entry['encoder']} are {how} those with {first} ({gap})"
-
-
-def ablation_figure(head: str, first: str, others: Points) -> Figure:
-    """Return the differences in accuracy of the other encoders to the first one."""
-    rows = []
-    for entry in others:
-        value, low, high = (100 * share for share in (entry["difference"], *entry["interval"]))
-        note = f"{points(entry['difference'])} ({points_interval(entry['interval'])})"
-        rows.append(Row(name=entry["encoder"], value=value, low=low, high=high, note=note))
-    axis, label = f"percentage points against {first}", f"Differences in accuracy of the {head} net"
-    picture = interval_chart(rows, label, axis_title=axis, zero=0.0, sides=("worse", "better"))
-    return Figure(picture, "Difference in test accuracy")
-
-
-def points(share: float) -> str:
-    """Return a difference of shares in percentage points."""
-    return difference(100 * share, 2)
-
-
-def points_interval(bounds: Sequence[float]) -> str:
-    """Return an interval of shares in percentage points."""
-    return interval([100 * bound for bound in bounds])
 
 
 _STANDARD_ERRORS = 1.96

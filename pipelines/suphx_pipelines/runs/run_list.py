@@ -1,7 +1,7 @@
 """The runs in a folder of runs: listed from what they leave there, stopped by a signal to their process, and deleted.
 
->>> for entry in list_runs(Path("runs")):
-...     print(entry.run_id, entry.state, entry.verdict)
+>>> for run in list_runs(Path("runs")):
+...     print(run.run_id, run.state, run.verdict)
 """
 
 from __future__ import annotations
@@ -12,81 +12,40 @@ import signal
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from suphx.suggestion import did_you_mean
-from suphx_pipelines.recipe.recipe_file import flatten, read_toml
+from suphx_pipelines.recipe.recipe_file import read_toml
 from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
 from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE, RECIPE_FILE
 from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary
-from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME
+from suphx_pipelines.runs.stage_folder import DONE
 from suphx_platform.cluster.run_attempts import StopOutcome
 
-EntryState = RunState | Literal["damaged"]
-REPORT_FOLDER = "report"
 _POLL_SECONDS = 0.1
 _OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
 _MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
 """Files that only the program writes: a run has at least one of them, and its lock."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEntry:
-    """A run, as its folder shows it."""
-
-    folder: Path
-    state: EntryState
-    """``running`` only while a process holds the run's lock; ``damaged`` if a file of the run cannot be read."""
-    summary: RunSummary
-    """``run.json``. Of a damaged run: since when, and which file is damaged."""
-
-    @property
-    def run_id(self) -> str:
-        """The name of the folder."""
-        return self.folder.name
-
-    @property
-    def report(self) -> Path | None:
-        """The report; None if the run has not written one."""
-        path = self.folder / REPORT_FOLDER / REPORT_NAME
-        return path if path.is_file() else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the keys that scripts read."""
-        shown = {key: getattr(self.summary, key) for key in ("verdict", "started", "seconds", "error")}
-        return {"run_id": self.run_id, "recipe": self.summary.recipe, "state": self.state, **shown}
-
-    def settings(self) -> dict[str, Any]:
-        """Return all keys of the run's recipe, ``a.b``; ValueError if its file is damaged."""
-        try:
-            return flatten(read_toml(self.folder / RECIPE_FILE))
-        except ValueError as error:
-            raise ValueError(f"the run is damaged: {error}") from error
-
-    def metrics(self) -> dict[str, dict[str, float]]:
-        """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages."""
-        return {name: stage.metrics for name, stage in self.summary.stages.items() if stage.metrics}
-
-
-def list_runs(runs: Path) -> list[RunEntry]:
+def list_runs(runs: Path) -> list[RunSummary]:
     """Return all runs in the folder ``runs``, also damaged ones, newest first; ValueError without the folder."""
     if not runs.is_dir():
         raise ValueError(f"{runs}: no such folder of runs: name yours with --runs DIR, or start one with `suphx run`")
-    entries = []
+    found = []
     for folder in filter(_is_run, sorted(runs.iterdir())):
         with suppress(FileNotFoundError):  # it is deleted at this very moment
-            entries.append(run_entry(folder))
+            found.append(run_entry(folder))
 
-    def start(entry: RunEntry) -> datetime:
+    def start(run: RunSummary) -> datetime:
         started = datetime.min  # also of a time that nobody can read
         with suppress(ValueError):
-            started = datetime.fromisoformat(entry.summary.started)
+            started = datetime.fromisoformat(run.started)
         return started if started.tzinfo else started.replace(tzinfo=UTC)
 
-    return sorted(entries, key=start, reverse=True)
+    return sorted(found, key=start, reverse=True)
 
 
 def run_ids(runs: Path) -> list[str]:
@@ -94,7 +53,7 @@ def run_ids(runs: Path) -> list[str]:
     return [folder.name for folder in filter(_is_run, sorted(runs.iterdir()))] if runs.is_dir() else []
 
 
-def find_run(runs: Path, name: str) -> RunEntry:
+def find_run(runs: Path, name: str) -> RunSummary:
     """Return the run called ``name``, or the one in the folder ``name``; ValueError if it is missing or damaged."""
     return read_run(find_run_folder(runs, name))
 
@@ -116,29 +75,35 @@ def find_run_folder(runs: Path, name: str) -> Path:
     raise ValueError(f"{what}{f': {hint}' if hint else '; '}`suphx runs list` shows all")
 
 
-def run_entry(folder: Path) -> RunEntry:
+def run_entry(folder: Path) -> RunSummary:
     """Return the run in ``folder``, with the state ``damaged`` and what is wrong if it cannot be read."""
     try:
         return read_run(folder)
     except (ValueError, OSError) as error:
-        return RunEntry(folder=folder, state="damaged", summary=_unwritten(folder, folder, error=str(error)))
+        return _unwritten(folder, folder, state="damaged", error=str(error))
 
 
-def read_run(folder: Path) -> RunEntry:
-    """Return the run in ``folder``; ValueError names a file in it that is damaged."""
-    summary, is_running = RunSummary.read(folder), is_locked(folder)
-    if summary is None:
+def read_run(folder: Path) -> RunSummary:
+    """Return the run in ``folder``; ValueError names a file in it that is damaged.
+
+    Its state is ``running`` only while a process holds its lock.
+    """
+    run = RunSummary.read(folder)
+    if run is None:
         path = folder / RECIPE_FILE
-        summary = _unwritten(folder, path, recipe=str(read_toml(path).get("name", folder.name)))
-    was_killed = summary.state == "running" and not is_running
-    state: EntryState = "running" if is_running else "interrupted" if was_killed else summary.state
-    return RunEntry(folder=folder, state=state, summary=summary)
+        run = _unwritten(folder, path, recipe=str(read_toml(path).get("name", folder.name)))
+    if is_locked(folder):
+        run.state = "running"
+    elif run.state == "running":  # it was killed
+        run.state = "interrupted"
+    return run
 
 
-def _unwritten(folder: Path, oldest: Path, recipe: str = "", error: str | None = None) -> RunSummary:
+def _unwritten(folder: Path, oldest: Path, **known: Any) -> RunSummary:
     """Return the summary of a run that has none, begun when the file ``oldest`` was written."""
     started = datetime.fromtimestamp(oldest.stat().st_mtime).astimezone().isoformat(timespec="seconds")
-    return RunSummary(run_id=folder.name, recipe=recipe, command=[], state="running", started=started, error=error)
+    values = {"recipe": "", "state": "running", **known}
+    return RunSummary(folder=folder, run_id=folder.name, command=[], started=started, **values)
 
 
 def _is_run(folder: Path) -> bool:
@@ -146,12 +111,11 @@ def _is_run(folder: Path) -> bool:
 
     A folder that may not be read, such as ``lost+found``, is none.
     """
-    marks = (LOCK_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
     try:
-        has_recipe = (folder / RECIPE_FILE).is_file()
-        return (folder / RUN_FILE).is_file() or (has_recipe and any((folder / mark).is_file() for mark in marks))
+        has = {mark: (folder / mark).is_file() for mark in (RECIPE_FILE, LOCK_FILE, *_MARKS)}
     except PermissionError:
         return False
+    return has[RUN_FILE] or (has[RECIPE_FILE] and (has[LOCK_FILE] or has[_MARKS[1]]))
 
 
 def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:

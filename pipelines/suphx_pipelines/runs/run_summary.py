@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import partial
@@ -28,9 +28,11 @@ from suphx.games.registry import GAMES, agent_names
 from suphx.printable_text import encodable
 from suphx.usable_cores import usable_cores
 from suphx_pipelines.json_file import InvalidValueError, read_json, typed, write_json
+from suphx_pipelines.recipe.recipe_file import flatten, read_toml
 from suphx_pipelines.runs.provenance import environment, git_commit
 from suphx_pipelines.runs.run_commands import agent_commands, command_line, continue_command, page_command
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
+from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, read_note
 from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done
 from suphx_platform.console.console import Console, is_lost_output
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
 
 RUN_FILE = "run.json"
 LOG_FILE = "run.log"
-RunState = Literal["running", "finished", "failed", "interrupted"]
+RunState = Literal["running", "finished", "failed", "interrupted", "damaged"]
+"""``damaged``: a file of the run cannot be read."""
 StageState = Literal["waiting", "running", "finished", "kept", "reused"]
 _FINISHED: tuple[StageState, ...] = ("finished", "kept", "reused")
 _GIB = 2**30
@@ -51,8 +54,8 @@ _REFRESH_SECONDS = 120.0
 _SHOWN_FIGURES = (
     "records/games", "records/kyoku", "records/decisions", "supervised/*/accuracy", "supervised/*/loss",
     "evaluation/average_placement", "evaluation/deal_in_rate", "evaluation/paired_difference*",
-    "evaluation/start_difference*", "evaluation/win_rate", "learning/games", "learning/loss", "ablation/summary/*",
-    "agent_comparison/*", "learning_curve/summary/*", "reward_predictor/loss", "reward_predictor/margin_to_*",
+    "evaluation/start_difference*", "evaluation/win_rate", "learning/games", "learning/loss",
+    "agent_comparison/*", "reward_predictor/loss", "reward_predictor/margin_to_*",
     "*/updates", "*/hanchans", "*/decisions", "*/decks", "*/start_difference*", "*/start_points_per_kyoku*",
     "*/start_sampled_difference*", "*/weak_difference*",
     *(f"*/{name}_difference*" for game in GAMES for name in agent_names(game)),
@@ -89,6 +92,8 @@ class StageSummary:
 class RunSummary:
     """The content of ``run.json``."""
 
+    folder: Path = field(default=Path(), compare=False)
+    """Where it was read from; not part of the file."""
     run_id: str
     recipe: str
     command: list[str]
@@ -117,6 +122,29 @@ class RunSummary:
         return [warning for stage in self.stages.values() for warning in stage.warnings]
 
     @property
+    def report(self) -> Path | None:
+        """The page of the report; None if the run has not written one."""
+        path = self.folder / _REPORT
+        return path if path.is_file() else None
+
+    @property
+    def metrics(self) -> dict[str, dict[str, float]]:
+        """The metrics of the finished stages, stage name -> metric -> value, in the order of the stages."""
+        return {name: stage.metrics for name, stage in self.stages.items() if stage.metrics}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all keys of the run's recipe, ``a.b``; ValueError if its file is damaged."""
+        try:
+            return flatten(read_toml(self.folder / RECIPE_FILE))
+        except ValueError as error:
+            raise ValueError(f"the run is damaged: {error}") from error
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that scripts read in a list of runs."""
+        names = ("run_id", "recipe", "state", "verdict", "started", "seconds", "error")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def progress_text(self) -> str:
         """How many stages are finished, such as ``3 of 9 stages are finished``."""
         finished = sum(stage.status in _FINISHED for stage in self.stages.values())
@@ -124,7 +152,7 @@ class RunSummary:
 
     def write(self, folder: Path) -> None:
         """Replace ``run.json`` in the run's ``folder``."""
-        write_json(folder / RUN_FILE, asdict(self))
+        write_json(folder / RUN_FILE, {name: value for name, value in asdict(self).items() if name != "folder"})
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
@@ -133,7 +161,7 @@ class RunSummary:
         if not path.is_file():
             return None
         try:
-            return typed(cls, path.read_bytes())
+            return replace(typed(cls, path.read_bytes()), run_id=folder.name, folder=folder)
         except InvalidValueError as error:
             raise ValueError(f"{path} is damaged ({error.key}: {error}): remove it, the run writes it again") from error
 

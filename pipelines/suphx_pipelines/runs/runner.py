@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,8 @@ from suphx_pipelines.runs.provenance import digest_file, digest_files, digest_js
 from suphx_pipelines.runs.run_lock import check_free, locked
 from suphx_pipelines.runs.run_origin import NO_RECORDS, ORIGIN_FOLDER
 from suphx_pipelines.runs.run_summary import RunRecord, StageSummary, stage_note
-from suphx_pipelines.runs.stage import R, Stage, StageContext, clear_warnings, read_warnings, stage_seed
-from suphx_pipelines.runs.stage_folder import Done, Started, find_finished, read_done
+from suphx_pipelines.runs.stage import REPORT, R, Stage, StageContext, stage_seed
+from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done, Started, find_finished, read_done
 from suphx_pipelines.runs.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.runs.stage_storage import FILES, NEWEST, StageStorage
 from suphx_platform.cluster.run_attempts import ATTEMPTS
@@ -89,160 +89,155 @@ class RunResult:
     """Address of the run's page in MLflow; empty if no server has it."""
     stages: Mapping[str, StageSummary] = field(default_factory=dict)
     verdict: Verdict | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def was_finished(self) -> bool:
         """Whether all stages had been finished before: nothing was done in this call."""
         return all(stage.status == "kept" for stage in self.stages.values())
 
+    @property
+    def report(self) -> Path:
+        """The page of the report."""
+        return self.folder / REPORT / REPORT_NAME
+
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read of any run."""
+        stages = {
+            name: {"status": stage.status, "seconds": stage.seconds, "metrics": stage.metrics}
+            for name, stage in self.stages.items()
+        }
         return {
             "run_id": self.run_id,
             "verdict": self.verdict.sentence if self.verdict else None,
             "warnings": list(self.warnings),
-            "stages": {
-                name: {"status": stage.status, "seconds": stage.seconds, "metrics": stage.metrics}
-                for name, stage in self.stages.items()
-            },
+            "stages": stages,
+            "report": str(self.report),
+            "tracking_uri": self.tracking_uri,
         }
 
 
+@dataclass(eq=False)
 class Runner(Generic[R]):
-    """Usage::
+    """Finds the run of a recipe and its records, and finishes its stages.
 
-    runner = Runner(recipe, stages, runs=Path("runs"), records=None, console=Console())
-    result = runner.run()
+    >>> result = Runner(recipe, stages, runs=Path("runs"), console=Console()).run()
+
+    ValueError if the records or the stages are not valid.
     """
 
-    def __init__(
-        self,
-        recipe: R,
-        stages: Sequence[Stage[R]],
-        *,
-        runs: Path,
-        records: Path | None,
-        console: Console,
-        storage: Storage | None = None,
-        run_id: str | None = None,
-        find_verdict: FindVerdict | None = None,
-        get_ready: Callable[[], None] | None = None,
-        on_code_change: CodeChange = "stop",
-        max_wait_hours: float = 0.0,
-    ) -> None:
-        """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
+    recipe: R
+    stages: Sequence[Stage[R]]
+    _: KW_ONLY
+    runs: Path
+    console: Console
+    records: Path | None = None
+    storage: Storage | None = None
+    """Where the stages are kept besides ``runs``, and fetched from if another machine got further."""
+    run_id: str = ""
+    """The run's name; empty: derived from the recipe and the records."""
+    find_verdict: FindVerdict | None = None
+    get_ready: Callable[[], None] | None = None
+    """Called when the run has begun, before its first stage."""
+    on_code_change: CodeChange = "stop"
+    """What to do with the run's results of other code."""
+    max_wait_hours: float = 0.0
+    """How long the start waits for MLflow and the storage; 0 = an error if they do not answer."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Further tags of the run in MLflow."""
 
-        ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
-        ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when the
-        run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
-        ``max_wait_hours``: how long the start waits for MLflow and the storage; 0 = an error if they do not answer.
-        """
-        _check_names(recipe.name, stages)
-        self._recipe = recipe
-        self._table = to_table(recipe)
-        self._identity = without(self._table, recipe.free_keys)
-        self._stages = stages
-        self._runs = runs
-        self._records = records
-        self._console = console
-        self._find_verdict = find_verdict
-        self._get_ready = get_ready
+    def __post_init__(self) -> None:
+        _check_names(self.recipe.name, self.stages)
+        self._identity = without(to_table(self.recipe), self.recipe.free_keys)
         self._record_files: dict[str, str] = {}
-        if records is not None:
-            with console.activity(f"reading the files in {records.name or records}"):
-                self._record_files = digest_files(records)
+        if self.records is not None:
+            with self.console.activity(f"reading the files in {self.records.name or self.records}"):
+                self._record_files = digest_files(self.records)
         self._records_digest = digest_json(self._record_files) if self._record_files else None
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
-        self._is_named = run_id is not None
-        self.run_id = run_id or run_origin.derived_run_id(recipe, self._records_digest)
-        self.folder = runs / self.run_id
-        self._storage = StageStorage(storage, self.run_id, console)
-        self._attempt = RunAttempt(self.run_id, runs, None if storage is None else storage.config)
-        self._on_code_change = on_code_change
-        self._max_wait_hours = max_wait_hours
+        self._is_named = bool(self.run_id)
+        self.run_id = self.run_id or run_origin.derived_run_id(self.recipe, self._records_digest)
+        self.folder = self.runs / self.run_id
+        self._storage = StageStorage(self.storage, self.run_id, self.console)
+        self._attempt = RunAttempt(self.run_id, self.runs, None if self.storage is None else self.storage.config)
         self._plan: Mapping[str, PlannedStage] = {}
         self._tracked: set[str] | None = None
         """Keys of the stages that MLflow has; None if that is not known."""
 
     def run(self) -> RunResult:
-        """Finish every stage in order.
+        """Finish every stage in order: a folder a stage, and runs in MLflow.
 
-        Consumes: the recipe, the records. Produces: a folder a stage, runs in MLflow. Raises whatever a stage raises,
-        and ValueError if another process works on the same run, the run was named and has other settings, or results
-        were made by other code and nothing says what to do with them, and what the check of a stage raises.
+        Raises whatever a stage or its check raises, and ValueError if another process works on the same run, the run
+        was named and has other settings, or results were made by other code and nothing says what to do with them.
         """
         with self._attempt:
             return self._run()
 
     def _run(self) -> RunResult:
         check_free(self.folder)  # before anything slow; it is locked when it is certain that the run begins
-        store = TrackingStore(self._runs)
+        store = TrackingStore(self.runs)
 
         def reach() -> None:  # writes nothing
             store.check(self.run_id)
             self._storage.reach()
 
-        with self._console.activity("opening the MLflow store"):
-            wait_for_services(reach, self._max_wait_hours, self._console)
+        with self.console.activity("opening the MLflow store"):
+            wait_for_services(reach, self.max_wait_hours, self.console)
         if self._is_named:
-            run_origin.check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
+            run_origin.check_named_run(self.folder, self.recipe, self.stages, self._records_digest or NO_RECORDS)
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder), self._attempt:  # a pod waits for the lock before it ends
-            planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
-            self._plan = wait_for_services(lambda: planner.plan(self._stages), self._max_wait_hours, self._console)
-            if self._on_code_change == "stop":
-                check_plan(self._plan, self.run_id, self._console)
-            for stage in self._stages:
-                planned = self._plan[stage.name]
-                is_new = not planned.is_finished and not find_finished(self._runs, stage.name, planned.digest)
-                if stage.check is not None and is_new:
-                    stage.check(self._recipe)
-            names = [stage.name for stage in self._stages]
+            self._make_plan()
+            names = [stage.name for stage in self.stages]
             record = RunRecord(
-                *(self.folder, self.run_id, self._recipe.name, names, self._console),
-                records=self._records,
+                *(self.folder, self.run_id, self.recipe.name, names, self.console),
+                records=self.records,
                 storage=self._storage.address,
             )
+            tags = {**_tags(), **self.tags}
             with (
                 store.closed(),
-                store.start(self.run_id, key=self.run_id, tags=_tags(), params=flatten(self._identity)) as tracker,
+                store.start(self.run_id, key=self.run_id, tags=tags, params=flatten(self._identity)) as tracker,
             ):
                 # from here on: another run of this name in MLflow is refused before anything is written
                 with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
                     record.set_started(store.start_time(self.run_id) or math.inf)
                 begun = datetime.fromisoformat(record.summary.started).timestamp()
                 with record.kept(tracker), system_metrics(tracker, begun), self._storage.uploads():
-                    return self._run_kept(store, tracker, record)
+                    return self._run_stages(store, tracker, record)
 
-    def _run_kept(self, store: TrackingStore, tracker: Tracker, record: RunRecord) -> RunResult:
+    def _make_plan(self) -> None:
+        planner = StagePlanner(self.folder, self._storage, self._settings, self.on_code_change)
+        self._plan = wait_for_services(lambda: planner.plan(self.stages), self.max_wait_hours, self.console)
+        if self.on_code_change == "stop":
+            check_plan(self._plan, self.run_id, self.console)
+        for stage in self.stages:
+            planned = self._plan[stage.name]
+            is_new = not planned.is_finished and not find_finished(self.runs, stage.name, planned.digest)
+            if stage.check is not None and is_new:
+                stage.check(self.recipe)
+
+    def _run_stages(self, store: TrackingStore, tracker: Tracker, record: RunRecord) -> RunResult:
         page, summary = known_address(store, self.run_id), record.summary
         record.set_tracking_page(page)
-        if record.is_continued:
-            self._console.say(f"run {self.run_id}: continuing, {summary.progress_text}")
-        else:
-            self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
-        show_plan(self._plan, self._console)
+        begins = f"continuing, {summary.progress_text}"
+        if not record.is_continued:
+            begins = f"starting, {count_text(len(self.stages), 'stage')}"
+        self.console.say(f"run {self.run_id}: {begins}")
+        show_plan(self._plan, self.console)
         if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
             with suppress(TrackingError):  # it is away
                 self._tracked = store.stage_keys(self.run_id)
         self._attempt.begin()
-        origin = self.folder / ORIGIN_FOLDER
-        is_changed, tags = run_origin.write_origin(self.folder, self._recipe, self._record_files)
-        if is_changed:
-            self._storage.forget(origin)
-        self._storage.keep(ORIGIN_FOLDER, origin, FINISHED)
-        tracker.set_tags(tags)
-        for path in (self.folder / run_origin.RECIPE_FILE, origin / run_origin.PROVENANCE_FILE):
-            tracker.log_artifact(path)
-        if self._get_ready is not None:
-            self._get_ready()
-        for number, stage in enumerate(self._stages, 1):
+        self._keep_origin(tracker)
+        if self.get_ready is not None:
+            self.get_ready()
+        for number, stage in enumerate(self.stages, 1):
             self._run_stage(number, stage, tracker, record)
         verdict = None
-        if self._find_verdict is not None:
-            verdict = self._find_verdict({name: stage.metrics for name, stage in summary.stages.items()})
+        if self.find_verdict is not None:
+            verdict = self.find_verdict({name: stage.metrics for name, stage in summary.stages.items()})
             record.set_verdict(verdict)
         return RunResult(
             run_id=self.run_id,
@@ -255,24 +250,34 @@ class Runner(Generic[R]):
             warnings=tuple(summary.warnings),
         )
 
+    def _keep_origin(self, tracker: Tracker) -> None:
+        """Write what the run is made of, and keep it in the storage and in MLflow."""
+        origin = self.folder / ORIGIN_FOLDER
+        is_changed, tags = run_origin.write_origin(self.folder, self.recipe, self._record_files)
+        if is_changed:
+            self._storage.forget(origin)
+        self._storage.keep(ORIGIN_FOLDER, origin, FINISHED)
+        tracker.set_tags(tags)
+        for path in (self.folder / run_origin.RECIPE_FILE, origin / run_origin.PROVENANCE_FILE):
+            tracker.log_artifact(path)
+
     def _run_stage(self, number: int, stage: Stage[R], tracker: Tracker, record: RunRecord) -> None:
-        started, name = time.monotonic(), stage.name
+        started, name, plan = time.monotonic(), stage.name, self._plan[stage.name]
         with record.stage(name):
-            status, done = self._finish(stage, self._plan[name], tracker)
-        seconds, plan = round(time.monotonic() - started), self._plan[name]
+            status, done = self._finish(number, stage, tracker)
         change = plan.work and plan.change
         warnings = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
-        warnings += read_warnings(self.folder / name)
+        warnings += done.warnings
         record.end_stage(name, status, done, warnings)
-        how = f"finished in {duration_text(seconds)}" if status == "finished" else _STATUS_WORDS[status]
-        self._console.say(f"[{number}/{len(self._stages)}] {name}: {how}")
+        how = _STATUS_WORDS.get(status) or f"finished in {duration_text(round(time.monotonic() - started))}"
+        self.console.say(f"[{number}/{len(self.stages)}] {name}: {how}")
         if status != "finished":
             for warning in warnings:
-                self._console.warn(warning)
+                self.console.warn(warning)
 
-    def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
+    def _finish(self, number: int, stage: Stage[R], parent: Tracker) -> tuple[StageStatus, Done]:
         """Take the stage's result from this run, the storage or another run; if there is none, do its work."""
-        folder = self.folder / stage.name
+        folder, plan = self.folder / stage.name, self._plan[stage.name]
         if plan.work is not None:  # the first of its versions that is not damaged
             self._storage.fetch(stage.name, folder, plan.work.versions, (plan.digest, *plan.continues))
         done = read_done(folder, plan.digest)
@@ -285,8 +290,8 @@ class Runner(Generic[R]):
             return "kept", done
         with self._tracker(stage, parent, f"{self.run_id}/{stage.name}/{plan.digest[:16]}", plan.inputs) as tracker:
             reused = self._reuse(stage, plan)
-            done = reused or self._work(stage, plan, tracker)
-            with self._console.activity(f"{stage.name}: saving"):
+            done = reused or self._work(number, stage, plan, tracker)
+            with self.console.activity(f"{stage.name}: saving"):
                 self._track_result(stage, done, tracker)
         stage_folder.write_done(folder, done)
         self._storage.keep(stage.name, folder, FINISHED)
@@ -300,26 +305,25 @@ class Runner(Generic[R]):
 
     def _track_result(self, stage: Stage[R], done: Done, tracker: Tracker) -> None:
         folder = self.folder / stage.name
-        tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
+        tracker.log_metrics({**done.metrics, "warnings": len(done.warnings)})
         for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
             tracker.log_artifact(path)
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
-        if stage.is_about_run:
+        if stage.is_summary:
             return None
         upstream = {name: read_done(self.folder / name) for name in stage.needs}
-        found = find_finished(self._runs, stage.name, plan.digest, upstream)
+        found = find_finished(self.runs, stage.name, plan.digest, upstream)
         if found is None:
             return None
         source, done = found
         self._drop_dependents(stage)
         if not stage_folder.copy_result(source, self.folder / stage.name, done):  # that run was deleted meanwhile
             return None
-        self._console.say(f"{stage.name}: reusing the result of {source}")
+        self.console.say(f"{stage.name}: reusing the result of {source}")
         return done
 
-    def _work(self, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
-        number = self._stages.index(stage) + 1
+    def _work(self, number: int, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
         folder = self.folder / stage.name
         begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
         if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
@@ -327,16 +331,15 @@ class Runner(Generic[R]):
         self._drop_dependents(stage)  # before it: an attempt that is cut off in between drops them again
         is_continued = stage_folder.prepare(folder, begun, plan.continues)
         tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
-        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
-        clear_warnings(folder)
+        self.console.say(f"[{number}/{len(self.stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         context = StageContext(
             folder=folder,
-            recipe=self._recipe,
+            recipe=self.recipe,
             upstream={name: self.folder / name for name in stage.needs},
-            records=self._records if stage.reads_records else None,
+            records=self.records if stage.reads_records else None,
             tracker=tracker,
-            console=self._console,
-            seed=stage_seed(self._recipe.seed, stage.name),
+            console=self.console,
+            seed=stage_seed(self.recipe.seed, stage.name),
             storage_name=self._storage.name(stage.name),
             keep=partial(self._storage.keep, stage.name, folder),
             keep_best=partial(self._storage.keep_best, stage.name) if self._storage.keeps_best() else None,
@@ -345,12 +348,12 @@ class Runner(Generic[R]):
         started = time.monotonic()
         metrics = {name: float(value) for name, value in stage.run(context).items()}
         seconds = round(time.monotonic() - started, 3)
-        return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
+        return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id, warnings=context.warnings)
 
     def _drop_dependents(self, stage: Stage[R]) -> None:
         """Remove the results that were made from an earlier result of a stage, which somebody has deleted."""
         names = {stage.name}
-        for later in self._stages[self._stages.index(stage) + 1 :]:
+        for later in self.stages[self.stages.index(stage) + 1 :]:
             if names.isdisjoint(later.needs):
                 continue
             names.add(later.name)
@@ -362,22 +365,22 @@ class Runner(Generic[R]):
     def _settings(self, stage: Stage[R]) -> dict[str, Any]:
         """Return the inputs of a stage without its code and the stages that it needs."""
         settings: dict[str, Any] = {
-            "seed": self._recipe.seed,
+            "seed": self.recipe.seed,
             "recipe": {key: look_up(self._identity, key) for key in stage.recipe_keys},
         }
         if stage.reads_records:
             settings["records"] = self._records_digest or NO_RECORDS
-        has_records = stage.reads_records and self._records is not None  # then no agent is needed
+        has_records = stage.reads_records and self.records is not None  # then no agent is needed
         if stage.outside_files is not None and not has_records:
             try:
-                paths = stage.outside_files(self._recipe)
+                paths = stage.outside_files(self.recipe)
                 for path in paths:
                     if path not in self._outside:
                         self._outside[path] = digest_file(path)
                 settings |= {FILES: [self._outside[path] for path in paths]} if paths else {}
             except (ValueError, OSError):  # a file is missing
                 settings[FILES] = None
-        if stage.reads_newest is not None and stage.reads_newest(self._recipe):
+        if stage.reads_newest is not None and stage.reads_newest(self.recipe):
             settings[FILES] = NEWEST
         return settings
 

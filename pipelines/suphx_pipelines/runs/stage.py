@@ -4,45 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.credentials import without_credentials
-from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.console.console import Console
 from suphx_platform.storage.upload_queue import Save
 from suphx_platform.tracking.tracking import Tracker
 
-WARNINGS_FILE = "warnings.json"
-
-
-def add_warning(folder: Path, text: str) -> None:
-    """Add ``text``, without the passwords of addresses, to the warnings of the stage in ``folder``, once."""
-    text = without_credentials(text)
-    warnings = read_warnings(folder)
-    if text not in warnings:
-        write_json(folder / WARNINGS_FILE, {"warnings": [*warnings, text]})
-
-
-def read_warnings(folder: Path) -> list[str]:
-    """Return the warnings of the stage in ``folder``; ValueError if the file is damaged."""
-    path = folder / WARNINGS_FILE
-    if not path.is_file():
-        return []
-    warnings = read_json(path).get("warnings")
-    if not isinstance(warnings, list):
-        raise ValueError(f"{path} is damaged: remove it")
-    return [str(warning) for warning in warnings]
-
-
-def clear_warnings(folder: Path) -> None:
-    """Remove the warnings of an earlier attempt."""
-    (folder / WARNINGS_FILE).unlink(missing_ok=True)
-
-
+REPORT = "report"
 NOTE_FILE = "note.md"
 TRACKED_FOLDER = "mlflow"
 """Pages in the form that MLflow gets instead of those of the same name: it shows a page in a frame, where no link to
@@ -88,11 +61,15 @@ class StageContext(Generic[R]):
     ones stay (``storage.keep_best``). None if they are not wanted."""
     storage_figures: Callable[[], Mapping[str, float]] = dict
     """Returns what is watched of the storage: ``uploads_waiting``, ``storage_outage_seconds``; nothing without one."""
+    warnings: list[str] = field(default_factory=list)
+    """What is wrong with the stage's result."""
 
     def warn(self, text: str) -> None:
         """Warn that something is wrong with the stage's result; the run's summary and report show it too."""
         self.console.warn(text)
-        add_warning(self.folder, text)
+        text = without_credentials(text)
+        if text not in self.warnings:
+            self.warnings.append(text)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -128,10 +105,23 @@ class Stage(Generic[R]):
     the first stage of a run begins, if this one has no result yet."""
     modules: tuple[str, ...] = ()
     """Names of modules that it uses without an import statement, such as that of a game that the recipe names."""
-    is_about_run: bool = False
-    """It shows facts of its run, such as the id: the results of other runs are not reused."""
     is_summary: bool = False
-    """It only shows results of other stages, in seconds: run again without a question when its code has changed."""
+    """It only shows results of its run, in seconds: run again without a question when its code has changed, and never
+    taken from another run."""
+
+
+def report_stage(
+    recipe: R, run: Callable[[StageContext[R]], dict[str, float]], needs: Sequence[str], artifacts: Sequence[str]
+) -> Stage[R]:
+    """Return the last stage of a run, which writes ``report.html`` and shows the whole recipe."""
+    return Stage(
+        name=REPORT,
+        run=run,
+        recipe_keys=tuple(each.name for each in fields(recipe)),
+        needs=tuple(needs),
+        artifacts=tuple(artifacts),
+        is_summary=True,
+    )
 
 
 def stage_seed(seed: int, name: str) -> int:

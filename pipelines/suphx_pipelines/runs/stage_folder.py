@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -44,6 +44,8 @@ class Done(Started):
     """Of work, over all attempts only the last."""
     run_id: str
     """The run that did the work; another one's if the result was reused."""
+    warnings: Sequence[str] = ()
+    """What is wrong with the result."""
 
 
 def read_done(folder: Path, digest: str | None = None) -> Done | None:
@@ -57,7 +59,8 @@ def read_done(folder: Path, digest: str | None = None) -> Done | None:
 
 def parse_done(content: Mapping[str, Any], path: Path, digest: str | None = None) -> Done | None:
     """Return the content of a ``done.json``; None if its format or its ``digest`` is another one."""
-    if content.keys() != {each.name for each in fields(Done)} or digest not in (None, content["digest"]):
+    named = {each.name for each in fields(Done)}
+    if content.keys() | {"warnings"} != named or digest not in (None, content["digest"]):
         return None  # other inputs, or another version of this program
     try:
         return typed(Done, json.dumps(content).encode())

@@ -12,7 +12,6 @@ from typing import Any
 from suphx.json_text import parse_json
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.provenance import digest_json
-from suphx_pipelines.runs.stage import WARNINGS_FILE
 from suphx_pipelines.runs.stage_folder import (
     DONE,
     STARTED,
@@ -69,12 +68,10 @@ class StageWork:
 def local_work(folder: Path) -> StageWork | None:
     """Return what a stage's folder contains; None if that is nothing but marks."""
     made = read_done(folder) or read_started(folder)
-    marks = {STARTED, DONE, WARNINGS_FILE}
     if isinstance(made, Done):
         return StageWork(made)
-    if made is None or all(path.name in marks for path in folder.iterdir() if not path.name.startswith(".")):
-        return None
-    return StageWork(made)
+    has_files = made and any(path.name != STARTED for path in folder.iterdir() if not path.name.startswith("."))
+    return StageWork(made) if made and has_files else None
 
 
 def stored_work(storage: Storage, versions: Sequence[CheckpointVersion]) -> list[StageWork]:

@@ -1,11 +1,7 @@
 """The supervised stages: one net each, learned from the games that the records stage has stored.
 
-Reads the game store in the folder ``store`` of the stage ``records``. Leaves what
-``suphx.training.supervised`` writes: ``<head>.safetensors``,
-``metrics.json`` and the training state, from which a killed stage continues.
-
-The learning curve is the same nets from fewer games: stages ``learning_curve/<games>/<head>`` train on the first
-training games, and ``learning_curve/summary`` leaves ``curve.json``: how accurate they are by the number of games.
+Reads the game store in the folder ``store`` of the stage ``records``. Leaves what ``suphx.training.supervised`` writes:
+``<head>.safetensors``, ``metrics.json`` and the training state, from which a killed stage continues.
 """
 
 from __future__ import annotations
@@ -31,9 +27,6 @@ from suphx_pipelines.stages.training import training
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 from suphx_platform.storage.storage_config import StorageConfig
-
-CURVE_NAME = "curve.json"
-
 
 FEW_SAMPLES = 500
 FEW_STEPS = 100
@@ -136,16 +129,12 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     return stages
 
 
-def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[str, float]:
-    """Train the net of ``head`` on the decisions of the games.
-
-    ``num_games``: learn from this many training games only; 0 = all.
-    """
+def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
+    """Train the net of ``head`` on the decisions of the games."""
     seed = (context.seed + context.recipe.supervised.seed) % 2**31  # torch and numpy take 32 bits
     settings = context.recipe.supervised.of_kind(decision_names(context.recipe.game_name).index(head))
-    config = replace(settings, seed=seed, total_minutes=_minutes(context, head, num_games))
-    name = head if not num_games else f"{head}, {num_games:,} games"
-    with training(context, name, "encoding the first samples") as watch:
+    config = replace(settings, seed=seed, total_minutes=_minutes(context, head))
+    with training(context, head, "encoding the first samples") as watch:
 
         def report(point: Mapping[str, Any]) -> None:
             watch.note = (
@@ -156,11 +145,11 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
             figures = {name: value for name, value in point.items() if name not in _PROGRESS}
             context.tracker.log_metrics(figures, step=point["step"])
 
-        job = _job(context, head, num_games, config)
+        job = _job(context, head, config)
         if context.recipe.data_parallel.needs_ray:
             metrics = _train_on_workers(context, job, report)
         else:
-            _check_for_workers(context, name)
+            _check_for_workers(context, head)
             metrics = HeadTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
     last, test, accuracy = metrics["history"][-1], metrics["test"], "no test samples"
     if test["accuracy"] is not None:
@@ -176,38 +165,24 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 
-def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
-    """Return this net's share of ``total_minutes``, or of what the nets before it have left; 0 = no limit.
-
-    A net of the learning curve (``num_games``) has the share of the final net, as if none had left time.
-    """
+def _minutes(context: StageContext[Recipe], head: str) -> float:
+    """Return this net's share of what the nets before it have left of ``total_minutes``; 0 = no limit."""
     config = context.recipe.supervised
     if not config.total_minutes:
         return 0.0
-    shares = training_shares(context.recipe.game_name)
-    if num_games:
-        return max(_LEAST_MINUTES, round(config.total_minutes * shares[head] / sum(shares.values()), 4))
-    order, names = list(shares), supervised_stages_of(context.recipe.game_name)
+    shares, names = training_shares(context.recipe.game_name), supervised_stages_of(context.recipe.game_name)
+    order = list(shares)
     folders = [context.upstream[names[other]] for other in order[: order.index(head)]]
     taken = sum(float(read_json(folder / METRICS_FILE)["seconds"]) for folder in folders) / 60
     share = shares[head] / sum(shares[other] for other in order[order.index(head) :])
     return max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
 
 
-def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
+def _job(context: StageContext[Recipe], head: str, config: SupervisedConfig) -> HeadTraining:
     recipe, game = context.recipe, context.recipe.game_name
     store = open_store(context.upstream["records"] / STORE_FOLDER, game)
-    number = decision_names(game).index(head)
-    data = head_data(store, number, recipe.encoder, recipe.split, game=game)
-    if (most := max(recipe.learning_curve.games, default=0)) > (known := data.num_train_games):  # in the first stage
-        raise ValueError(
-            f"learning_curve.games asks for {most:,} games, but {known:,} are for training (the others are for "
-            f"validation and test): use at most {known:,} or give more records"
-        )
-    if num_games:
-        data = head_data(store, number, recipe.encoder, recipe.split, num_games, game=game)
     return HeadTraining(
-        data=data,
+        data=head_data(store, decision_names(game).index(head), recipe.encoder, recipe.split, game=game),
         rules_version=find_learning(game).rules_version,
         net=recipe.net,
         config=config,
@@ -257,69 +232,3 @@ def _check_for_workers(context: StageContext[Recipe], name: str) -> None:
             "data_parallel.on_ray=true to continue with one worker"
         )
     mark.unlink()  # they never began
-
-
-SUMMARY_STAGE = "learning_curve/summary"
-
-
-def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
-    """Return the stages of all points but the last one, small ones first; none if the recipe wants no curve."""
-    return [
-        Stage(
-            name=_curve_stage(num_games, head),
-            run=partial(train, head=head, num_games=num_games),
-            recipe_keys=RECIPE_KEYS,
-            needs=("records",),
-            artifacts=(METRICS_FILE,),
-        )
-        for num_games in recipe.learning_curve.games
-        for head in recipe.learning_curve.heads
-    ]
-
-
-def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
-    """Return the stage that puts the points together, or none; it comes after the supervised stages."""
-    if not recipe.learning_curve.games:
-        return []
-    points = [stage.name for stage in curve_stages(recipe)]
-    needs = (*points, *(supervised_stages_of(recipe.game_name)[head] for head in recipe.learning_curve.heads))
-    keys, artifacts = ("learning_curve",), (CURVE_NAME,)
-    return [
-        Stage(name=SUMMARY_STAGE, run=summarise, recipe_keys=keys, needs=needs, artifacts=artifacts, is_summary=True)
-    ]
-
-
-def summarise(context: StageContext[Recipe]) -> dict[str, float]:
-    """Compare nets that were trained on few and on all games."""
-    config = context.recipe.learning_curve
-    curve, names = {}, supervised_stages_of(context.recipe.game_name)
-    for head in config.heads:
-        folders = [context.upstream[_curve_stage(num_games, head)] for num_games in config.games]
-        curve[head] = [_point_of(folder) for folder in [*folders, context.upstream[names[head]]]]
-        for point in curve[head]:
-            figures = {name: point[name] for name in ("accuracy", "loss") if point[name] is not None}
-            named = {f"{head}_{name}": float(value) for name, value in figures.items()}
-            context.tracker.log_metrics(named, step=point["games"])
-    write_json(context.folder / CURVE_NAME, curve)
-    gains = {f"{head}_gain": _gain(points) for head, points in curve.items()}
-    return {name: gain for name, gain in gains.items() if gain is not None}
-
-
-def _curve_stage(num_games: int, head: str) -> str:
-    return f"learning_curve/{num_games}/{head}"
-
-
-def _point_of(folder: Path) -> dict[str, Any]:
-    metrics = read_json(folder / METRICS_FILE)
-    test = metrics["test"]
-    return {
-        "games": metrics["train_games"],
-        "kyokus": metrics["train_kyokus"],
-        "trained_samples": metrics["history"][-1]["samples"],
-        **{name: test[name] for name in ("accuracy", "majority_accuracy", "balanced_accuracy", "loss", "samples")},
-    }
-
-
-def _gain(points: list[dict[str, Any]]) -> float | None:
-    first, last = points[0]["accuracy"], points[-1]["accuracy"]
-    return None if first is None or last is None else float(last - first)

@@ -79,7 +79,6 @@ def tournament_stages(recipe: TournamentRecipe) -> list[Stage[Any]]:
             recipe_keys=tuple(field.name for field in fields(recipe)),
             needs=(POOL, LEADERBOARD, DECISION, PROMOTION, GAME),
             artifacts=(report.TRACKED_REPORT, PAGE_FILE, PAGES, *report.PICTURES),
-            is_about_run=True,
             is_summary=True,
         ),
     ]

@@ -12,7 +12,6 @@ import pytest
 from suphx_cli import cli
 from suphx_cli.commands.run import show
 from suphx_pipelines import pipeline
-from suphx_pipelines.pipeline import PipelineResult
 from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import RunResult
 from suphx_pipelines.runs.stage import Interrupted
@@ -23,11 +22,9 @@ from tests.repository import RECIPES
 VERDICT = Verdict(outcome="better", sentence="The nets play better than the opponent ukeire.")
 
 
-def finished(*warnings: str) -> PipelineResult:
-    folder = Path("runs") / "laptop-1"
-    run = RunResult(run_id="laptop-1", folder=folder, tracking_uri="sqlite:///runs/mlflow.db", verdict=VERDICT)
-    run.warnings = warnings
-    return PipelineResult(run=run, report=folder / "report" / "report.html")
+def finished(*warnings: str) -> RunResult:
+    folder, uri = Path("runs") / "laptop-1", "sqlite:///runs/mlflow.db"
+    return RunResult(run_id="laptop-1", folder=folder, tracking_uri=uri, verdict=VERDICT, warnings=warnings)
 
 
 def test_json_has_the_verdict_and_the_warnings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,7 +41,7 @@ class Stopped:
 
     error: KeyboardInterrupt
 
-    def __call__(self, *_: Any, get_ready: Callable[[], None], **__: Any) -> PipelineResult:
+    def __call__(self, *_: Any, get_ready: Callable[[], None], **__: Any) -> RunResult:
         get_ready()
         raise self.error
 

@@ -21,11 +21,6 @@ SMALL = {
     "split.max_test_samples": "1500",
     "split.max_validation_samples": "200",
     "stream.num_workers": "0",
-    "learning_curve.games": "[5]",
-    "learning_curve.heads": '["discard", "pong"]',
-    "ablation.encoders": '["mini", "suphx-plain"]',
-    "ablation.seeds": "2",
-    "ablation.max_steps": "10",
     "evaluation.hanchans": "8",
     "evaluation.workers": "1",
 }

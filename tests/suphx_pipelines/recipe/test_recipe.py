@@ -13,11 +13,9 @@ from suphx.training.config import PlayoutConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import (
-    AblationConfig,
     AgentComparisonConfig,
     DeckMatchConfig,
     FanfouRecipe,
-    LearningCurveConfig,
     MonteCarloRecipe,
     OracleDecayConfig,
     OracleDistillationConfig,
@@ -71,13 +69,9 @@ def test_rl_2_is_rl_1_with_oracle_guiding_instead_of_plain_self_play(folder: Pat
 
 
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
-    curve = LearningCurveConfig(games=(10,))
-    ablation = AblationConfig(encoders=("suphx", "mini"))
     self_play = ReinforcementConfig(max_updates=1)
     recipe = Recipe(
         name="all",
-        learning_curve=curve,
-        ablation=ablation,
         playouts=PlayoutConfig(num_decisions=1),
         reinforcement=self_play,
         oracle=OracleStageConfig(max_updates=1),
@@ -107,13 +101,6 @@ def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_
 @pytest.mark.parametrize(
     ("game", "settings", "message"),
     [
-        (
-            None,
-            {"learning_curve": LearningCurveConfig(heads=("chi",))},
-            r"learning_curve\.heads .*: use one or more of d",
-        ),
-        (None, {"learning_curve": LearningCurveConfig(heads=())}, "use one or more of discard"),
-        (None, {"ablation": AblationConfig(heads=("chi",))}, r"ablation\.heads .*: use one or more of discard"),
         (None, {"reinforcement": ReinforcementConfig(heads=("discard", "discard"))}, "each once"),
         ("dazhong", {"reinforcement": ReinforcementConfig(max_updates=1)}, "use one or more of turn, claim, each once"),
         (None, {"records": RecordsConfig(player="fanfou_op")}, "use random, tsumogiri, ukeire, or the path"),
@@ -137,11 +124,6 @@ def test_a_recipe_names_what_its_game_has(game: Any, settings: dict[str, Any], m
 @pytest.mark.parametrize(
     ("cls", "settings", "message"),
     [
-        (LearningCurveConfig, {"games": (100, 10)}, "games is"),
-        (LearningCurveConfig, {"games": (0,)}, "games is"),
-        (AblationConfig, {"encoders": ("mini",)}, "encoders is"),
-        (AblationConfig, {"encoders": ("mini", "mini")}, "encoders is"),
-        (AblationConfig, {"seeds": 0}, "seeds is 0"),
         (OracleStageConfig, {"max_updates": -1}, "max_updates is -1"),
         (OracleDistillationConfig, {"max_updates": -1}, "max_updates is -1"),
         (OracleDecayConfig, {"learning_rate_share": 0.0}, "learning_rate_share is 0.0"),

@@ -112,25 +112,6 @@ RECORDS: dict[str, Any] = {
     "quarantine": [{"file": "a&b.mjlog", "position": "kyoku 3", "reason": "the tile is not in the hand"}],
 }
 
-CURVE = {
-    "discard": [{"games": 100, "accuracy": 0.5512}, {"games": 930, "accuracy": 0.6123, "majority_accuracy": 0.087}],
-    "kong": [{"games": 100, "accuracy": None}, {"games": 930, "accuracy": 0.9}],
-}
-
-ABLATION: dict[str, dict[str, Any]] = {
-    "discard": {
-        "samples": 12_000,
-        "games": 25,
-        "encoders": [
-            {"encoder": "suphx", "planes": 838, "trained_samples": 5120, "accuracies": [0.61, 0.62],
-             "difference": 0, "interval": [0, 0]},
-            {"encoder": "mini", "planes": 288, "trained_samples": 5120, "accuracies": [0.59, 0.603],
-             "difference": -0.0185, "interval": [-0.022, -0.015], "is_significant": True},
-        ],
-    }
-}  # fmt: skip
-
-
 def self_play_match(updates: int, difference: float) -> dict[str, Any]:
     interval = [difference - 0.15, difference + 0.15]
     match = {"updates": updates, "opponent": "start", "hanchans": 200, "difference": difference, "interval": interval}
@@ -194,8 +175,6 @@ def results(tmp_path: Path) -> Results:
         ("records", "summary.json"): RECORDS,
         ("evaluation", "match.json"): MATCH,
         ("sample_game", "match_games.json"): MATCH_GAMES,
-        ("learning_curve/summary", "curve.json"): CURVE,
-        ("ablation/summary", "ablation.json"): ABLATION,
         ("reinforcement", METRICS_FILE): SELF_PLAY,
         ("oracle", METRICS_FILE): SELF_PLAY,
         ("reward_predictor", METRICS_FILE): REWARD,
@@ -333,11 +312,11 @@ def test_a_report_of_another_game_has_its_tiles_and_only_what_was_counted(result
     assert {"W1", "J3"} <= set(text.split())
 
 
-@pytest.mark.parametrize("is_significant", [True, False])
-def test_planes_are_better_only_if_the_test_says_so(results: Results, is_significant: bool) -> None:
-    encoders = [one | {"is_significant": is_significant} for one in ABLATION["discard"]["encoders"]]
-    text = text_of(render(RUN, replace(results, ablation={"discard": ABLATION["discard"] | {"encoders": encoders}})))
-    assert ("those with mini are less accurate than those with suphx" in text) == is_significant
+def test_text_of_strangers_is_escaped(results: Results) -> None:
+    page = render(RUN, results)
+    assert "<script" not in page
+    assert "<b>ukeire" not in page
+    assert "a&amp;b.mjlog" in page
 
 
 def test_a_run_without_results_still_has_a_report() -> None:

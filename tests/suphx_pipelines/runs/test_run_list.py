@@ -38,8 +38,8 @@ def test_a_run_is_running_only_while_its_lock_is_held(tmp_path: Path) -> None:
 
 def test_a_run_without_a_summary_has_been_interrupted(tmp_path: Path) -> None:
     entry = read_run(write_run(tmp_path, "old-1", has_summary=False, metrics={"records": {"games": 3.0}}))
-    assert (entry.summary.recipe, entry.state, entry.summary.verdict) == ("laptop", "interrupted", None)
-    assert entry.summary.started.startswith("20")
+    assert (entry.recipe, entry.state, entry.verdict) == ("laptop", "interrupted", None)
+    assert entry.started.startswith("20")
 
 
 def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_pat
     (write_run(tmp_path, "broken-1") / name).write_text(text, encoding="utf-8")
     entries = {entry.run_id: entry for entry in list_runs(tmp_path)}
     assert {run: entry.state for run, entry in entries.items()} == {"sound-1": "finished", "broken-1": "damaged"}
-    assert "broken-1/run.json" in str(entries["broken-1"].summary.error)
+    assert "broken-1/run.json" in str(entries["broken-1"].error)
     with pytest.raises(ValueError, match=r"broken-1/run\.json"):
         find_run(tmp_path, "broken-1")
 

@@ -13,7 +13,6 @@ import pytest
 from suphx_cli.arguments import resumable
 from suphx_cli.commands.run import next_commands, report_lines
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.pipeline import PipelineResult
 from suphx_pipelines.runs.run_commands import command_line, with_places
 from suphx_pipelines.runs.run_summary import RUN_FILE, RunRecord, RunSummary, StageSummary
 from suphx_pipelines.runs.runner import RunResult
@@ -145,8 +144,7 @@ def last_lines(runs: Path, monkeypatch: pytest.MonkeyPatch, *, storage: str, pag
         monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
     folder = runs / JOB
     save_random(folder / "reinforcement")
-    run = RunResult(run_id=JOB, folder=folder, tracking_uri="", storage=storage, page=page)
-    result = PipelineResult(run=run, report=folder / "report" / "report.html")
+    result = RunResult(run_id=JOB, folder=folder, tracking_uri="", storage=storage, page=page)
     return "\n".join([*report_lines(result), *next_commands(result, runs)])
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.run_list import delete_run
-from suphx_pipelines.runs.stage import add_warning, clear_warnings, read_warnings
 from suphx_pipelines.runs.stage_folder import (
     DONE,
     STARTED,
@@ -41,6 +40,9 @@ def test_the_work_of_the_same_inputs_is_kept_and_all_else_is_removed(tmp_path: P
     write_done(folder, done("two"))
     assert read_done(folder, "two") == done("two")
     assert read_done(folder, "one") is None
+    earlier = {key: value for key, value in asdict(done("two")).items() if key != "warnings"}
+    write_json(folder / DONE, earlier)
+    assert read_done(folder, "two") == done("two"), "an earlier version wrote no warnings there"
 
 
 def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_path: Path) -> None:
@@ -146,15 +148,6 @@ def test_the_marks_go_before_the_files_that_they_vouch_for(tmp_path: Path, monke
         ("unlink", old / STARTED),
         ("rmtree", old),
     ]
-
-
-def test_warnings_are_kept_once_each_in_order(tmp_path: Path) -> None:
-    for text in ("too few samples", "loss is high", "too few samples"):
-        add_warning(tmp_path, text)
-    assert read_warnings(tmp_path) == ["too few samples", "loss is high"]
-    clear_warnings(tmp_path)
-    assert read_warnings(tmp_path) == []
-    clear_warnings(tmp_path)
 
 
 def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path) -> None:

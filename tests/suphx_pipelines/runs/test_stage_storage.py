@@ -147,7 +147,7 @@ def run_without_powers(runs: Path, storage: Path, on_code_change: CodeChange) ->
     (powers,) = storage.glob("small-*/powers")
     shutil.rmtree(powers)
     runner = small_runner(runs, storage=storage)
-    runner._on_code_change = on_code_change
+    runner.on_code_change = on_code_change
     return {name: stage.status for name, stage in runner.run().stages.items()}
 
 

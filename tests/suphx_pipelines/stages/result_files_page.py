@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.runs.stage import WARNINGS_FILE, Stage
+from suphx_pipelines.runs.stage import Stage
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "result_files.md"
-OF_EVERY_STAGE = ("started.json", "done.json", WARNINGS_FILE)
+OF_EVERY_STAGE = ("started.json", "done.json")
 _SAME = re.compile(r"the same files as in `([^`]+)`")
 
 

@@ -90,9 +90,9 @@ def test_one_command_ends_with_the_table(recipe: Path, expected: list[str], runs
         "oracle_decay.continued_updates": "1",
     }
     done = run_recipe(load_recipe(recipe, list(small.items())), records=None, runs=runs, console=Console())
-    agents = read_json(done.run.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
+    agents = read_json(done.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
     assert [entry["agent"] for entry in agents] == expected
-    learned = {path.parent.name for path in (done.run.folder / "agent_comparison").glob("rl_*/metrics.json")}
+    learned = {path.parent.name for path in (done.folder / "agent_comparison").glob("rl_*/metrics.json")}
     assert learned == set(expected) - {"sl_weak", "sl", "rl_2"}
     page = done.report.read_text(encoding="utf-8")
     assert "What each idea brings" in page

@@ -10,10 +10,11 @@ from suphx.games.riichi.names import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.pipeline import PipelineResult, run_recipe
+from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.review import games_of_run
 from suphx_pipelines.runs.provenance import digest_file
+from suphx_pipelines.runs.runner import RunResult
 from suphx_pipelines.stages import initial_agent
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
@@ -28,8 +29,6 @@ pytestmark = pytest.mark.usefixtures("short_games")
 SMALL = {
     **small_laptop.SMALL,
     "encoder": '"mini"',
-    "learning_curve.games": "[]",
-    "ablation.encoders": "[]",
     "reinforcement.max_updates": "1",
     "reinforcement.evaluation_hanchans": "8",
     "reinforcement.final_hanchans": "8",
@@ -44,7 +43,7 @@ def small_recipe(agent: str, **settings: str) -> Recipe:
     return load_recipe(small_laptop.RECIPE, [*overrides.items()])
 
 
-def run_small(agent: str, runs: Path, **settings: str) -> PipelineResult:
+def run_small(agent: str, runs: Path, **settings: str) -> RunResult:
     return run_recipe(small_recipe(agent, **settings), records=None, runs=runs, console=Console())
 
 
@@ -53,8 +52,8 @@ def test_self_play_begins_with_the_nets_of_a_folder(
 ) -> None:
     nets = save_random(tmp_path / "nets")
     done = run_small(str(nets), runs, needs_records="true")
-    assert list(done.run.stages) == ["initial_agent", "evaluation", "reinforcement", "sample_game", "report"]
-    folder = done.run.folder
+    assert list(done.stages) == ["initial_agent", "evaluation", "reinforcement", "sample_game", "report"]
+    folder = done.folder
     digests = {name: digest_file(nets / name) for name in checkpoint_names(game="riichi")}
     assert read_json(folder / "initial_agent" / "initial_agent.json") == {
         "agent": str(nets), "nets": digests, "stored": []
@@ -83,14 +82,14 @@ def test_a_run_that_is_started_again_keeps_its_nets_when_the_alias_has_moved(run
     first = registry.promote(save_random(tmp_path / "a"), tracker, Promotion(digest="a", replaces=None, night="1"))
     settings = {"reinforcement__max_updates": "0", "evaluation__hanchans": "8"}
     done = run_small("models:/suphx@champion", runs, **settings)
-    assert list(done.run.stages) == ["initial_agent", "evaluation", "report"]
-    nets = done.run.folder / "initial_agent"
+    assert list(done.stages) == ["initial_agent", "evaluation", "report"]
+    nets = done.folder / "initial_agent"
     assert digest_file(nets / "discard.safetensors") == digest_file(tmp_path / "a" / "discard.safetensors")
     second = save_random(tmp_path / "b", 2)
     registry.promote(second, tracker, Promotion(digest="b", replaces=first, night="2"))
     again = run_small("models:/suphx@champion", runs, **settings)
-    assert again.run.folder == done.run.folder
-    assert again.run.stages["initial_agent"].status == "kept"
+    assert again.folder == done.folder
+    assert again.stages["initial_agent"].status == "kept"
     assert digest_file(nets / "discard.safetensors") == digest_file(tmp_path / "a" / "discard.safetensors")
 
 
@@ -116,7 +115,7 @@ def test_an_agent_without_weak_nets_is_compared_with_itself_and_that_is_said(
     nets = save_random(tmp_path / "nets")
     done = run_small(str(nets), runs, reinforcement__max_updates="0", **compared)
     assert "the initial agent has no nets of an early step" in capsys.readouterr().err
-    weak, strong = read_json(done.run.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
+    weak, strong = read_json(done.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
     assert weak["placements"] == strong["placements"]
 
 

@@ -49,17 +49,15 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
     recipe = small_recipe(**SMALL, **{"oracle_decay.reject_ratio": "1.0001", "storage.address": address})
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
     guided = ["oracle", "oracle_decay", "oracle_distillation"]
-    assert list(done.run.stages) == ["reinforcement", *guided, "sample_game", "report"]
-    oracle, last = done.run.folder / "oracle", done.run.folder / "oracle_decay"
+    assert list(done.stages) == ["reinforcement", *guided, "sample_game", "report"]
+    oracle, last = done.folder / "oracle", done.folder / "oracle_decay"
     decay = last / "decay"
     seeing = [ORACLE.num_planes if head == DISCARD_HEAD else 0 for head in range(len(HEAD_NAMES))]
     assert oracle_planes(oracle) == oracle_planes(decay / "keep-1-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
     assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7]
     plain = (
-        load_policy_set(done.run.folder / "reinforcement" / "start", "mini", game="riichi")
-        .nets[DISCARD_HEAD]
-        .state_dict()
+        load_policy_set(done.folder / "reinforcement" / "start", "mini", game="riichi").nets[DISCARD_HEAD].state_dict()
     )
     begun = load_policy_set(oracle / "start", "mini", game="riichi").nets[DISCARD_HEAD].state_dict()
     for name, weight in plain.items():
@@ -74,17 +72,17 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
     steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith(".step")}
     assert steps == {4 + 2 * 2 + 2}
     assert metrics["rejected"] > 0
-    distilled = done.run.folder / "oracle_distillation"
+    distilled = done.folder / "oracle_distillation"
     assert not any(oracle_planes(distilled))
     assert read_json(distilled / "metrics.json")["history"][-1]["discard_teacher_distance"] > 0
     assert "The hidden tiles are masked more and more often" in done.report.read_text(encoding="utf-8")
-    storage, name = Storage(StorageConfig(address=address)), done.run.folder.name
+    storage, name = Storage(StorageConfig(address=address)), done.folder.name
     best = {stage: storage.versions(f"{name}/{stage}/best") for stage in ("reinforcement", *guided[:2])}
     assert {stage: [version.number for version in versions] for stage, versions in best.items()} == {
         "reinforcement": [4], "oracle": [], "oracle_decay": [2 + 4],
     }, "nets that see hidden tiles are not stored among the best"  # fmt: skip
     again: Any = run_recipe(recipe, records=None, runs=runs, console=Console())
-    assert {stage.status for stage in again.run.stages.values()} == {"kept"}
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
     weights = (last / "discard.safetensors").read_bytes()
     for name in ("done.json", "metrics.json", "discard.safetensors", STATE_FILE):
         (last / name).unlink()  # as if it had been killed when the keep probability had come to 0
@@ -99,7 +97,7 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
     resumed: Any = run_recipe(recipe, records=None, runs=runs, console=Console())
     assert played == ["oracle_decay"], "the part that is finished is not run again"
     figures = [
-        {name: value for name, value in each.run.stages["oracle_decay"].metrics.items() if name.startswith("decay_")}
+        {name: value for name, value in each.stages["oracle_decay"].metrics.items() if name.startswith("decay_")}
         for each in (done, resumed)
     ]
     assert figures[0] == figures[1] != {}
@@ -109,7 +107,7 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
 def test_in_one_step_nets_without_hidden_tiles_follow_the_oracle_at_once(runs: Path) -> None:
     recipe = small_recipe(**SMALL | {"oracle_decay.steps": "1", "oracle_distillation.max_updates": "0"})
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
-    folder = done.run.folder / "oracle_decay"
+    folder = done.folder / "oracle_decay"
     assert not (folder / "decay").exists()
     assert not any(oracle_planes(folder))
     assert read_json(folder / "metrics.json")["updates"] == 2 + 2

@@ -14,8 +14,6 @@ from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 pytestmark = pytest.mark.usefixtures("short_games")
 
 PLAYOUTS = {
-    "learning_curve.games": "[]",
-    "ablation.encoders": "[]",
     "playouts.num_decisions": "400",
     "playouts.round_decisions": "200",
     "playouts.report_every": "1",
@@ -36,10 +34,10 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
 ) -> None:
     recipe = load_recipe(small_laptop.RECIPE, [*(small_laptop.SMALL | PLAYOUTS).items()])
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
-    stages = list(done.run.stages)
+    stages = list(done.stages)
     assert stages[-5:] == ["evaluation", "playouts", "reinforcement", "sample_game", "report"]
-    folder = done.run.folder
-    metrics = done.run.stages["playouts"].metrics
+    folder = done.folder
+    metrics = done.stages["playouts"].metrics
     assert metrics["decisions"] >= 400
     assert "discard_gain" in metrics
     assert metrics["start_hanchans"] == 8
@@ -49,7 +47,7 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     assert "points per decision against the start (± 95 % interval): discard " in told
     matches = read_json(folder / "reinforcement" / "metrics.json")["matches"]
     assert [match["updates"] for match in matches] == [0, 1, 2], "the first one is that of the nets from the playouts"
-    learned = done.run.stages["reinforcement"].metrics
+    learned = done.stages["reinforcement"].metrics
     assert (learned["before_difference"], learned["before_hanchans"]) == (matches[0]["difference"], 8)
     assert [learned["before_difference_low"], learned["before_difference_high"]] == matches[0]["interval"]
     heads = {head: folder / "supervised" / head / f"{head}.safetensors" for head in ("discard", "chow")}

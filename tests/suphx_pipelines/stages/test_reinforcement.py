@@ -31,11 +31,11 @@ pytestmark = pytest.mark.usefixtures("short_games")
 def test_self_play_from_random_weights_runs_from_recipe_to_report(runs: Path) -> None:
     recipe = small_recipe()
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
-    assert list(done.run.stages) == ["reinforcement", "sample_game", "report"]
-    metrics = done.run.stages["reinforcement"].metrics
+    assert list(done.stages) == ["reinforcement", "sample_game", "report"]
+    metrics = done.stages["reinforcement"].metrics
     assert metrics["updates"] == 4
     assert "start_difference" in metrics
-    folder = done.run.folder / "reinforcement"
+    folder = done.folder / "reinforcement"
     load_agent(str(folder))
     written = read_json(folder / "metrics.json")
     documented = re.findall(r"\w+", PAGE.read_text(encoding="utf-8"))
@@ -52,7 +52,7 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(runs: Path) ->
         assert f'<a href="{name}">' in page
         assert (done.report.parent / name).is_file()
     again: Any = run_recipe(recipe, records=None, runs=runs, console=Console())
-    assert {stage.status for stage in again.run.stages.values()} == {"kept"}
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
 
 
 def test_a_start_temperature_sharpens_the_nets_that_learn_and_no_others() -> None:

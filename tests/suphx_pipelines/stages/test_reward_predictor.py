@@ -34,8 +34,8 @@ def test_the_predictor_is_learned_from_games_also_after_a_stop_and_held_against_
 ) -> None:
     recipe = load_recipe(RECIPES / "reward_predictor.toml", list(SMALL.items()))
     done = run_recipe(recipe, records=None, runs=new_runs("whole"), console=Console())
-    assert list(done.run.stages) == ["records", "reward_predictor", "report"]
-    folder = done.run.folder / "reward_predictor"
+    assert list(done.stages) == ["records", "reward_predictor", "report"]
+    folder = done.folder / "reward_predictor"
     predictor, header = load_reward_predictor(folder / "reward_predictor.safetensors")
     assert header.points == predictor.points == (75, 30, 0, -150)
     metrics = read_json(folder / "metrics.json")
@@ -63,7 +63,7 @@ def test_the_predictor_is_learned_from_games_also_after_a_stop_and_held_against_
         patch.setattr(StageWatch, "progress", interrupted)
         with pytest.raises(Interrupted, match="step 4 of reward_predictor"):
             run_recipe(recipe, records=None, runs=stopped, console=Console())
-    resumed = run_recipe(recipe, records=None, runs=stopped, console=Console()).run.folder / "reward_predictor"
+    resumed = run_recipe(recipe, records=None, runs=stopped, console=Console()).folder / "reward_predictor"
     name = "reward_predictor.safetensors"
     assert (resumed / name).read_bytes() == (folder / name).read_bytes()
 
@@ -74,13 +74,13 @@ def test_self_play_is_paid_by_the_predictor_of_its_own_run(new_runs: Callable[[s
     stages = {stage.name: stage for stage in pipeline_stages(recipe)}
     assert list(stages) == ["records", "reward_predictor", "reinforcement", "sample_game", "report"]
     done = run_recipe(recipe, records=None, runs=new_runs("own"), console=Console())
-    metrics = read_json(done.run.folder / "reinforcement" / "metrics.json")
+    metrics = read_json(done.folder / "reinforcement" / "metrics.json")
     assert metrics["updates"] == 2
-    path = done.run.folder / "reward_predictor" / "reward_predictor.safetensors"
+    path = done.folder / "reward_predictor" / "reward_predictor.safetensors"
     given = small_recipe(**changes, **{"reinforcement.global_reward.predictor": str(path)})
     assert "records" not in {stage.name for stage in pipeline_stages(given)}
     again = run_recipe(given, records=None, runs=new_runs("given"), console=Console())
-    points = (read_json(run.folder / "reinforcement" / "metrics.json")["history"][-1] for run in (done.run, again.run))
+    points = (read_json(run.folder / "reinforcement" / "metrics.json")["history"][-1] for run in (done, again))
     first, second = ({n: v for n, v in point.items() if n.startswith("discard_")} for point in points)
     assert first == second
 

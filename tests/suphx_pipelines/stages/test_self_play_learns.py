@@ -21,7 +21,7 @@ RECIPE = RECIPES / "reinforcement.toml"
 def test_from_random_weights_a_tiny_net_beats_its_start_and_random_players_and_keeps_its_entropy(runs: Path) -> None:
     recipe = load_recipe(RECIPE)
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
-    folder = done.run.folder / "reinforcement"
+    folder = done.folder / "reinforcement"
     metrics = read_json(folder / "metrics.json")
     last = next(match for match in reversed(metrics["matches"]) if match["policy"] == "argmax")
     assert (last["opponent"], last["updates"]) == ("start", metrics["updates"])

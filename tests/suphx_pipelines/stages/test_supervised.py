@@ -46,9 +46,9 @@ def stage_context(runs: Path, **changes: str) -> StageContext[Recipe]:
 def test_more_games_than_there_are_are_refused_before_any_net_learns(runs: Path) -> None:
     (runs / "records").mkdir()
     played_store(runs / "records" / STORE_FOLDER, 12)
-    context = stage_context(runs, **{"learning_curve.games": "[2, 5000]"})
-    with pytest.raises(ValueError, match=r"learning_curve\.games asks for 5,000 games, but \d+ are for training"):
-        train(context, "pong", num_games=2)
+    context = stage_context(runs, **{"split.train_games": "5000"})
+    with pytest.raises(ValueError, match=r"split\.train_games is 5,000, but \d+ games are for training"):
+        train(context, "pong")
     assert not list(context.folder.glob("*.safetensors"))
 
 
@@ -92,8 +92,6 @@ def command(runs: Path, storage: Path, *, on_ray: bool) -> list[str]:
         "data_parallel.on_ray": str(on_ray).lower(),
         "storage.address": str(storage),
         "supervised.max_steps": "1000000",
-        "learning_curve.games": "[]",
-        "ablation.encoders": "[]",
     }
     words = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
     return [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPE), "--runs", str(runs), *words]

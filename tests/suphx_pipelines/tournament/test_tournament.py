@@ -344,5 +344,5 @@ def test_an_outside_program_may_play_whatever_its_name_and_its_forfeits_are_show
     assert bot in html.unescape(Path(result["report"]).read_text(encoding="utf-8"))
     table = read_json(runs / str(result["run_id"]) / "leaderboard" / "table.json")
     assert {row["name"]: row["forfeits"] for row in table["agents"] if row["forfeits"]} == {bot: 20}
-    (warning,) = read_json(runs / str(result["run_id"]) / "leaderboard" / "warnings.json")["warnings"]
+    (warning,) = read_json(runs / str(result["run_id"]) / "leaderboard" / "done.json")["warnings"]
     assert f"{bot} could not play 20 games to the end" in warning
