@@ -178,9 +178,7 @@ class StoreEncoder:
         return recorded_samples(self.game).encode(store, kyokus, self.head, self.encoder)
 
 
-def head_data(
-    store: GameStore, head: int, encoder: str, config: SplitConfig, *, game: str
-) -> HeadData:
+def head_data(store: GameStore, head: int, encoder: str, config: SplitConfig, *, game: str) -> HeadData:
     """Return what the net of the kind ``head`` learns from ``store``, encoded by ``encoder`` (a name, "mini").
 
     ValueError for an unknown head or encoder, for too few games, and if ``config.train_games`` are more than there are.

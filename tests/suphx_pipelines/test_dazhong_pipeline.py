@@ -16,13 +16,12 @@ from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.tournament.kind import load_entrant
 from suphx_platform.tracking.pyfunc_form import columns_of
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_hands import SMALL
-from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.recipe.small_recipe import HANDS, load_recipe
 
 
 def run(capsys: pytest.CaptureFixture[str], runs: Path) -> dict[str, Any]:
     capsys.readouterr()
-    words = [word for setting in SMALL for word in ("--set", setting)]
+    words = [word for setting in HANDS for word in ("--set", setting)]
     assert cli.main(["run", "dazhong", "--runs", str(runs), *words, "--json"]) == 0
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
     return result

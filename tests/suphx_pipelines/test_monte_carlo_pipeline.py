@@ -52,7 +52,8 @@ def test_a_run_learns_plays_and_reports(
     assert {path.stem for path in (folder / "learning").glob("*.safetensors")} == {
         "landlord", "landlord_down", "landlord_up", "training_state",
     }  # fmt: skip
-    for figures in result["match"]["opponents"].values():
+    match = read_json(folder / "match" / "match.json")
+    for figures in match["opponents"].values():
         for figure in figures.values():
             assert figure["interval"][0] <= figure["mean"] <= figure["interval"][1]
         assert figures["share"]["mean"] == (figures["wp_landlord"]["mean"] + figures["wp_peasant"]["mean"]) / 2
@@ -81,14 +82,14 @@ def test_a_run_learns_plays_and_reports(
     monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
     assert cli.main([*play, "--out", str(tmp_path)]) == 0
     assert "you lead: play anything" in capsys.readouterr().err
-    assert again["match"] == result["match"]
+    assert read_json(folder / "match" / "match.json") == match
 
 
 def test_nets_that_imitate_an_agent_are_trained_and_measured_alike(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result, _ = run(capsys, runs, recipe="doudizhu_supervised")
-    assert list(result["match"]["opponents"]) == ["random", "rule"]
+    assert list(read_json(runs / result["run_id"] / "match" / "match.json")["opponents"]) == ["random", "rule"]
     assert "Loss: yes or no for the moves of rule" in Path(result["report"]).read_text()
 
 

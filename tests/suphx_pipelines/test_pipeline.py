@@ -20,8 +20,7 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.stages.supervised import training_shares
 from suphx_platform.console.console import Console
-from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
-from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.recipe.small_recipe import LAPTOP, SMALL_LAPTOP, load_recipe
 from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 
 SUPERVISED = [f"supervised/{head}" for head in training_shares(DEFAULT_GAME)]
@@ -31,9 +30,9 @@ START_SECONDS = 300
 
 
 def command(runs: Path) -> list[str]:
-    settings = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+    settings = [part for key, value in SMALL_LAPTOP.items() for part in ("--set", f"{key}={value}")]
     suphx = [sys.executable, "-m", "suphx_cli.cli"]
-    return [*suphx, "run", str(RECIPE), "--runs", str(runs), "--json", *settings]
+    return [*suphx, "run", str(LAPTOP), "--runs", str(runs), "--json", *settings]
 
 
 def kill_when(marker: str, runs: Path) -> None:
@@ -83,7 +82,10 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(
         assert f'<a href="{page}">' in Path(whole["report"]).read_text()
         assert (Path(whole["report"]).parent / page).read_text().startswith("<!DOCTYPE html>")
     assert (
-        undeclared_files(Path(whole["report"]).parents[1], pipeline_stages(load_recipe(RECIPE, [*SMALL.items()]))) == []
+        undeclared_files(
+            Path(whole["report"]).parents[1], pipeline_stages(load_recipe(LAPTOP, [*SMALL_LAPTOP.items()]))
+        )
+        == []
     )
     for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
         kill_when(marker, runs)
@@ -98,7 +100,7 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(
 @pytest.mark.slow
 @pytest.mark.records
 def test_a_small_run_on_real_records_ends_with_five_nets_a_match_and_a_report(runs: Path, records: Path) -> None:
-    recipe = load_recipe(RECIPE, list(SMALL.items()))
+    recipe = load_recipe(LAPTOP, list(SMALL_LAPTOP.items()))
     source = records / "rare-situations"
     result = run_recipe(recipe, records=source, runs=runs, console=Console())
     assert list(result.stages) == STAGES
@@ -119,7 +121,7 @@ def test_records_that_no_stage_reads_are_not_part_of_the_run(tmp_path: Path, mon
 
     monkeypatch.setattr(Runner, "run", run)
     (tmp_path / "a.mjlog").write_text("one")
-    recipe = load_recipe(RECIPE.with_name("rl_basic.toml"), [("initial_agent", '"models:/suphx@champion"')])
+    recipe = load_recipe(LAPTOP.with_name("rl_basic.toml"), [("initial_agent", '"models:/suphx@champion"')])
     for records in (None, tmp_path / "a.mjlog"):
         run_recipe(recipe, records=records, runs=tmp_path / "runs", console=console)
     assert len(ids) == 1
@@ -133,7 +135,7 @@ def test_a_recipe_for_records_warns_without_them(
     console = Console()
     monkeypatch.setattr(Runner, "run", lambda self: RunResult(run_id="x", folder=tmp_path, tracking_uri=""))
     (tmp_path / "a.mjlog").write_text("one")
-    recipe = load_recipe(RECIPE.with_name("rl_basic.toml"))
+    recipe = load_recipe(LAPTOP.with_name("rl_basic.toml"))
     run_recipe(recipe, records=tmp_path / "a.mjlog" if is_given else None, runs=tmp_path / "runs", console=console)
     told = "rl_basic is meant for game records: without --records DIR it learns from games that the agent ukeire plays"
     assert [warning.startswith(told) for warning in console.warnings] == ([] if is_given else [True])
@@ -166,7 +168,7 @@ def test_what_does_not_fit_together_is_refused_before_anything_runs(
     name: str, settings: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        pipeline_stages(load_recipe(RECIPE.with_stem(name), [*settings.items()]))
+        pipeline_stages(load_recipe(LAPTOP.with_stem(name), [*settings.items()]))
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,7 @@ def test_what_does_not_fit_together_is_refused_before_anything_runs(
 def test_stages_are_there_if_they_are_wanted_with_what_they_need(
     settings: dict[str, str], needs: dict[str, list[str]]
 ) -> None:
-    stages = {stage.name: stage for stage in pipeline_stages(load_recipe(RECIPE, [*settings.items()]))}
+    stages = {stage.name: stage for stage in pipeline_stages(load_recipe(LAPTOP, [*settings.items()]))}
     assert {name: sorted(stages[name].needs) for name in needs} == {name: sorted(each) for name, each in needs.items()}
     optional = {"playouts", "reinforcement", "oracle", "oracle_decay", "oracle_distillation"}
     assert optional & stages.keys() == optional & needs.keys()
@@ -213,6 +215,6 @@ def test_stages_are_there_if_they_are_wanted_with_what_they_need(
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_said_with_the_key_that_brings_it(settings: dict[str, str], keys: list[str]) -> None:
-    notes = left_out(load_recipe(RECIPE.with_stem("reinforcement"), [*settings.items()]))
+    notes = left_out(load_recipe(LAPTOP.with_stem("reinforcement"), [*settings.items()]))
     assert len(notes) == len(keys)
     assert all(key in note for key, note in zip(keys, notes, strict=True))

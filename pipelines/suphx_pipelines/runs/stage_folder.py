@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -44,7 +44,7 @@ class Done(Started):
     """Of work, over all attempts only the last."""
     run_id: str
     """The run that did the work; another one's if the result was reused."""
-    warnings: Sequence[str] = ()
+    warnings: list[str] = field(default_factory=list)
     """What is wrong with the result."""
 
 

@@ -1,4 +1,4 @@
-"""Recipes of runs for riichi, also with settings that make them small."""
+"""Recipes of runs, and settings with which they learn for seconds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,34 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_kind import load_run_recipe
 from tests.repository import RECIPES
 
+LAPTOP = RECIPES / "laptop.toml"
+SMALL_LAPTOP = {
+    "records.max_games": "60",
+    "records.played_games": "24",
+    "net.channels": "8",
+    "net.num_blocks": "1",
+    "supervised.batch_size": "128",
+    "supervised.total_minutes": "0",
+    "supervised.min_validations": "0",
+    "supervised.max_epochs": "0",
+    "supervised.max_steps": "20",
+    "supervised.validate_every": "10",
+    "split.validation_fraction": "0.1",
+    "split.test_fraction": "0.1",
+    "split.max_test_samples": "1500",
+    "split.max_validation_samples": "200",
+    "stream.num_workers": "0",
+    "evaluation.hanchans": "8",
+    "evaluation.workers": "1",
+}
+HANDS = (
+    *("records.played_games=40", "net.channels=8", "supervised.total_minutes=0", "supervised.max_steps=4"),
+    *("supervised.batch_size=64", "evaluation.hanchans=8", "evaluation.workers=1", "reinforcement.max_minutes=0"),
+    *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.evaluation_hanchans=8"),
+    *("reinforcement.final_hanchans=8", "reinforcement.evaluation_workers=1", "reinforcement.simulator.num_tables=32"),
+    *("reinforcement.buffer.batch_size=256", "reinforcement.learner.critic_warmup.decisions=500"),
+)
+"""For games of single hands."""
 SMALL = {
     "net.channels": "4",
     "net.num_blocks": "1",

@@ -20,14 +20,13 @@ from suphx_platform.console.console import Console
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.recipe import small_laptop
-from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.recipe.small_recipe import LAPTOP, SMALL_LAPTOP, load_recipe
 from tests.suphx_pipelines.runs.small_run import context_of
 
 pytestmark = pytest.mark.usefixtures("short_games")
 
 SMALL = {
-    **small_laptop.SMALL,
+    **SMALL_LAPTOP,
     "encoder": '"mini"',
     "reinforcement.max_updates": "1",
     "reinforcement.evaluation_hanchans": "8",
@@ -40,7 +39,7 @@ SMALL = {
 
 def small_recipe(agent: str, **settings: str) -> Recipe:
     overrides = SMALL | {"initial_agent": f'"{agent}"'} | {key.replace("__", "."): v for key, v in settings.items()}
-    return load_recipe(small_laptop.RECIPE, [*overrides.items()])
+    return load_recipe(LAPTOP, [*overrides.items()])
 
 
 def run_small(agent: str, runs: Path, **settings: str) -> RunResult:

@@ -8,8 +8,7 @@ from suphx.models.tensor_file import read_tensors, tensors_digest
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import run_recipe
 from suphx_platform.console.console import Console
-from tests.suphx_pipelines.recipe import small_laptop
-from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.recipe.small_recipe import LAPTOP, SMALL_LAPTOP, load_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 
@@ -32,7 +31,7 @@ PLAYOUTS = {
 def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recipe = load_recipe(small_laptop.RECIPE, [*(small_laptop.SMALL | PLAYOUTS).items()])
+    recipe = load_recipe(LAPTOP, [*(SMALL_LAPTOP | PLAYOUTS).items()])
     done = run_recipe(recipe, records=None, runs=runs, console=Console())
     stages = list(done.stages)
     assert stages[-5:] == ["evaluation", "playouts", "reinforcement", "sample_game", "report"]

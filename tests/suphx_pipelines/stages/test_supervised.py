@@ -26,8 +26,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import UNDER_WAY, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
-from tests.suphx_pipelines.recipe.small_recipe import load_recipe
+from tests.suphx_pipelines.recipe.small_recipe import LAPTOP, SMALL_LAPTOP, load_recipe
 from tests.suphx_pipelines.runs.small_run import context_of
 from tests.training.played_games import played_store
 
@@ -38,7 +37,7 @@ START_SECONDS = 300
 
 def stage_context(runs: Path, **changes: str) -> StageContext[Recipe]:
     """Return the context of a stage that trains a net on what ``runs/records/store`` has."""
-    recipe = load_recipe(RECIPE, list((SMALL | changes).items()))
+    recipe = load_recipe(LAPTOP, list((SMALL_LAPTOP | changes).items()))
     tracker = TrackingStore(runs).start("supervised", key="supervised")
     return context_of(recipe, tracker, runs / "supervised", records=runs / "records")
 
@@ -88,13 +87,13 @@ def test_checkpoints_of_workers_in_another_place_are_not_passed_over(
 
 def command(runs: Path, storage: Path, *, on_ray: bool) -> list[str]:
     """Return the command of a run that trains until it is killed."""
-    settings = SMALL | {
+    settings = SMALL_LAPTOP | {
         "data_parallel.on_ray": str(on_ray).lower(),
         "storage.address": str(storage),
         "supervised.max_steps": "1000000",
     }
     words = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    return [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPE), "--runs", str(runs), *words]
+    return [sys.executable, "-m", "suphx_cli.cli", "run", str(LAPTOP), "--runs", str(runs), *words]
 
 
 def kill_in_training(runs: Path, storage: Path) -> None:
