@@ -15,7 +15,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,7 @@ def choices_of(text: str) -> list[str]:
 
 
 def sweep_settings(overrides: Sequence[tuple[str, str]], num_samples: int = 0, seed: int = 1) -> list[Settings]:
-    """Return the settings of each run: all combinations, or ``num_samples`` random ones.
+    """Return the settings of each run: all combinations, or at most ``num_samples`` random ones, each once.
 
     ValueError if no key has several values, and for a range ``low..high`` unless values are drawn.
     """
@@ -74,7 +73,8 @@ def sweep_settings(overrides: Sequence[tuple[str, str]], num_samples: int = 0, s
         raise ValueError("a sweep needs a key with several values: --set net.size=tiny,small")
     if num_samples:
         draw = random.Random(seed)
-        return [{key: _drawn(draw.choice(values), draw) for key, values in choices.items()} for _ in range(num_samples)]
+        drawn = [{key: _drawn(draw.choice(choices[key]), draw) for key in choices} for _ in range(num_samples)]
+        return [each for number, each in enumerate(drawn) if each not in drawn[:number]]
     for key, is_range in has_range.items():
         if is_range:
             raise ValueError(f"--set {key}={dict(overrides)[key]}: values of a range are drawn: add --samples N")
@@ -95,20 +95,6 @@ def _drawn(value: str, draw: random.Random) -> str:
     return str(round(number)) if is_whole else f"{number:.4g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepResult:
-    """What a sweep has done."""
-
-    sweep_id: str
-    report: Path
-    runs: Sequence[Mapping[str, Any]]
-    """Of each run: ``run_id``, ``settings`` that differ, ``metrics`` (stage -> figure -> value) and ``verdict``."""
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read."""
-        return {"sweep_id": self.sweep_id, "runs": list(self.runs), "report": str(self.report)}
-
-
 def run_sweep(
     recipe_name: str,
     settings: Sequence[Settings],
@@ -116,10 +102,12 @@ def run_sweep(
     *,
     runs: Path,
     console: Console,
-) -> SweepResult:
+) -> dict[str, Any]:
     """Run all settings in order, and compare the runs on a page; raises what a run raises.
 
-    ``run``: runs the recipe with the settings of this index, and with tags of the run in MLflow.
+    ``run``: runs the recipe with the settings of this index, and with tags of the run in MLflow. Returns ``sweep_id``,
+    ``report``, and of each of the ``runs`` its ``run_id``, the ``settings`` that differ, ``metrics`` {stage: {figure:
+    value}} and ``verdict``.
     """
     sweep_id = f"{recipe_name}-sweep-{digest_json([dict(each) for each in settings])[:_DIGITS]}"
     folder, store = runs / sweep_id, TrackingStore(runs)
@@ -151,7 +139,7 @@ def run_sweep(
             write_atomically(folder / REPORT_NAME, [sweep_page(sweep_id, entries).encode()])
         tracker.log_artifact(folder / REPORT_NAME)
         tracker.describe(f"{count_text(len(entries), 'run')}, compared in `{REPORT_NAME}` under *Artifacts*.")
-    return SweepResult(sweep_id=sweep_id, report=folder / REPORT_NAME, runs=entries)
+    return {"sweep_id": sweep_id, "runs": entries, "report": str(folder / REPORT_NAME)}
 
 
 def compared(entries: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

@@ -23,19 +23,16 @@ from suphx_pipelines.stages.deck_match import first_deal
 from suphx_pipelines.stages.training import StageWatch
 from suphx_pipelines.viewer.viewer_page import page_json
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.recipe.small_recipe import MONTE_CARLO
 
 GAME = candidate_game("doudizhu")
-SMALL = (
-    *("learning.games=2", "learning.batches=1", "learning.max_rounds=2", "learning.evaluate_rounds=1"),
-    *("learning.evaluate_decks=2", "learning.threads=1", "match.decks=4"),
-)
 
 
 def run(
     capsys: pytest.CaptureFixture[str], runs: Path, *settings: str, code: int = 0, recipe: str = "doudizhu"
 ) -> tuple[dict[str, Any], str]:
     capsys.readouterr()
-    words = [word for setting in (*SMALL, *settings) for word in ("--set", setting)]
+    words = [word for setting in (*MONTE_CARLO, *settings) for word in ("--set", setting)]
     assert cli.main(["run", recipe, "--runs", str(runs), *words, "--json"]) == code
     captured = capsys.readouterr()
     return json.loads(captured.out or "{}"), captured.err
@@ -73,7 +70,7 @@ def test_a_run_learns_plays_and_reports(
     assert "of the games on both sides together" in capsys.readouterr().err
     again, _ = run(capsys, runs)
     assert {stage["status"] for stage in again["stages"].values()} == {"kept"}
-    words = [word for setting in SMALL for word in ("--set", setting)]
+    words = [word for setting in MONTE_CARLO for word in ("--set", setting)]
     assert cli.main(["run", "doudizhu", "--runs", str(runs), *words]) == 0
     note = "Play against its agent: "
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(note)]

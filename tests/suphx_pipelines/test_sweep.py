@@ -10,7 +10,7 @@ import pytest
 from suphx_cli import cli
 from suphx_pipelines.sweep import compared, sweep_settings
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_pipelines.test_monte_carlo_pipeline import SMALL
+from tests.suphx_pipelines.recipe.small_recipe import MONTE_CARLO
 
 
 def test_a_grid_has_all_combinations_in_order() -> None:
@@ -59,7 +59,7 @@ def test_runs_that_differ_in_their_seed_are_one_row() -> None:
 
 
 def test_a_sweep_runs_children_of_one_parent_and_continues(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [word for setting in (*SMALL, "learning.seed=1,2") for word in ("--set", setting)]
+    words = [word for setting in (*MONTE_CARLO, "learning.seed=1,2") for word in ("--set", setting)]
     command = ["sweep", "doudizhu", "--runs", str(runs), "--json", *words, "--stage"]
     assert cli.main([*command, "nothing"]) == 1
     assert "use one of learning, match, sample_game, report" in capsys.readouterr().err

@@ -57,7 +57,7 @@ def test_fewer_games_are_whole_and_part_of_more() -> None:
     assert [len(part) for part in parts] == [200, 1000]
     assert set(parts[0].tolist()) < set(parts[1].tolist()) < set(sides.train.tolist())
     for count in (0, 301):
-        with pytest.raises(ValueError, match=f"{count} training games are asked for, but there are"):
+        with pytest.raises(ValueError, match=f"train_games is {count}, but 275 games are for training"):
             first_games(sides.train, game_of_kyoku, ids(300), count)
     for num_games in (3, 4, 10):
         few, _ = split(num_games)

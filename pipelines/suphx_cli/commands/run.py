@@ -224,8 +224,8 @@ def execute_sweep(args: argparse.Namespace, console: Console) -> dict[str, objec
 
     result = run_sweep(recipes[0].name, settings, run, runs=args.runs, console=console)
     if console.is_json:
-        return result.to_json()
-    console.line(f"Report: {result.report}")
+        return result
+    console.line(f"Report: {result['report']}")
     return None
 
 

@@ -92,6 +92,7 @@ def read_run(folder: Path) -> RunSummary:
     if run is None:
         path = folder / RECIPE_FILE
         run = _unwritten(folder, path, recipe=str(read_toml(path).get("name", folder.name)))
+    run.run_id = folder.name
     if is_locked(folder):
         run.state = "running"
     elif run.state == "running":  # it was killed

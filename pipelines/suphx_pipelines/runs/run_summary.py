@@ -161,7 +161,7 @@ class RunSummary:
         if not path.is_file():
             return None
         try:
-            return replace(typed(cls, path.read_bytes()), run_id=folder.name, folder=folder)
+            return replace(typed(cls, path.read_bytes()), folder=folder)
         except InvalidValueError as error:
             raise ValueError(f"{path} is damaged ({error.key}: {error}): remove it, the run writes it again") from error
 
@@ -202,7 +202,7 @@ def stage_note(stage: Stage[Any], run_id: str) -> str:
 class RunRecord:
     """Consumes: what happens to a run. Produces: its summary, its log, and its page in MLflow.
 
-    >>> record = RunRecord(folder, "laptop-1f2e3d4c5b", "laptop", ["records", "report"], console)
+    >>> record = RunRecord(folder, "laptop", ["records", "report"], console)
     >>> with record.kept(tracker):
     ...     with record.stage("records"):
     ...         done = work()
@@ -214,7 +214,6 @@ class RunRecord:
     def __init__(
         self,
         folder: Path,
-        run_id: str,
         recipe: str,
         stages: Sequence[str],
         console: Console,
@@ -227,8 +226,7 @@ class RunRecord:
 
         ``refresh_seconds``: how often the summary is written while a stage works, with the time spent so far.
         """
-        self._folder, self._records, self._storage = folder, records, storage
-        self._console = console
+        self._folder, self._records, self._storage, self._console = folder, records, storage, console
         self._refresh_seconds = refresh_seconds
         self._lock = threading.Lock()
         self._running: tuple[StageSummary, float] | None = None
@@ -238,7 +236,7 @@ class RunRecord:
         self._seconds_before = before.seconds if before else 0.0
         known = before.stages if before else {}
         self.summary = RunSummary(
-            run_id=run_id,
+            run_id=folder.name,
             recipe=recipe,
             command=command_line(),
             state="running",

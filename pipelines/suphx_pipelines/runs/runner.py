@@ -191,7 +191,7 @@ class Runner(Generic[R]):
             self._make_plan()
             names = [stage.name for stage in self.stages]
             record = RunRecord(
-                *(self.folder, self.run_id, self.recipe.name, names, self.console),
+                *(self.folder, self.recipe.name, names, self.console),
                 records=self.records,
                 storage=self._storage.address,
             )

@@ -7,7 +7,7 @@ this program, other versions of its libraries. It is never replaced unless the u
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -112,27 +112,23 @@ class StagePlanner:
             settings[FILES] = before or (newest if settings[FILES] == NEWEST else None)
         inputs = {**settings, "upstream": digests, **code.inputs()}
         digest = digest_json([stage.name, inputs])
+        new = PlannedStage(inputs=inputs, digest=digest, sources=code.sources)
         work = self._find(stage.name, digest)
         if work is None:
-            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources)
-        keeps = self.on_code_change == "keep"
+            return new
+        keeps, is_same = self.on_code_change == "keep", work.is_of(stage.name, digest)
         is_outdated = not all(planned.is_finished for planned in upstream.values())
-        if is_outdated and not work.versions and (keeps or work.is_of(stage.name, digest)):
-            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, is_outdated=True)
-        if work.is_of(stage.name, digest) and (keeps or not is_outdated):
-            return PlannedStage(inputs=work.made.inputs, digest=work.made.digest, sources=code.sources, work=work)
-        change = _MISSING_INPUT if work.is_of(stage.name, digest) else _change_text(work, inputs, code)
+        if is_outdated and not work.versions and (keeps or is_same):
+            return replace(new, is_outdated=True)
+        if is_same and (keeps or not is_outdated):
+            return replace(new, inputs=work.made.inputs, digest=work.made.digest, work=work)
+        change = _MISSING_INPUT if is_same else _change_text(work, inputs, code)
         if stage.is_summary or not keeps:
-            consent = not stage.is_summary
-            return PlannedStage(
-                inputs=inputs, digest=digest, sources=code.sources, change=change, replaced=work, needs_consent=consent
-            )
-        if work.done is None:
-            inputs[CONTINUED] = " ".join(work.digests)
-            digest = digest_json([stage.name, inputs])
-        else:
-            inputs, digest = dict(work.made.inputs), work.made.digest
-        return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, work=work, change=change)
+            return replace(new, change=change, replaced=work, needs_consent=not stage.is_summary)
+        if work.done is not None:
+            return replace(new, inputs=work.made.inputs, digest=work.made.digest, work=work, change=change)
+        inputs = {**inputs, CONTINUED: " ".join(work.digests)}
+        return replace(new, inputs=inputs, digest=digest_json([stage.name, inputs]), work=work, change=change)
 
     def _find(self, name: str, digest: str) -> StageWork | None:
         """Return what there is of a stage: made with these inputs if possible, and as far as possible."""

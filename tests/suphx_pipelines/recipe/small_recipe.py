@@ -37,6 +37,10 @@ HANDS = (
     *("reinforcement.buffer.batch_size=256", "reinforcement.learner.critic_warmup.decisions=500"),
 )
 """For games of single hands."""
+MONTE_CARLO = (
+    *("learning.games=2", "learning.batches=1", "learning.max_rounds=2", "learning.evaluate_rounds=1"),
+    *("learning.evaluate_decks=2", "learning.threads=1", "match.decks=4"),
+)
 SMALL = {
     "net.channels": "4",
     "net.num_blocks": "1",

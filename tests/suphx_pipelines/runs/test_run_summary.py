@@ -78,7 +78,7 @@ PATIENCE_SECONDS = 30
 
 
 def new_record(folder: Path) -> RunRecord:
-    return RunRecord(folder, "laptop-1", "laptop", ["records", "report"], Console(), refresh_seconds=0.01)
+    return RunRecord(folder, "laptop", ["records", "report"], Console(), refresh_seconds=0.01)
 
 
 def stored(folder: Path) -> RunSummary:
