@@ -124,7 +124,13 @@ def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] =
     table, given = read_table(path), dict[str, str]()
     try:
         for key, text in overrides:
-            _set(cls, table, key, text, given)
+            value = _typed(cls, key, text)
+            is_table = isinstance(value, dict)
+            given |= {name: json.dumps(inner, default=str) if is_table else text
+                      for name, inner in flatten({key: value}).items()}  # fmt: skip
+            for part in reversed(key.split(".")):
+                value = {part: value}
+            table = _merged(table, value)
         return typed(cls, json.dumps(_completed(cls, table), default=str).encode())
     except RecursionError:
         raise ValueError(f"{path}: its values are nested too deeply") from None
@@ -231,23 +237,6 @@ def _merged(base: Table, changes: Table) -> Table:
     return merged
 
 
-def _set(cls: type[Any], table: Table, key: str, text: str, given: dict[str, str]) -> None:
-    """Put the ``text`` of a ``--set`` into ``table``, and note it. An inline table sets its keys."""
-    value = _typed(cls, key, text)
-    if isinstance(value, dict):
-        for name, inner in flatten(value).items():
-            shown = repr(inner) if isinstance(inner, float) else json.dumps(inner, default=str)
-            _set(cls, table, f"{key}.{name}", shown, given)
-        return
-    *parents, last = key.split(".")
-    for parent in parents:
-        table = table.setdefault(parent, {})
-        if not isinstance(table, dict):
-            raise ValueError(f"--set {key}={text}: {parent} is a value and has no keys: use --set {parent}=VALUE")
-    table[last] = value
-    given[key] = text
-
-
 def _typed(cls: type[Any], key: str, text: str) -> Any:
     """Read the text of a ``--set`` as TOML, or as plain text where that is what it must be or all that it can be."""
     try:
@@ -282,6 +271,8 @@ def _completed(cls: type[Any], table: Table, base: Any = None, place: str = "") 
             factory = known[key].default_factory
             start = getattr(base, key) if base is not None else None if factory is MISSING else factory()
             value = _completed(inner, value, start, f"{path}.")
+        elif isinstance(value, dict):
+            raise InvalidValueError(next(iter(flatten({path: value})), path), f"{path} is a value and has no keys")
         elif any(
             isinstance(each, str) and has_credentials(each) for each in (value if isinstance(value, list) else [value])
         ):
