@@ -13,7 +13,7 @@ import stat
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -73,12 +73,10 @@ class RunAttempt:
         """Keep that this attempt has begun, and that earlier ones without an end were lost."""
         if not self._has_ended:
             earlier = self._number()
-            for name, notes in self._places.items():
-                _try(name, partial(write_attempt, notes, self._run_id, self._attempt))
-                for attempt in earlier.values():
-                    if attempt.outcome is None:
-                        lost = replace(attempt, outcome="lost", reason=_LOST)
-                        _try(name, partial(write_attempt, notes, self._run_id, lost))
+            _write(self._places, self._run_id, self._attempt)
+            for attempt in earlier.values():
+                if attempt.outcome is None:
+                    _write(self._places, self._run_id, replace(attempt, outcome="lost", reason=_LOST))
 
     def fail(self, error: BaseException) -> None:
         """Keep that this attempt has ended with an error, and the last lines that this process has printed or logged.
@@ -101,9 +99,7 @@ class RunAttempt:
         self._has_ended = True
         if not self._attempt.number:
             self._number()
-        ended = ended_attempt(self._attempt, outcome, reason, lines)
-        for name, notes in self._places.items():
-            _try(name, partial(write_attempt, notes, self._run_id, ended))
+        _write(self._places, self._run_id, ended_attempt(self._attempt, outcome, reason, lines))
 
     def _number(self) -> dict[int, Attempt]:
         """Give this attempt its number, one more than every place knows; return the earlier attempts."""
@@ -168,10 +164,8 @@ def end_killed(runs: Path) -> None:
         if (path.parent / f"{attempt.number}.json").exists():
             continue
         lines = _tail(Path(attempt.log)) if attempt.log else _tail(folder / LOG_FILE)
-        ended = ended_attempt(attempt, "failed", _KILLED, lines)
         config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
-        for name, notes in _all_places(runs, config).items():
-            _try(name, partial(write_attempt, notes, folder.name, ended))
+        _write(_all_places(runs, config), folder.name, ended_attempt(attempt, "failed", _KILLED, lines))
 
 
 def ended_attempt(attempt: Attempt, outcome: Outcome, reason: str, lines: Sequence[str]) -> Attempt:
@@ -190,6 +184,11 @@ def _all_places(runs: Path, config: StorageConfig | None) -> dict[str, Notes]:
     found: dict[str, Notes] = {"the folder of the run": Storage(StorageConfig(address=str(runs.resolve())))}
     impatient = None if config is None else replace(config, max_attempts=2)
     return found | (_try("the storage", lambda: run_attempts.places(impatient, runs)) or {})
+
+
+def _write(places: Mapping[str, Notes], run_id: str, attempt: Attempt) -> None:
+    for name, notes in places.items():
+        _try(name, partial(write_attempt, notes, run_id, attempt))
 
 
 def _try(name: str, work: Callable[[], T]) -> T | None:

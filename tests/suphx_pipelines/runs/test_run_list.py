@@ -59,17 +59,6 @@ def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
         find_run(tmp_path / "runs", "laptop-3")
 
 
-@pytest.mark.parametrize(("name", "text"), [("run.json", "{}"), ("run.json", "[")])
-def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_path: Path) -> None:
-    write_run(tmp_path, "sound-1")
-    (write_run(tmp_path, "broken-1") / name).write_text(text, encoding="utf-8")
-    entries = {entry.run_id: entry for entry in list_runs(tmp_path)}
-    assert {run: entry.state for run, entry in entries.items()} == {"sound-1": "finished", "broken-1": "damaged"}
-    assert "broken-1/run.json" in str(entries["broken-1"].error)
-    with pytest.raises(ValueError, match=r"broken-1/run\.json"):
-        find_run(tmp_path, "broken-1")
-
-
 def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path)  # no file at all
     with running(tmp_path) as process:

@@ -15,9 +15,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_pipelines.runs import run_origin
-from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Stage
-from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
@@ -65,7 +63,7 @@ def test_what_a_run_copied_from_a_moving_address_is_its_own(runs: Path, tmp_path
 
         numbers, powers, total = STAGES
         stages = (replace(numbers, run=copy, reads_newest=lambda _: True), powers, total)
-        result = Runner(recipe, stages, runs=runs, records=None, console=Console()).run()
+        result = small_runner(runs, recipe, stages=stages).run()
         return [stage.status for stage in result.stages.values()], (result.folder / "numbers" / "copy").read_text()
 
     alias.write_text("champion 1")
@@ -104,7 +102,7 @@ def test_a_run_leaves_no_secret_in_its_folder_in_mlflow_or_on_the_screen(
         Storage(StorageConfig(address="s3://bucket/x", max_attempts=1)).newest_path("a")
         return {}
 
-    runner = Runner(SmallRecipe(), [Stage(name="fail", run=fail)], runs=runs, records=None, console=Console())
+    runner = small_runner(runs, stages=[Stage(name="fail", run=fail)])
     with pytest.raises(OSError, match="no answer") as caught:
         runner.run()
     printed = capfd.readouterr()

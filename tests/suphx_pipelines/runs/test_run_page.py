@@ -15,12 +15,11 @@ from suphx_pipelines.runs.run_summary import RunState, RunSummary, end_abandoned
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, write_note
 from suphx_pipelines.runs.verdict import Verdict
-from suphx_platform.console.console import Console
 from suphx_platform.tracking.mlflow_store import PRIMARY_METRIC
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_folder import running
-from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
+from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe, small_runner
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -53,7 +52,7 @@ def runner(runs: Path, work: Callable[[Context], dict[str, float]]) -> Runner[Sm
         Stage(name="total", run=lambda _: {"n": 1.0}),
     ]
     found = Verdict(outcome="better", sentence="It is better.", difference=-0.1, low=-0.2, high=-0.05, hanchans=8)
-    return Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console(), find_verdict=lambda metrics: found)
+    return small_runner(runs, stages=stages, find_verdict=lambda metrics: found)
 
 
 def page_of(runs: Path, name: str) -> Run:
@@ -102,7 +101,7 @@ def test_the_page_has_the_report_and_its_pictures_the_notes_of_stages_and_the_ga
         Stage(name="records", run=read, reads_records=True),
         Stage(name="report", run=write),
     ]
-    small = Runner(SmallRecipe(), stages, runs=runs, records=records, console=Console())
+    small = small_runner(runs, stages=stages, records=records)
     small.run()
     store, page = TrackingStore(runs), page_of(runs, small.run_id)
     files = {file.path for file in store.client.list_artifacts(page.info.run_id)}
@@ -163,7 +162,7 @@ def test_a_killed_process_leaves_a_run_that_is_then_shown_as_killed(runs: Path) 
     assert run is not None
     assert run.data.tags["mlflow.note.content"].startswith("**Stopped.** 1 of 3 stages are finished.")
     assert end_abandoned(runs, store) == []
-    small_run.small_runner(runs).run()
+    small_runner(runs).run()
     assert set(statuses(store).values()) == {"FINISHED"}
     (stage,) = store.client.search_runs([store.experiment_id()], "attributes.run_name = 'powers'")
     powers = store.client.get_metric_history(stage.info.run_id, "power")

@@ -40,14 +40,10 @@ def test_keys_of_a_later_version_are_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        {"command": 7},
         {"command": [1]},
-        {"seconds": "long"},
         {"seconds": 10**400},
         {"seconds": True},
         {"state": "new"},
-        {"started": None},
-        {"verdict": []},
         {"stages": {"a": {"seconds": {}}}},
         {"stages": {"a": {"status": "new"}}},
     ],

@@ -285,9 +285,7 @@ def test_warnings_of_a_stage_reach_the_console_the_result_and_the_summary(
 
     stages = (Stage(name="numbers", run=learn),)
     for _ in range(2):
-        console = Console()
-        result = Runner(SmallRecipe(), stages, runs=runs, records=None, console=console).run()
-        assert set(console.warnings) == {"the net has not learned"}
+        result = small_runner(runs, stages=stages).run()
         assert list(result.warnings) == ["the net has not learned"]
         summary = RunSummary.read(result.folder)
         assert summary is not None
