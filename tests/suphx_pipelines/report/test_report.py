@@ -112,6 +112,7 @@ RECORDS: dict[str, Any] = {
     "quarantine": [{"file": "a&b.mjlog", "position": "kyoku 3", "reason": "the tile is not in the hand"}],
 }
 
+
 def self_play_match(updates: int, difference: float) -> dict[str, Any]:
     interval = [difference - 0.15, difference + 0.15]
     match = {"updates": updates, "opponent": "start", "hanchans": 200, "difference": difference, "interval": interval}
