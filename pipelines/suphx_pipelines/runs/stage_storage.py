@@ -70,8 +70,9 @@ def local_work(folder: Path) -> StageWork | None:
     made = read_done(folder) or read_started(folder)
     if isinstance(made, Done):
         return StageWork(made)
-    has_files = made and any(path.name != STARTED for path in folder.iterdir() if not path.name.startswith("."))
-    return StageWork(made) if made and has_files else None
+    if made is None or all(path.name in (STARTED, DONE) or path.name[0] == "." for path in folder.iterdir()):
+        return None
+    return StageWork(made)
 
 
 def stored_work(storage: Storage, versions: Sequence[CheckpointVersion]) -> list[StageWork]:

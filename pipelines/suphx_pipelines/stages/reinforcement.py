@@ -168,18 +168,14 @@ def play_and_learn(
             context.keep(first_update + updates, then=then)
 
         best = None if config.oracle.policy else context.keep_best
-
-        def keep_best(updates: int, nets: Path, strength: float) -> None:
-            if best is not None:
-                best(first_update + updates, nets, strength)
-
+        keep_best = best and (lambda updates, nets, strength: best(first_update + updates, nets, strength))
         result = PolicyTrainer(
             *(config, play, context.folder),
             new_backend=run_backend(config),
             metrics=metrics,
             report=report,
             keep=keep,
-            keep_best=None if best is None else keep_best,
+            keep_best=keep_best,
             progress=show,
             watch=watch,
         ).run()
