@@ -95,23 +95,25 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
 
 def left_out(recipe: Recipe) -> list[str]:
     """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
-    notes = []
-    is_predictor_only = recipe.reinforcement.start == "random" and recipe.reward_predictor.is_wanted
-    if not recipe.has_self_play and recipe.reinforcement != ReinforcementConfig() and not is_predictor_only:
-        limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
-        notes.append(f"this run has no self-play, as {limits}")
-    if recipe.playouts.num_decisions and not recipe.has_self_play and not recipe.playouts.final_hanchans:
-        notes.append("the nets from the playouts play no match, as playouts.final_hanchans is 0")
-    given = recipe.reinforcement.reward == "global_prediction" and recipe.reinforcement.global_reward.predictor
-    if recipe.has_self_play and given and recipe.reward_predictor.target != TargetRewardConfig():
-        why = "as the predictor of reinforcement.global_reward.predictor has its own target"
-        notes.append(f"reward_predictor.target has no effect on self-play, {why}")
-    follows = {"oracle_decay.steps": recipe.oracle_decay.steps,
-               "oracle_distillation.max_updates": recipe.oracle_distillation.max_updates}  # fmt: skip
-    wanted = [key for key, value in follows.items() if value]
-    if wanted and not recipe.oracle.max_updates:
-        notes.append(f"{wanted[0]} has no effect without nets that see hidden tiles: set oracle.max_updates")
-    return notes
+    play, playouts, reward = recipe.reinforcement, recipe.playouts, recipe.reward_predictor
+    plays_itself, has_oracle = recipe.has_self_play, recipe.oracle.max_updates > 0
+    is_predictor_only = play.start == "random" and reward.is_wanted
+    has_given_predictor = play.reward == "global_prediction" and bool(play.global_reward.predictor)
+    limits = "reinforcement.max_updates and reinforcement.max_minutes"
+    no_oracle = "has no effect without nets that see what is hidden: set oracle.max_updates"
+    notes = {
+        f"this run has no self-play, as {limits} are 0: set one of them": (
+            not plays_itself and play != ReinforcementConfig(game=play.game) and not is_predictor_only
+        ),
+        "the nets from the playouts play no match, as playouts.final_hanchans is 0": (
+            playouts.num_decisions and not plays_itself and not playouts.final_hanchans
+        ),
+        "reward_predictor.target has no effect on self-play, as the predictor of reinforcement.global_reward.predictor "
+        "has its own target": plays_itself and has_given_predictor and reward.target != TargetRewardConfig(),
+        f"oracle_decay.steps {no_oracle}": recipe.oracle_decay.steps and not has_oracle,
+        f"oracle_distillation.max_updates {no_oracle}": recipe.oracle_distillation.max_updates and not has_oracle,
+    }
+    return [note for note, is_left_out in notes.items() if is_left_out]
 
 
 def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
