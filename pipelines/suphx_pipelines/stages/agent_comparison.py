@@ -48,24 +48,13 @@ _RATES = ("win_rate", "deal_in_rate")
 
 def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stages of self-play that the agents of the recipe need, in their order; RL-2's are the oracle's."""
-    agents = recipe.agent_comparison.agents
-    if not agents:
+    if not recipe.agent_comparison.agents:
         return []
-    learned = [agent for agent in agents if agent in _REWARDS]
-    if "rl_2" in agents:
-        _check_rl_2(recipe)
-    if learned and not recipe.reinforcement.is_wanted:
-        raise ValueError("agent_comparison.agents names agents of self-play: set reinforcement.max_updates")
-    if recipe.reinforcement.start == "random":
-        raise ValueError("agent_comparison.agents begin with supervised nets: set reinforcement.start to supervised")
-    if recipe.playouts.num_decisions:
-        raise ValueError(
-            "agent_comparison.agents begin with supervised nets, not with those that learned from playouts: set "
-            "playouts.num_decisions to 0"
-        )
+    _check_settings(recipe)
     return [
         reinforcement.self_play_stage(recipe, _stage_name(agent), change=partial(with_agent, agent=agent))
-        for agent in learned
+        for agent in recipe.agent_comparison.agents
+        if agent in _REWARDS
     ]
 
 
@@ -152,17 +141,29 @@ def _stage_name(agent: AgentName) -> str:
     return oracle.DECAY if agent == "rl_2" else f"{STAGE_PREFIX}{agent}"
 
 
-def _check_rl_2(recipe: Recipe) -> None:
-    if not (recipe.oracle.max_updates and recipe.oracle_decay.steps):
-        raise ValueError("agent_comparison.agents names rl_2: set oracle.max_updates and oracle_decay.steps")
-    if recipe.reinforcement.reward != "global_prediction":
-        raise ValueError("agent_comparison.agents names rl_2: set reinforcement.reward to global_prediction")
-    learner = recipe.reinforcement.learner
-    if "rl_1" in recipe.agent_comparison.agents and learner.gradient.use_critic and not learner.oracle_critic:
-        raise ValueError(
-            "agent_comparison.agents compares rl_2, whose critics see hidden tiles, with rl_1: set "
-            "reinforcement.learner.oracle_critic to true, so that they differ in oracle guiding only"
-        )
+def _check_settings(recipe: Recipe) -> None:
+    """Raise ValueError for settings with which the agents of the recipe cannot be compared."""
+    agents, play = recipe.agent_comparison.agents, recipe.reinforcement
+    has_rl_2, learner = "rl_2" in agents, play.learner
+    has_blind_critics = learner.gradient.use_critic and not learner.oracle_critic
+    faults = {
+        "names agents of self-play: set reinforcement.max_updates": (
+            not play.is_wanted and any(agent in _REWARDS for agent in agents)
+        ),
+        "begin with supervised nets: set reinforcement.start to supervised": play.start == "random",
+        "begin with supervised nets, not with those that learned from playouts: set playouts.num_decisions to 0": (
+            recipe.playouts.num_decisions > 0
+        ),
+        "names rl_2: set oracle.max_updates and oracle_decay.steps": (
+            has_rl_2 and not (recipe.oracle.max_updates and recipe.oracle_decay.steps)
+        ),
+        "names rl_2: set reinforcement.reward to global_prediction": has_rl_2 and play.reward != "global_prediction",
+        "compares rl_2, whose critics see hidden tiles, with rl_1: set reinforcement.learner.oracle_critic to true, so "
+        "that they differ in oracle guiding only": has_rl_2 and "rl_1" in agents and has_blind_critics,
+    }
+    for fault, is_there in faults.items():
+        if is_there:
+            raise ValueError(f"agent_comparison.agents {fault}")
 
 
 def with_agent(recipe: Recipe, agent: AgentName) -> Recipe:

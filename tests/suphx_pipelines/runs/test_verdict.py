@@ -36,45 +36,41 @@ SELF_PLAY = played(-0.4, -0.5, -0.3, updates=300.0)
 PLAYOUTS = played(-0.18, -0.22, -0.14, decisions=240000.0)
 
 
+POINTS = "mcr_laptop"
+"""A recipe of a game in which more points are better."""
+
+
 @pytest.mark.parametrize(
-    ("figures", "outcome", "beginning"),
+    ("recipe", "figures", "outcome", "beginning"),
     [
-        (evaluation(-0.292, -0.37, -0.21), "better", "The nets play better than the opponent ukeire: "),
-        (evaluation(0.66, 0.55, 0.77), "worse", "The nets play worse than "),
-        (evaluation(0.01, -0.05, 0.07), "undecided", "The nets play about as well as "),
-        (evaluation(0.1, -0.3, 0.5, 40), "undecided", "The match does not show who is stronger: "),
-        (evaluation(-0.5, -0.9, -0.1, 8), "undecided", "Too few games to decide who is stronger: "),
+        ("laptop", evaluation(-0.292, -0.37, -0.21), "better", "The nets play better than the opponent ukeire: "),
+        ("laptop", evaluation(0.66, 0.55, 0.77), "worse", "The nets play worse than "),
+        ("laptop", evaluation(0.01, -0.05, 0.07), "undecided", "The nets play about as well as "),
+        ("laptop", evaluation(0.1, -0.3, 0.5, 40), "undecided", "The match does not show who is stronger: "),
+        ("laptop", evaluation(-0.5, -0.9, -0.1, 8), "undecided", "Too few games to decide who is stronger: "),
+        (POINTS, evaluation(2.4, 1.1, 3.7), "better", "The nets play better than "),
+        (POINTS, evaluation(-2.4, -3.7, -1.1), "worse", "The nets play worse than "),
+        (POINTS, evaluation(0.3, -1.1, 1.7), "undecided", "The nets play about as well as "),
+        (POINTS, evaluation(0.3, -6.1, 6.7), "undecided", "The match does not show who is stronger: "),
     ],
 )
-def test_the_match_of_the_supervised_nets_decides(figures: dict[str, float], outcome: str, beginning: str) -> None:
-    verdict = find_verdict(RECIPE, {"evaluation": figures})
+def test_the_match_of_the_supervised_nets_decides(
+    recipe: str, figures: dict[str, float], outcome: str, beginning: str
+) -> None:
+    verdict = find_verdict(load_recipe(RECIPES / f"{recipe}.toml"), {"evaluation": figures})
     assert (verdict.outcome, verdict.difference) == (outcome, figures["paired_difference"])
     assert verdict.sentence.startswith(beginning)
     assert f"(95 % interval {figures['paired_difference_low']:+.2f} to " in verdict.sentence
 
 
-@pytest.mark.parametrize(
-    ("figures", "outcome", "beginning"),
-    [
-        (evaluation(2.4, 1.1, 3.7), "better", "The nets play better than "),
-        (evaluation(-2.4, -3.7, -1.1), "worse", "The nets play worse than "),
-        (evaluation(0.3, -1.1, 1.7), "undecided", "The nets play about as well as "),
-        (evaluation(0.3, -6.1, 6.7), "undecided", "The match does not show who is stronger: "),
-    ],
-)
-def test_more_points_are_better_in_games_that_decide_by_points(
-    figures: dict[str, float], outcome: str, beginning: str
-) -> None:
-    recipe = load_recipe(RECIPES / "mcr_laptop.toml")
-    verdict = find_verdict(recipe, {"evaluation": figures})
-    assert (verdict.outcome, verdict.difference) == (outcome, figures["paired_difference"])
-    assert verdict.sentence.startswith(beginning)
-    assert f"{figures['paired_difference']:+.2f} points per game (95 % interval " in verdict.sentence
+def test_differences_of_points_have_their_unit_and_their_better_side() -> None:
+    recipe, metrics = load_recipe(RECIPES / f"{POINTS}.toml"), {"evaluation": evaluation(2.4, 1.1, 3.7)}
+    verdict = find_verdict(recipe, metrics)
+    assert "+2.40 points per game (95 % interval " in verdict.sentence
     figure = verdict_figure(verdict)
     assert figure.picture.index("← worse") < figure.picture.index("better →")
-    shown = bounds_text(figures["paired_difference_low"], figures["paired_difference_high"])
-    later = find_verdict(recipe, {"evaluation": figures, "reinforcement": SELF_PLAY}).sentence
-    assert later.endswith(f"{figures['paired_difference']:+.2f} points per game ({shown}).")
+    later = find_verdict(recipe, {**metrics, "reinforcement": SELF_PLAY}).sentence
+    assert later.endswith(f"+2.40 points per game ({bounds_text(1.1, 3.7)}).")
 
 
 @pytest.mark.parametrize(
