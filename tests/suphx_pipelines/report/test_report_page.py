@@ -1,13 +1,7 @@
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.report.report_page import (
     LONGEST,
-    Run,
     decimal,
     difference,
     duration,
@@ -16,8 +10,7 @@ from suphx_pipelines.report.report_page import (
     percent,
     short_names,
 )
-from suphx_pipelines.runs.run_summary import RunSummary, StageSummary
-from suphx_pipelines.runs.verdict import Verdict, bounds_text, digits_that_tell
+from suphx_pipelines.runs.verdict import bounds_text, digits_that_tell
 
 LONG = f"mjai:/{'a very long folder/' * 30}bin/python3.11 -S /{'another long folder/' * 30}bot.py"
 
@@ -58,15 +51,3 @@ def test_an_interval_shows_on_which_side_of_zero_it_ends() -> None:
 def test_what_is_not_there_is_a_dash() -> None:
     assert [percent(None), number(None), decimal(None), interval(None), duration(None)] == ["–"] * 5
     assert interval([None, 1.0]) == "–\u00a0to\u00a01.00"
-
-
-@pytest.mark.parametrize("warnings", [[], ["match: its result was made by other code"]])
-def test_the_head_of_a_report_shows_what_stages_warned_of(warnings: list[str], tmp_path: Path) -> None:
-    stages = {"match": StageSummary(status="kept", warnings=warnings), "report": StageSummary()}
-    RunSummary(
-        run_id="night-1", recipe="nightly", command=["suphx"], state="running", started="2026-11-22", stages=stages
-    ).write(tmp_path)
-    head = Run.of(tmp_path, MonteCarloRecipe(name="small"), Verdict(outcome="none", sentence="Nothing.")).page([])
-    assert "night-1" in head
-    assert ("Needs attention" in head) == bool(warnings)
-    assert ("Match: its result was made by other code" in head) == bool(warnings)
