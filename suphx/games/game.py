@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from suphx.experience.observation import F32
 from suphx.games.learning import CandidateLearning, DecisionKind, Learning
+from suphx.games.quarantine import Quarantine
 from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I32, I64
 
@@ -126,28 +127,6 @@ CountGames: TypeAlias = Callable[[float, int], None]
 """Gets the share of the files that was read, 0 to 1, and how many games came since the last call."""
 
 
-class SetAside(Protocol):
-    """Records that a command cannot use, each with the reason."""
-
-    @property
-    def count(self) -> int:
-        """Return how many there are."""
-
-    @property
-    def by_reason(self) -> dict[str, int]:
-        """Return how many there are for each kind of reason, the most frequent first."""
-
-    @property
-    def entries(self) -> Sequence[Any]:
-        """Return the first ones: ``place``, ``reason``, ``kind`` of reason, and ``remedy``, what its owner can do."""
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that every command on records has."""
-
-    def write(self, path: Path) -> None:
-        """Write the entries as JSON lines."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """What came out of replaying records."""
@@ -163,7 +142,7 @@ class Verification:
     """More keys of the JSON."""
     rows: Mapping[str, object] = field(default_factory=dict)
     """More rows for people, tables among them."""
-    set_aside: SetAside
+    set_aside: Quarantine
 
 
 class RecordTools(Protocol):
@@ -176,7 +155,7 @@ class RecordTools(Protocol):
     has_luck: bool
     """Statistics can show results without the luck of the draw (suphx/evaluation/draw_luck.py)."""
 
-    def new_set_aside(self) -> SetAside:
+    def new_set_aside(self) -> Quarantine:
         """Return an empty list of records that cannot be used."""
 
     def read(self, paths: Sequence[Path], *, set_aside: Any, workers: int = 1, seen: CountGames = ...) -> Iterator[Any]:

@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -15,70 +15,15 @@ import numpy as np
 from suphx.atomic_file import write_atomically
 from suphx.file_tree import files_below
 from suphx.games.game import CountGames, PlayedGame, Verification
+from suphx.games.quarantine import ILLEGAL, MAX_SHOWN, NOT_READ, Quarantine
 from suphx.games.scoring import SeatScoring, SideScoring
-from suphx.printable_text import printable
 
 R = TypeVar("R")
-UNREADABLE, ILLEGAL = "cannot be read", "against the rules"
-_REMEDIES = {
-    UNREADABLE: "check that it is a whole record of this game in one of its forms",
-    ILLEGAL: "run suphx records verify, which names the move",
-}
-_MAX_SHOWN = 10
 
 
 def json_line(record: Any) -> str:
     """Return the JSON of a record with its line end."""
     return f"{json.dumps(record.to_json())}\n"
-
-
-@dataclass(frozen=True, slots=True)
-class UnusedRecord:
-    """A record that was set aside."""
-
-    place: str
-    """The file, and the game in it."""
-    reason: str
-    kind: str
-
-    @property
-    def remedy(self) -> str:
-        """Return what the owner of the record can do."""
-        return _REMEDIES[self.kind]
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.reason}; {self.remedy}"
-
-
-@dataclass(slots=True)
-class UnusedRecords:
-    """The ``SetAside`` of games whose records are few enough to keep all of its entries."""
-
-    entries: list[UnusedRecord] = field(default_factory=list)
-
-    @property
-    def count(self) -> int:
-        """Return how many records were set aside."""
-        return len(self.entries)
-
-    @property
-    def by_reason(self) -> dict[str, int]:
-        """Return how many records were set aside for each kind of reason, the most frequent first."""
-        return dict(Counter(entry.kind for entry in self.entries).most_common())
-
-    def add(self, place: str, error: ValueError, kind: str = UNREADABLE) -> None:
-        """Set one record aside."""
-        self.entries.append(UnusedRecord(printable(place), printable(str(error)), kind))
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that every command on records has, with the first entries."""
-        entries = [{**asdict(entry), "remedy": entry.remedy} for entry in self.entries[:_MAX_SHOWN]]
-        return {"quarantined": self.count, "quarantined_by_reason": self.by_reason, "quarantine": entries}
-
-    def write(self, path: Path) -> None:
-        """Write all entries as JSON lines."""
-        lines = [json.dumps({**asdict(each), "remedy": each.remedy}, ensure_ascii=False) for each in self.entries]
-        write_atomically(path, (f"{line}\n".encode() for line in lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +41,7 @@ class PlainRecordTools(Generic[R]):
 
     kernel_groups: tuple[str, ...] = ()
     has_luck = False
+    new_set_aside = Quarantine
 
     def __init__(
         self,
@@ -111,26 +57,26 @@ class PlainRecordTools(Generic[R]):
         self.forms = tuple(forms)
         self._read, self._replay, self._forms, self._scoring = read, replay, forms, scoring
 
-    def new_set_aside(self) -> UnusedRecords:
-        """Return an empty list of records that cannot be used."""
-        return UnusedRecords()
-
     def read(
         self,
         paths: Sequence[Path],
         *,
-        set_aside: UnusedRecords,
+        set_aside: Quarantine,
         workers: int = 1,
         seen: CountGames = lambda share, games: None,
     ) -> Iterator[R]:
         """Yield the games of files and folders; one process reads them."""
+
+        def refuse(place: str, error: ValueError) -> None:
+            set_aside.add(place, "", str(error), kind=NOT_READ)
+
         for number, path in enumerate(paths):
-            for record in self._read(path, set_aside.add):
+            for record in self._read(path, refuse):
                 yield record
                 seen(number / len(paths), 1)
         seen(1.0, 0)
 
-    def has_games(self, paths: Sequence[Path], *, set_aside: UnusedRecords) -> bool:
+    def has_games(self, paths: Sequence[Path], *, set_aside: Quarantine) -> bool:
         """Tell whether a record can be read."""
         return next(self.read(paths, set_aside=set_aside), None) is not None
 
@@ -148,7 +94,7 @@ class PlainRecordTools(Generic[R]):
 
     def verify(self, paths: Sequence[Path], *, workers: int | None = None, seen: CountGames) -> Verification:
         """Replay all games; the numbers of a game that differs from the rules do not count."""
-        started, set_aside = time.monotonic(), self.new_set_aside()
+        started, set_aside = time.monotonic(), Quarantine()
         counts, differences, games = Counter[str](), [], 0
         for record in self.read(paths, set_aside=set_aside, seen=seen):
             games += 1
@@ -161,8 +107,8 @@ class PlainRecordTools(Generic[R]):
             differences=len(differences),
             counts=dict(counts),
             seconds=time.monotonic() - started,
-            first=tuple(f"{each['id']}: {each['what']}" for each in differences[:_MAX_SHOWN]),
-            values={"first_differences": differences[:_MAX_SHOWN], **set_aside.to_json()},
+            first=tuple(f"{each['id']}: {each['what']}" for each in differences[:MAX_SHOWN]),
+            values={"first_differences": differences[:MAX_SHOWN], **set_aside.to_json()},
             set_aside=set_aside,
         )
 
@@ -171,7 +117,7 @@ class PlainRecordTools(Generic[R]):
         try:
             game = self._replay(record).game if player in self.players(record) else None
         except ValueError as error:
-            raise ValueError(f"a game of {player}: {error}; {_REMEDIES[ILLEGAL]}") from error
+            raise ValueError(f"a game of {player}: {error}; {Quarantine.remedies[ILLEGAL]}") from error
         if game is None:
             return None
         places, _ = self._scoring.settle(np.array([game.points]), [[]])
@@ -188,7 +134,7 @@ class PlainRecordTools(Generic[R]):
             raise ValueError(f"{target} has no known ending: name a file that ends in {endings}")
 
     def write(
-        self, records: Iterable[R], target: Path, form: str, *, set_aside: UnusedRecords, kept: Set[Path] = frozenset()
+        self, records: Iterable[R], target: Path, form: str, *, set_aside: Quarantine, kept: Set[Path] = frozenset()
     ) -> int:
         """Write games to a file, whole or not at all, and return how many; none: no file is written.
 
@@ -199,7 +145,7 @@ class PlainRecordTools(Generic[R]):
             try:
                 texts.append(self._forms[form][1](record).encode())
             except ValueError as error:
-                set_aside.add(str(getattr(record, "id", "") or f"game {number}"), error, ILLEGAL)
+                set_aside.add(str(getattr(record, "id", "") or f"game {number}"), "", str(error), kind=ILLEGAL)
         if texts:
             target.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(target, texts)

@@ -91,7 +91,7 @@ JSON_KEYS = {
     ),
     "records verify --game mcr": (
         "games decisions known_walls wins illegal_replies scores judged_hands differences first_differences[id,what] "
-        "quarantined quarantined_by_reason{reason:records} quarantine[place,reason,kind,remedy] seconds"
+        "quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy] seconds"
     ),
     "records statistics": (
         "games placements[4] average_placement stable_rank stable_rank_interval[2] rooms{room:games} win_rate "

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx.games.game import CountGames, SetAside
+from suphx.games.game import CountGames
+from suphx.games.quarantine import Quarantine
 from suphx.games.registry import GAMES, find_game, game_of_records, load_game
 from suphx_cli.arguments import UsageError, add_command, add_group, check_output_file, check_records
 from suphx_platform.console.table_text import count_text, result_lines, text_table
@@ -194,7 +195,7 @@ def _show(
     console: Console,
     values: Mapping[str, object],
     rows: Mapping[str, object],
-    set_aside: SetAside,
+    set_aside: Quarantine,
     written_to: Path | None = None,
 ) -> None:
     """Print ``values`` as JSON, or for a person ``rows`` and tables of what was set aside.
@@ -227,7 +228,7 @@ def check_games(paths: Sequence[Path], tools: RecordTools) -> None:
         raise ValueError(nothing_read(set_aside))
 
 
-def nothing_read(set_aside: SetAside) -> str:
+def nothing_read(set_aside: Quarantine) -> str:
     """Return why no record could be used."""
     if not set_aside.entries:
         return "the files are empty"

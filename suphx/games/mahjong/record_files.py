@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,41 +19,6 @@ R = TypeVar("R")
 SUFFIX, TEXT_SUFFIX, GZIP_SUFFIX = ".jsonl", ".txt", ".gz"
 PART_SUFFIX = ".jsonl.part"
 """Of the records of a part of a match."""
-
-
-def read_hands(
-    path: Path,
-    from_json: Callable[[Any], R],
-    from_text: Callable[[str], R],
-    *,
-    word: str,
-    suffixes: Collection[str],
-    set_aside: Callable[[str, ValueError], None] | None = None,
-) -> Iterator[R]:
-    """Yield the hands of a file, or of all files of a folder with these ``suffixes``; ``.gz`` may follow.
-
-    ValueError names the file and the hand that is wrong, which is called ``word``; ``set_aside`` gets both instead.
-    """
-    files = [path]
-    if path.is_dir():
-        files = [file for file in files_below(path) if Path(file.name.removesuffix(GZIP_SUFFIX)).suffix in suffixes]
-    for file in files:
-        try:
-            data = gzip.decompress(file.read_bytes()) if file.suffix == GZIP_SUFFIX else file.read_bytes()
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            if set_aside is None:
-                raise ValueError(f"{file} is damaged: {error}") from error
-            set_aside(str(file), ValueError(f"damaged: {error}"))
-            continue
-        is_json = data.lstrip().startswith(b"{")
-        parts = data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
-        for number, part in enumerate((part for part in parts if part.strip()), 1):
-            try:
-                yield from_json(parse_json(part)) if is_json else from_text(part.decode())
-            except ValueError as error:
-                if set_aside is None:
-                    raise ValueError(f"{file}, {word} {number}: {error}") from error
-                set_aside(f"{file}, {word} {number}", error)
 
 
 class HandFiles(Generic[R]):
@@ -85,25 +50,41 @@ class HandFiles(Generic[R]):
         write_atomically(path, (write(record).encode() for record in records))
 
     def read(self, path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[R]:
-        """Yield the hands of a file of any form, or of all files of a folder.
+        """Yield the hands of a file of any form, or of all files of a folder; ``.gz`` may follow the endings.
 
         ValueError names the file and the hand; ``set_aside`` gets both instead.
         """
+
+        def refuse(place: str, error: ValueError) -> None:
+            if set_aside is None:
+                raise ValueError(f"{place}: {error}") from error
+            set_aside(place, error)
+
         suffixes = [suffix for suffix, _ in self.forms.values()]
-        return read_hands(
-            path, self._from_json, self._from_text, word=self._word, suffixes=suffixes, set_aside=set_aside
-        )
+        files = [path]
+        if path.is_dir():
+            files = [file for file in files_below(path) if Path(file.name.removesuffix(GZIP_SUFFIX)).suffix in suffixes]
+        for file in files:
+            try:
+                data = gzip.decompress(file.read_bytes()) if file.suffix == GZIP_SUFFIX else file.read_bytes()
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                refuse(str(file), ValueError(f"damaged: {error}"))
+                continue
+            is_json = data.lstrip().startswith(b"{")
+            parts = data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
+            for number, part in enumerate((part for part in parts if part.strip()), 1):
+                try:
+                    record = self._from_json(parse_json(part)) if is_json else self._from_text(part.decode())
+                except ValueError as error:
+                    refuse(f"{file}, {self._word} {number}", error)
+                else:
+                    yield record
 
     def join(self, folder: Path) -> None:
         """Join the files of the parts of a match, in the order of its walls, into one, such as ``hands.jsonl``."""
-        join_parts(folder, f"{self._word}s{SUFFIX}")
-
-
-def join_parts(folder: Path, name: str) -> None:
-    """Join the files of the parts of a match, in the order of its walls, into one of this ``name``."""
-    parts = {path: re.fullmatch(r"(.*?)walls-(\d+)-.*", path.name) for path in folder.glob(f"*{PART_SUFFIX}")}
-    order = sorted((match[1], int(match[2]), path) for path, match in parts.items() if match is not None)
-    if order:
-        write_atomically(folder / name, (path.read_bytes() for *_, path in order))
-    for *_, path in order:
-        path.unlink()
+        parts = {path: re.fullmatch(r"(.*?)walls-(\d+)-.*", path.name) for path in folder.glob(f"*{PART_SUFFIX}")}
+        order = sorted((match[1], int(match[2]), path) for path, match in parts.items() if match is not None)
+        if order:
+            write_atomically(folder / f"{self._word}s{SUFFIX}", (path.read_bytes() for *_, path in order))
+        for *_, path in order:
+            path.unlink()

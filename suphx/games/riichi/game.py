@@ -11,8 +11,7 @@ from suphx.games.learning import Forward, HiddenPlanes, LearningConfig, Learning
 from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.mahjong.suit_exchange import KINDS, exchanged_choices
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.archive.record_tools import RiichiRecordTools
-from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.archive.record_writer import RiichiRecordTools, write_records
 from suphx.games.riichi.archive.store import KyokuStore, write_store
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
 from suphx.games.riichi.features.oracle import ORACLE, seen_planes

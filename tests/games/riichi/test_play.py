@@ -45,7 +45,7 @@ def test_a_game_of_offered_moves_is_a_record_that_the_engine_replays(
     for form in forms:
         write_records([session.log()], tmp_path / form, form)
         report = verify_records([tmp_path / form], workers=1)
-        assert (report.games, report.differences, report.quarantine.count) == (1, 0, 0)
+        assert (report.games, report.differences, report.set_aside.count) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -31,15 +31,17 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from suphx.file_tree import files_below
+from suphx.games.game import CountGames, Verification
+from suphx.games.quarantine import MAX_SHOWN
 from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts
 from suphx.games.riichi.archive.record_stream import ReadShare
 from suphx.games.riichi.records.game_log import NO_SEED, GameLog
 from suphx.games.riichi.records.mjai import parse_mjai
 from suphx.games.riichi.records.mjlog import parse_mjlog
-from suphx.games.riichi.records.quarantine import MAX_SHOWN, Quarantine, QuarantinedRecord, RecordError
+from suphx.games.riichi.records.quarantine import Quarantine, RecordError
 from suphx.games.riichi.records.replay import Difference, process_replayer
 from suphx.games.riichi.records.tenhou6 import parse_tenhou6
 from suphx.printable_text import printable
@@ -78,12 +80,21 @@ def iter_records(
             if isinstance(item, GameLog):
                 yield item
             else:
-                quarantine.add_entry(item)
+                quarantine.add(*item.place, item.reason, kind=item.kind)
 
     return games()
 
 
-def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | QuarantinedRecord:
+class RefusedRecord(NamedTuple):
+    """Why a record is set aside."""
+
+    place: tuple[str, str]
+    """The file, and where in it."""
+    reason: str
+    kind: str
+
+
+def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | RefusedRecord:
     """Return the game of one text, or why it is set aside."""
     try:
         if is_mjai_text(raw.text):
@@ -92,11 +103,11 @@ def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | Quarant
             log = parse_tenhou6(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
         else:
             log = parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
-        log.source, log.source_position = raw.source, raw.position
-        return log
     except RecordError as error:
-        place = f"{raw.position}, {error.position}" if raw.position else error.position
-        return QuarantinedRecord(raw.source, place, error.reason, error.kind)
+        position = ", ".join(filter(None, (raw.position, error.position)))
+        return RefusedRecord((raw.source, position), error.reason, error.kind)
+    log.source, log.source_position = raw.source, raw.position
+    return log
 
 
 def map_records(work: Callable[[RawRecord], T], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
@@ -143,19 +154,17 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
     quarantine = Quarantine()
     count = 0
     found: RawRecord | None = None
-    for raw in iter_texts([path], quarantine=quarantine):
-        count += 1
-        if wanted in ("", raw.id):
+    for count, raw in enumerate(iter_texts([path], quarantine=quarantine), 1):
+        if wanted in ("", raw.id, str(count)):
             found = raw
+        if wanted in ("", raw.id) or (wanted == str(count) and not is_name):
             break
-        if wanted == str(count):
-            found = raw
-            if not is_name:
-                break
     if found is not None:
         log = parse_record(True, found)
-        if isinstance(log, QuarantinedRecord):
-            raise ValueError(printable(str(log)))
+        if isinstance(log, RefusedRecord):
+            quarantine = Quarantine()
+            quarantine.add(*log.place, log.reason, kind=log.kind)
+            raise ValueError(str(quarantine.entries[0]))
         return log
     if not count and quarantine.entries:
         entry = quarantine.entries[0]
@@ -165,92 +174,85 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
     raise ValueError(f"{path} has no game {wanted!r}: give the id of a game or a number from 1 to {count:,}")
 
 
-@dataclass(slots=True, kw_only=True)
-class VerifyReport:
-    """What a verification found. Foreign games (three players, no red fives, chips) are among the quarantined."""
-
-    games: int = 0
-    kyoku: int = 0
-    decisions: int = 0  # choices that were compared with the legal mask, passes included
-    draws_checked: int = 0  # draws compared with walls computed from shuffle seeds
-    draws_unchecked: Counter[str] = field(default_factory=Counter)  # draws that could not be compared, by the reason
-    ignored: Counter[str] = field(default_factory=Counter)
-    """What the readers left out because no game needs it: live tags, broken names."""
-    differences: int = 0
-    first_differences: list[Difference] = field(default_factory=list)
-    quarantine: Quarantine = field(default_factory=Quarantine)
-    seconds: float = 0.0
-
-    def add(self, other: VerifyReport) -> None:
-        """Add what was found in other games; the quarantine stays as it is."""
-        for name in ("games", "kyoku", "decisions", "draws_checked", "draws_unchecked", "ignored", "differences"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.first_differences = [*self.first_differences, *other.first_differences][:MAX_SHOWN]
-
-    def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read.
-
-        ``quarantined_by_reason`` counts the kinds of reasons, ``quarantine_reasons`` every text.
-        """
-        return {
-            "games": self.games,
-            "kyoku": self.kyoku,
-            "decisions": self.decisions,
-            "draws_checked": self.draws_checked,
-            "draws_unchecked": self.draws_unchecked.total(),
-            "draws_unchecked_by_reason": dict(self.draws_unchecked.most_common()),
-            "ignored": dict(self.ignored.most_common()),
-            "differences": self.differences,
-            "first_differences": [asdict(difference) for difference in self.first_differences],
-            **self.quarantine.to_json(),
-            "quarantined_foreign": self.quarantine.num_foreign,
-            "quarantine_reasons": dict(Counter(entry.reason for entry in self.quarantine.entries)),
-            "seconds": round(self.seconds, 1),
-        }
-
-
 def verify_records(
-    paths: Sequence[Path],
-    *,
-    workers: int | None = None,
-    progress: Callable[[int], None] = lambda count: None,
-    read: ReadShare | None = None,
-) -> VerifyReport:
-    """Replay every game of ``paths`` in ``workers`` processes (default: one a core).
+    paths: Sequence[Path], *, workers: int | None = None, seen: CountGames = lambda share, games: None
+) -> Verification:
+    """Replay every game of ``paths`` in ``workers`` processes (default: one a core), and count all differences.
 
-    ``progress`` receives the number of games just finished, ``read`` the share of the files. A record that cannot be
-    read is set aside, one that closes without an end counts with the deals that it has. ValueError for a missing path
-    or a folder without records.
+    A record that cannot be read is set aside, one that closes without an end counts with the deals that it has.
+    ValueError for a missing path or a folder without records.
     """
     start = time.monotonic()
-    report = VerifyReport()
-    texts = iter_texts(paths, quarantine=report.quarantine, read=read)
+    quarantine, read, total = Quarantine(), ReadShare(), _Checked()
+    texts = iter_texts(paths, quarantine=quarantine, read=read)
     num_workers = workers or usable_cores()
     # The first one is checked here: it compiles the kernels into the cache that the workers then read.
     here = map(_check, islice(texts, None if num_workers == 1 else 1))
     for outcome in here if num_workers == 1 else chain(here, map_records(_check, texts, num_workers)):
-        if isinstance(outcome, QuarantinedRecord):
-            report.quarantine.add_entry(outcome)
+        if isinstance(outcome, RefusedRecord):
+            quarantine.add(*outcome.place, outcome.reason, kind=outcome.kind)
         else:
-            report.add(outcome)
-            progress(1)
-    report.seconds = time.monotonic() - start
-    return report
+            total.add(outcome)
+            seen(read.share, 1)
+    counts, unchecked = total.counts, total.draws_unchecked.most_common()
+    return Verification(
+        games=counts["games"],
+        differences=counts["differences"],
+        counts={name: counts[name] for name in ("kyoku", "decisions")},
+        seconds=time.monotonic() - start,
+        first=tuple(
+            f"{printable(each.id)}, deal {each.kyoku + 1}, step {each.step}: {each.what}" for each in total.first
+        ),
+        values={
+            "draws_checked": counts["draws_checked"],
+            "draws_unchecked": total.draws_unchecked.total(),
+            "draws_unchecked_by_reason": dict(unchecked),
+            "ignored": dict(total.ignored.most_common()),
+            "first_differences": [asdict(difference) for difference in total.first],
+            **quarantine.to_json(),
+            "quarantined_foreign": quarantine.num_foreign,
+            "quarantine_reasons": dict(Counter(entry.reason for entry in quarantine.entries)),
+        },
+        rows={
+            "draws compared with the shuffle seed": counts["draws_checked"],
+            "draws that could not be compared": [{"reason": reason, "draws": number} for reason, number in unchecked],
+            "ignored, because no game needs it": [
+                {"what": what, "times": number} for what, number in total.ignored.most_common()
+            ],
+        },
+        set_aside=quarantine,
+    )
 
 
-def _check(raw: RawRecord) -> VerifyReport | QuarantinedRecord:
+@dataclass(slots=True)
+class _Checked:
+    """What the replay of some games found."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    draws_unchecked: Counter[str] = field(default_factory=Counter)  # by the reason
+    ignored: Counter[str] = field(default_factory=Counter)
+    first: list[Difference] = field(default_factory=list)
+
+    def add(self, other: _Checked) -> None:
+        """Add what was found in another game."""
+        self.counts.update(other.counts)
+        self.draws_unchecked.update(other.draws_unchecked)
+        self.ignored.update(other.ignored)
+        self.first = [*self.first, *other.first][:MAX_SHOWN]
+
+
+def _check(raw: RawRecord) -> _Checked | RefusedRecord:
     game = parse_record(True, raw)
-    if isinstance(game, QuarantinedRecord):
+    if isinstance(game, RefusedRecord):
         return game
     replayer = process_replayer()
     differences = replayer.replay(game)
-    return VerifyReport(
+    counts = Counter(
         games=1,
         kyoku=len(game.kyokus),
         decisions=replayer.num_decisions,
         draws_checked=replayer.num_draws_checked,
-        draws_unchecked=Counter({game.seed_problem or NO_SEED: replayer.num_draws_unchecked}),
-        ignored=game.ignored,
         differences=len(differences),
-        first_differences=differences,
     )
+    unchecked = Counter({game.seed_problem or NO_SEED: replayer.num_draws_unchecked})
+    return _Checked(counts, unchecked, game.ignored, differences)

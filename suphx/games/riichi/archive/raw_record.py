@@ -398,6 +398,7 @@ class _Seeds:
                     if len(columns) == 2:
                         yield columns[0].decode("utf-8", "replace"), columns[1].decode("ascii", "replace")
                     else:
-                        quarantine.add(str(path), f"line {line.number}", "the line is not: id, tab, seed")
+                        reason = "the line is not: id, tab, seed"
+                        quarantine.add(str(path), f"line {line.number}", reason, kind=DAMAGED)
         except OSError as error:
             _Source(str(path), quarantine).give_up(error)

@@ -1,23 +1,30 @@
-"""Writes games to files: one per game in a folder, one for all, or a table (.tsv) with a line per game."""
+"""Writes games to files: one per game in a folder, one for all, or a table (.tsv) with a line per game.
+
+``RiichiRecordTools`` is what ``suphx records`` does with records of riichi: part of the contract of a game.
+"""
 
 from __future__ import annotations
 
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from suphx.atomic_file import many_files, write_atomically
-from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.game import CountGames
+from suphx.games.riichi.archive.archive import iter_records, verify_records
+from suphx.games.riichi.archive.raw_record import record_files
+from suphx.games.riichi.archive.record_stream import ReadShare
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import ILLEGAL_RECORD, NOT_WRITABLE, MissingFact, Quarantine
 from suphx.games.riichi.records.replay import is_result_whole, process_replayer
+from suphx.games.riichi.records.statistics import game_row
 from suphx.games.riichi.records.tenhou6 import write_tenhou6
 from suphx.games.riichi.rules import UntoldRulesError
 
@@ -163,3 +170,63 @@ def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path], kept: Se
 def _has_game(path: Path, log: GameLog) -> bool:
     there = next(iter_records([path], quarantine=Quarantine()), None)
     return there is not None and there.content_digest() == log.content_digest()
+
+
+class RiichiRecordTools:
+    """Records of many forms, read by many processes."""
+
+    forms: tuple[str, ...] = get_args(RecordForm)
+    kernel_groups: tuple[str, ...] = ("engine", "hands", "replay")
+    has_luck = True
+    new_set_aside = Quarantine
+    verify = staticmethod(verify_records)
+    count = staticmethod(game_row)
+    file_forms = staticmethod(file_forms)
+
+    def read(
+        self,
+        paths: Sequence[Path],
+        *,
+        set_aside: Quarantine,
+        workers: int = 1,
+        seen: CountGames = lambda share, games: None,
+    ) -> Iterator[GameLog]:
+        """Yield the readable games of files and folders; ValueError as for ``iter_records``."""
+        read = ReadShare()
+        for log in iter_records(paths, workers=workers, quarantine=set_aside, read=read):
+            yield log
+            seen(read.share, 1)
+
+    def has_games(self, paths: Sequence[Path], *, set_aside: Quarantine) -> bool:
+        """Tell whether a record can be parsed, also one without an end."""
+        return next(iter_records(paths, quarantine=set_aside, is_fragment_allowed=True), None) is not None
+
+    def files(self, path: Path) -> Sequence[Path]:
+        """Return the files that ``read`` reads."""
+        return record_files([path])
+
+    def kernels_to_write(self, source: Path, form: str) -> tuple[str, ...]:
+        """Return those that compute han, fu and yaku, where the first record lacks them."""
+        if form == "mjai":
+            return ()
+        first = next(iter_records([source], quarantine=Quarantine()), None)
+        return () if first is None or all(map(is_result_whole, first.kyokus)) else self.kernel_groups
+
+    def players(self, record: GameLog) -> Sequence[str]:
+        """Return the names by seat."""
+        return record.names
+
+    def check_target(self, target: Path) -> None:
+        """Do nothing: any other name is that of a folder."""
+
+    def write(
+        self,
+        records: Iterable[GameLog],
+        target: Path,
+        form: str,
+        *,
+        set_aside: Quarantine,
+        kept: Set[Path] = frozenset(),
+    ) -> int:
+        """Write games, as ``write_records`` does."""
+        return write_records(records, target, cast("RecordForm", form), quarantine=set_aside, kept=kept)

@@ -24,7 +24,6 @@ ACTION_BITS = 7
 _ACTION_MASK = (1 << ACTION_BITS) - 1
 _NUM_DEALT = 52
 _COPIES = 4
-_ARRAYS = ("wall", "moves", "result", "deal", "draws")
 NO_SEED = "no seed in the record"
 UNREADABLE_CHARACTERS = re.compile("[\ud800-\udfff\ufffd]")
 """Of a name: lone surrogates, which cannot be written, and what stands for bytes that are not of the encoding."""
@@ -95,15 +94,10 @@ class KyokuLog:
     dice: tuple[int, int] = (1, 1)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether all fields are equal; arrays are compared whole."""
         if not isinstance(other, KyokuLog):
             return NotImplemented
-        return all(
-            np.array_equal(getattr(self, field.name), getattr(other, field.name))
-            if field.name in _ARRAYS
-            else getattr(self, field.name) == getattr(other, field.name)
-            for field in fields(self)
-        )
+        names = (each.name for each in fields(self))
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]  # it can be changed
 

@@ -28,8 +28,18 @@ from suphx.games.riichi.records.game_log import (
     KyokuLog,
     does_tenpai_end_game,
 )
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Meld, Win
-from suphx.games.riichi.records.kyoku_playback import Event, Playback, dealt_hands, play_kyoku
+from suphx.games.riichi.records.kyoku_builder import (
+    FACE_OF_ID,
+    KAMICHA,
+    STICK,
+    Event,
+    KyokuBuilder,
+    Meld,
+    Playback,
+    Win,
+    dealt_hands,
+    play_kyoku,
+)
 from suphx.games.riichi.records.quarantine import ForeignRecord, MissingFact, RecordError, kind_of
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_game
@@ -79,7 +89,6 @@ FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}  # the inver
 _WINDS = "ESW"
 _HIDDEN = "?"
 _SOUTH_4 = 7
-_KAMICHA = 3
 MAX_LINE_LENGTH = 1024 * 1024  # characters of one event; one with what a program thought of it has a few thousand
 
 _URA_KEYS = ("ura_markers", "uradora_markers")
@@ -114,8 +123,7 @@ def read_events(events: Iterable[str | JsonObject], game_id: str, *, is_fragment
                 number += 1
                 place = f", event {number}"
                 if len(event) > MAX_LINE_LENGTH:
-                    limit = f"{MAX_LINE_LENGTH:,} characters, the limit for one event"
-                    raise ValueError(f"the line is longer than {limit}")
+                    raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters, the limit for one event")
                 value = parse_json(event)
                 if not isinstance(value, dict):
                     raise ValueError("the line is not a JSON object")
@@ -126,8 +134,6 @@ def read_events(events: Iterable[str | JsonObject], game_id: str, *, is_fragment
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg} at column {error.colno}"
         raise RecordError(reason, reader.position + place) from error
-    except RecursionError as error:
-        raise RecordError("JSON is nested too deeply", reader.position + place) from error
     except ValueError as error:
         raise RecordError(str(error), reader.position + place, kind_of(error)) from error
 
@@ -383,7 +389,7 @@ class _KyokuReader:
         called = None if name == "ankan" else _face(event.get("pai"))
         check_call(name, faces, called)
         if called is None:
-            meld = Meld(ANKAN_MELD, tuple(sorted(builder.held(seat, faces))), -1, 0)
+            meld = Meld(ANKAN_MELD, tuple(sorted(builder.held(seat, faces))))
         elif name == "kakan":
             meld = builder.kakan(seat, kind_of_face(called))
             if FACE_OF_ID[meld.added] != called:
@@ -392,7 +398,7 @@ class _KyokuReader:
             source, last = (seat_of(event, "target") - seat) % 4, builder.last
             if last < 0 or FACE_OF_ID[last] != called:
                 raise ValueError(f"seat {seat} calls {TILE_NAMES[called]}, which is not the last discard")
-            if name == "chi" and source != _KAMICHA:
+            if name == "chi" and source != KAMICHA:
                 raise ValueError(f"seat {seat} calls chi, but not of the seat on its left")
             meld = Meld(_CLAIM_TYPES[name], tuple(sorted([*builder.held(seat, faces), last])), last, source)
         builder.call(seat, meld)
@@ -401,9 +407,8 @@ class _KyokuReader:
         """Return the lowest id of a face that has not been seen."""
         if not self._free[face]:
             if face < NUM_KINDS and is_five(face) and self._free[red_face(face)]:
-                raise ForeignRecord(
-                    f"a game without red fives: a fourth {TILE_NAMES[face]}", "a deal", quarantine.NO_RED_FIVES
-                )
+                reason = f"a game without red fives: a fourth {TILE_NAMES[face]}"
+                raise ForeignRecord(reason, "a deal", quarantine.NO_RED_FIVES)
             raise ValueError(f"tile {TILE_NAMES[face]} appears too often")
         return self._free[face].pop()
 
@@ -521,11 +526,11 @@ def kyoku_events(kyoku: KyokuLog) -> Iterator[JsonObject]:
         draw = {"type": "ryukyoku", "reason": END_OF_RESULT[code].mjai, "deltas": result["deltas"].tolist()}
         yield draw | {"tenpais": [bool(value) for value in result["tenpai"]]}
     else:
-        ura = _names(kyoku.wall[list(codes.URA_POSITIONS[: len(playback.kyoku.indicators)])].tolist())
+        ura = _names(kyoku.wall[list(codes.URA_POSITIONS[: len(playback.indicators)])].tolist())
         for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist()):
             loser, deltas = int(result["win_loser"][index]), result["win_deltas"][index].tolist()
             win = {"type": "hora", "actor": seat, "target": loser, "deltas": deltas}
-            shown = {"ura_markers": ura if seat in playback.kyoku.riichi_seats else []}
+            shown = {"ura_markers": ura if seat in playback.riichi_seats else []}
             yield win | (shown if kyoku.is_ura_known else {})
     yield {"type": "end_kyoku"}
 
@@ -537,8 +542,8 @@ def running_kyoku_events(kyoku: KyokuLog, actor: int, *, is_own_turn: bool) -> I
     """
     yield _start(kyoku)
     playback = Playback(kyoku)
-    if is_own_turn and not playback.kyoku.is_own_turn:
-        playback.draw(actor)
+    if is_own_turn and not playback.is_own_turn:
+        playback.draw_next(actor)
     yield from filter(None, map(_written, playback.events))
 
 

@@ -13,6 +13,7 @@ are computed: points against the target in thousands, plus 20, 10, -10, -20 by p
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -25,8 +26,7 @@ from suphx.games.riichi import yaku_number
 from suphx.games.riichi.records import mjlog_xml as xml
 from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import DRAWN_ENDS, END_OF_RESULT, GameLog, KyokuLog, does_tenpai_end_game
-from suphx.games.riichi.records.kyoku_builder import STICK, KyokuBuilder, Win
-from suphx.games.riichi.records.kyoku_playback import dealt_hands, play_kyoku, shown_hands
+from suphx.games.riichi.records.kyoku_builder import STICK, KyokuBuilder, Win, dealt_hands, play_kyoku, shown_hands
 from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError, kind_of
 from suphx.games.riichi.records.shuffle_seed import SeededWalls
 from suphx.games.riichi.rules import Rules, refuse_untold_game, refuse_untold_rules
@@ -52,8 +52,6 @@ _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
 _MAX_KYOKU = 11  # West 4
 _NUM_SC, _NUM_SC_WITH_CHIPS = 8, 16
 _MAX_POINTS = 1_000_000  # hundreds
-# Bounds of what one win can be worth by any rules, so that sums fit their fields
-_MAX_YAKU, _MAX_FU, _MAX_DORA = 40, 999, 99
 _SEAT_NAMES = ("n0", "n1", "n2", "n3")
 _HAND_NAMES = ("hai0", "hai1", "hai2", "hai3")
 
@@ -68,15 +66,15 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
     Raises RecordError with reason and position; ForeignRecord for three players, no red fives or chips.
     """
     reader = _GameReader(game_id, seed, is_fragment_allowed)
-    number = character = 0
+    number = place = 0
     try:
-        for number, (character, name, attributes) in enumerate(xml.read_tags(text), start=1):  # noqa: B007 (the position)
+        for number, (place, name, attributes) in enumerate(xml.read_tags(text), start=1):  # noqa: B007 (the position)
             reader.read(name, attributes)
         return reader.finish()
     except RecordError:
         raise
     except ValueError as error:
-        position = f"{reader.position}, tag {number}, character {character}"
+        position = f"{reader.position}, tag {number}, byte {place}"
         raise RecordError(str(error), position, kind_of(error)) from error
 
 
@@ -170,9 +168,8 @@ class _GameReader:
         if not self._is_closed:
             raise RecordError("the record ends without </mjloggm>: it is truncated", self.position, quarantine.NO_END)
         if self._log.final_scores is None and not self._is_fragment_allowed:
-            raise RecordError(
-                "the record ends before the game: the last kyoku has no owari", self.position, quarantine.NO_END
-            )
+            reason = "the record ends before the game: the last kyoku has no owari"
+            raise RecordError(reason, self.position, quarantine.NO_END)
         if not self._log.kyokus:
             raise RecordError("the record has no finished kyoku", self.position, quarantine.NO_KYOKU)
         self._log.seed_problem = self._walls.problem
@@ -311,39 +308,29 @@ class _GameReader:
 
 
 def _win(attributes: xml.Attributes, seat: int) -> Win:
-    bits = total = 0
-    dora = {DORA_YAKU: 0, URA_YAKU: 0, RED_YAKU: 0}
-    if "yaku" in attributes:
-        numbers = xml.numbers_in(attributes, "yaku", 0, RED_YAKU, None)
-        if len(numbers) % 2 or len(numbers) > 2 * _MAX_YAKU:
-            raise ValueError(f"yaku is not a list of at most {_MAX_YAKU} pairs: number, han")
-        for number, han in zip(numbers[::2], numbers[1::2], strict=True):
-            total += han
-            if number in dora:
-                dora[number] += han
-            else:
-                bits |= 1 << number
-        if max(dora.values()) > _MAX_DORA:
-            raise ValueError(f"a win with {max(dora.values())} dora is impossible")
-    else:
+    han: Counter[int] = Counter()
+    pairs = xml.numbers_in(attributes, "yaku", 0, RED_YAKU, None) if "yaku" in attributes else []
+    if not pairs:
         xml.attribute(attributes, "yakuman")
-    fu, points, _ = xml.numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
     yakuman = xml.numbers_in(attributes, "yakuman", 0, 51, None) if "yakuman" in attributes else []
-    if fu > _MAX_FU or len(yakuman) > _MAX_YAKU:
-        raise ValueError(f"a win of {fu} fu and {len(yakuman)} yakuman is impossible")
+    if len(pairs) % 2:
+        raise ValueError("yaku is not a list of pairs: number, han")
+    for number, value in zip(pairs[::2], pairs[1::2], strict=True):
+        han[number] += value
+    fu, points, _ = xml.numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
     return Win(
         seat=seat,
         loser=xml.seat_in(attributes, "fromWho"),
         tile=xml.number_in(attributes, "machi", 0, 135),
         deltas=xml.changes_in(attributes),
         liable=xml.seat_in(attributes, "paoWho") if "paoWho" in attributes else -1,
-        han=0 if yakuman else total,
+        han=0 if yakuman else han.total(),
         fu=0 if yakuman else fu,
         yakuman=len(yakuman),
-        dora=dora[DORA_YAKU],
-        red=dora[RED_YAKU],
-        ura=dora[URA_YAKU],
-        yaku=bits | sum(1 << number for number in set(yakuman)),
+        dora=han[DORA_YAKU],
+        red=han[RED_YAKU],
+        ura=han[URA_YAKU],
+        yaku=sum(1 << number for number in {*han, *yakuman} - {DORA_YAKU, RED_YAKU, URA_YAKU}),
         points=points,
         ura_indicators=xml.tiles_in(attributes, "doraHaiUra") if "doraHaiUra" in attributes else (),
     )
@@ -436,7 +423,7 @@ def _kyoku_tags(
             case "return":
                 absent.remove(seat)
                 yield f'<UN n{seat}="{_percent(log.names[seat])}" />'
-    yield from _end_tags(kyoku, playback.kyoku, owari)
+    yield from _end_tags(kyoku, playback, owari)
 
 
 def _end_tags(kyoku: KyokuLog, end: KyokuBuilder, owari: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ from xml.parsers import expat
 
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
 from suphx.games.riichi.records.game_log import UNREADABLE_CHARACTERS
-from suphx.games.riichi.records.kyoku_builder import Meld
+from suphx.games.riichi.records.kyoku_builder import KAMICHA, Meld, quad_of
 from suphx.games.riichi.records.quarantine import RecordError
 
 Attributes: TypeAlias = dict[str, str]
@@ -40,7 +40,7 @@ _NUMBERS = re.compile(r"-?[0-9]{1,9}(?:,-?[0-9]{1,9})*", re.ASCII)
 class Tag(NamedTuple):
     """One tag; the end of the record is the tag ``/mjloggm``."""
 
-    character: int  # where it begins in the text
+    place: int  # the byte at which it begins
     name: str
     attributes: Attributes
 
@@ -53,25 +53,23 @@ def read_tags(text: str) -> list[Tag]:
     """
     if text.count("<") > MAX_TAGS:
         raise RecordError(f"the record has over {MAX_TAGS:,} tags: a long game has 7,000", "the start")
-    record = text.lstrip("\ufeff \t\r\n")
-    data = record.encode("utf-8", "replace")
-    reader = _TagReader(data, len(text) - len(record))
+    data = text.lstrip("\ufeff \t\r\n").encode("utf-8", "replace")
+    if not data:
+        raise RecordError("the record is empty", "the start")
+    reader = _TagReader(data)
     if reader.error == _TWICE:
-        reader = _TagReader(_XML_TAG.sub(_without_repeated, data), len(text) - len(record))
+        reader = _TagReader(_XML_TAG.sub(_without_repeated, data))
     reader.check()
     return reader.tags
 
 
 class _TagReader:
-    """Usage: ``tags = _TagReader(data, num_skipped).tags``."""
+    """Usage: ``tags = _TagReader(data).tags``."""
 
-    def __init__(self, data: bytes, num_skipped: int) -> None:
+    def __init__(self, data: bytes) -> None:
         self.tags: list[Tag] = []
         self.error = 0
         self._data = data
-        self._num_skipped = self._num_characters = num_skipped
-        self._counted = 0
-        """Bytes whose characters are counted: a record of many characters beyond ASCII is not decoded tag by tag."""
         self._depth = 0
         self._parser = expat.ParserCreate("utf-8")
         self._parser.StartElementHandler = self._start
@@ -88,40 +86,29 @@ class _TagReader:
         start = self._parser.ErrorByteIndex
         is_cut_off = start >= len(self._data) or self.error == _CUT_OFF
         if self.error and not (self.tags and is_cut_off):
-            if not self._data:
-                raise RecordError("the record is empty", "the start")
             shown = self._data[start : start + 4 * _MAX_SHOWN].decode("utf-8", "replace")[:_MAX_SHOWN]
-            raise self._refused(f"{shown!r} is not a tag (XML: {expat.ErrorString(self.error)})", start)
+            raise RecordError(f"{shown!r} is not a tag (XML: {expat.ErrorString(self.error)})", f"byte {start}")
 
     def _start(self, name: str, attributes: Attributes) -> None:
         self._depth += name != SCENE
         if self._depth > 2:
             raise self._refused(f"tag {name:.{_MAX_SHOWN}} is inside tag {self.tags[-1].name:.{_MAX_SHOWN}}")
-        self.tags.append(Tag(self._character(self._parser.CurrentByteIndex), name, attributes))
+        self.tags.append(Tag(self._parser.CurrentByteIndex, name, attributes))
 
     def _end(self, name: str) -> None:
         self._depth -= name != SCENE
         if self._depth == 0:
-            self.tags.append(Tag(self._character(self._parser.CurrentByteIndex), f"/{name}", {}))
+            self.tags.append(Tag(self._parser.CurrentByteIndex, f"/{name}", {}))
 
     def _text(self, text: str) -> None:
         if not text.isspace():
             raise self._refused(f"{text.strip()[:_MAX_SHOWN]!r} is not a tag")
 
-    def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_subset: int) -> None:
+    def _doctype(self, *_: object) -> None:
         raise self._refused("the record has a document type: remove its <!DOCTYPE …>")
 
-    def _refused(self, reason: str, start: int | None = None) -> RecordError:
-        place = self._character(self._parser.CurrentByteIndex if start is None else start)
-        return RecordError(reason, f"character {place}")
-
-    def _character(self, start: int) -> int:
-        """Return the character that begins at a byte."""
-        if start < self._counted:
-            self._counted, self._num_characters = 0, self._num_skipped
-        self._num_characters += len(self._data[self._counted : start].decode("utf-8", "replace"))
-        self._counted = start
-        return self._num_characters
+    def _refused(self, reason: str) -> RecordError:
+        return RecordError(reason, f"byte {self._parser.CurrentByteIndex}")
 
 
 def _without_repeated(tag: re.Match[bytes]) -> bytes:
@@ -205,7 +192,6 @@ def name_in(text: str) -> str:
 _CHI_FLAG, _PON_FLAG, _KAKAN_FLAG = 0x04, 0x08, 0x10
 _ANKAN_TILE = 0x300
 _NUM_RUNS = 21  # lowest tiles of runs: 1-7 in three suits
-_KAMICHA = 3
 
 
 def encode_meld(meld: Meld) -> int:
@@ -242,10 +228,10 @@ def _melds_by_code() -> dict[int, Meld]:
     for run, copies in product(range(_NUM_RUNS), product(range(4), repeat=3)):
         lowest = run // 7 * 9 + run % 7
         tiles = tuple(4 * (lowest + step) + copy for step, copy in enumerate(copies))
-        melds += (Meld(CHI_MELD, tiles, called, _KAMICHA) for called in tiles)
+        melds += (Meld(CHI_MELD, tiles, called, KAMICHA) for called in tiles)
     for kind in range(NUM_KINDS):
-        quad = tuple(range(4 * kind, 4 * kind + 4))
-        melds.append(Meld(ANKAN_MELD, quad, -1, 0))
+        quad = quad_of(kind)
+        melds.append(Meld(ANKAN_MELD, quad))
         for source, called in product((1, 2, 3), quad):
             melds.append(Meld(MINKAN_MELD, quad, called, source))
             for other in set(quad) - {called}:

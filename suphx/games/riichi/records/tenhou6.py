@@ -22,8 +22,7 @@ from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_ME
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.records import quarantine
 from suphx.games.riichi.records.game_log import DRAWN_ENDS, END_OF_RESULT, GameLog, KyokuLog, does_tenpai_end_game
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld
-from suphx.games.riichi.records.kyoku_playback import dealt_hands, play_kyoku
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, dealt_hands, play_kyoku
 from suphx.games.riichi.records.mjai import EAST_ONLY, TILE_NAMES, TWO_WINDS, JsonObject, read_events
 from suphx.games.riichi.records.mjlog import (
     DORA_YAKU,
@@ -423,7 +422,7 @@ def _kyoku(kyoku: KyokuLog, game_id: str) -> list[Any]:
                     plays[seat].append(AFTER_MINKAN)
             case "dora":
                 indicators.append(_number(tile))
-    end, ura = playback.kyoku, []
+    end, ura = playback, []
     winners = kyoku.result["win_seat"][: int(kyoku.result["num_wins"])].tolist()
     if end.riichi_seats.intersection(winners):
         ura = [_number(int(kyoku.wall[place])) for place in codes.URA_POSITIONS[: len(end.indicators)]]

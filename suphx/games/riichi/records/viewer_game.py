@@ -29,7 +29,7 @@ from suphx.games.riichi.records.decisions import (
     viewer_move,
 )
 from suphx.games.riichi.records.game_log import RESULT_NAMES, GameLog, KyokuLog
-from suphx.games.riichi.records.kyoku_playback import shown_hands
+from suphx.games.riichi.records.kyoku_builder import shown_hands
 from suphx.games.riichi.records.replay import compare_results
 from suphx.games.riichi.rules import KAN_URA_DORA, URA_DORA
 from suphx.games.riichi.tile import NUM_TILES, face_of_id, kind_of_face

@@ -9,14 +9,12 @@ import bz2
 import contextlib
 import dataclasses
 import gzip
-import io
 import json
 import lzma
 import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
@@ -41,6 +39,7 @@ from suphx.games.riichi.records.tenhou6 import write_tenhou6
 from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.riichi.table import NUM_ACTIONS, RESULT, TSUMOGIRI
 from tests.games.riichi.builders.games import random_game
+from tests.games.riichi.builders.packed_files import tar_of, zip_of
 from tests.repository import REPOSITORY
 
 NUM_EXAMPLES = int(os.environ.get("FUZZ", "150"))
@@ -178,31 +177,17 @@ def test_damaged_tenhou6(text: str) -> None:
     assert_read({"a.json": text.encode("utf-8", "replace")})
 
 
-def tar_of(name: str, data: bytes) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as archive:
-        for member in (name, "d/" * 60 + name):
-            info = tarfile.TarInfo(member)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return file.getvalue()
-
-
-def zip_of(name: str, data: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(name), data)
-        archive.writestr(zipfile.ZipInfo(f"d/{name}"), data, zipfile.ZIP_LZMA)
-    return file.getvalue()
+def twice(name: str, data: bytes) -> dict[str, bytes]:
+    return {name: data, "d/" * 60 + name: data}
 
 
 PACKED: dict[str, Callable[[str, bytes], bytes]] = {
     ".gz": lambda name, data: gzip.compress(data, 1, mtime=0),
     ".xz": lambda name, data: lzma.compress(data, preset=0),
     ".bz2": lambda name, data: bz2.compress(data, 1),
-    ".tar": tar_of,
-    ".tgz": lambda name, data: gzip.compress(tar_of(name, data), 1, mtime=0),
-    ".zip": zip_of,
+    ".tar": lambda name, data: tar_of(twice(name, data)),
+    ".tgz": lambda name, data: gzip.compress(tar_of(twice(name, data)), 1, mtime=0),
+    ".zip": lambda name, data: zip_of(twice(name, data), zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA),
 }
 
 
@@ -314,9 +299,9 @@ def giants() -> dict[str, bytes]:
     bombs = {f"{name}.gz": gzip.compress(zeros, 1) for name in ("bomb.mjlog", "bomb.jsonl", "bomb.tsv")}
     bombs |= {"bomb.mjlog.xz": lzma.compress(zeros, preset=0), "lines.tsv.gz": gzip.compress(lines, 1)}
     for name, data in list(bombs.items()):
-        bombs[f"{name}.tar"] = tar_of(name, data)
+        bombs[f"{name}.tar"] = tar_of({name: data})
     seeds = b"\n".join(b"%d\t%s" % (number, b"x" * 100_000) for number in range(1000))
-    return files | bombs | {"giant.tar": tar_of("a.mjlog", zeros), "games.tsv": b"0\t\t<a/>\n", "seeds.tsv": seeds}
+    return files | bombs | {"giant.tar": tar_of({"a.mjlog": zeros}), "games.tsv": b"0\t\t<a/>\n", "seeds.tsv": seeds}
 
 
 @pytest.mark.slow

@@ -1,22 +1,22 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import lzma
 import os
-import tarfile
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from suphx.games import quarantine as quarantines
 from suphx.games.riichi.archive import raw_record
 from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts
 from suphx.games.riichi.archive.record_stream import MAX_RECORD_BYTES
 from suphx.games.riichi.records import quarantine as kinds
 from suphx.games.riichi.records.game_log import MAX_ID_BYTES
 from suphx_pipelines.runs.provenance import digest_files
+from tests.games.riichi.builders.packed_files import tar_of
 
 START = '{"type":"start_game"}'
 MJAI = START + '\n{"type":"end_game"}'
@@ -50,16 +50,6 @@ def summary(raws: list[RawRecord]) -> list[tuple[str, str]]:
 
 def reasons(quarantine: kinds.Quarantine) -> list[tuple[str, str, str]]:
     return [(Path(entry.file).name, entry.position, entry.reason) for entry in quarantine.entries]
-
-
-def tar_of(members: dict[str, bytes]) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as archive:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return file.getvalue()
 
 
 FOUND: dict[str, tuple[dict[str, str | bytes], list[tuple[str, str]]]] = {
@@ -288,25 +278,29 @@ def test_a_missing_path_and_an_empty_folder_are_refused_at_the_call(tmp_path: Pa
 def test_everything_is_counted_and_the_first_entries_are_kept_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(quarantines, "MAX_ENTRIES", 2)
     quarantine = kinds.Quarantine()
     for number in range(5):
-        quarantine.add(
-            "日本\udcff", f"line {number}", "tile 3 twice", kind=kinds.CHIPS if number == 4 else kinds.DAMAGED
-        )
+        kind = kinds.CHIPS if number == 4 else kinds.DAMAGED
+        quarantine.add("日本\udcff", f"line {number}", "tile 3 twice", kind=kind)
     assert (quarantine.count, quarantine.num_foreign) == (5, 1)
     assert quarantine.by_reason == {kinds.DAMAGED: 4, kinds.CHIPS: 1}
-    assert quarantine.entries[1] == kinds.QuarantinedRecord("日本\\udcff", "line 1", "tile 3 twice", kinds.DAMAGED)
     quarantine.write(tmp_path / "quarantine.jsonl")
     lines = (tmp_path / "quarantine.jsonl").read_text().splitlines()
     assert "日本" in lines[0]
-    assert json.loads(lines[0])["remedy"] == kinds.RECORD_REMEDIES[kinds.DAMAGED]
+    assert json.loads(lines[1]) == {
+        "file": "日本\\udcff",
+        "position": "line 1",
+        "reason": "tile 3 twice",
+        "kind": kinds.DAMAGED,
+        "remedy": kinds.RECORD_REMEDIES[kinds.DAMAGED],
+    }
     assert json.loads(lines[2]) == {"omitted": 3}
 
 
 def test_texts_are_neither_long_nor_dangerous_for_a_terminal() -> None:
-    quarantine = kinds.Quarantine()
-    quarantine.add("\x1b[2J.mjlog", "line\r\n1", "\x9b8m" + "\x1b" * kinds.MAX_TEXT_LENGTH)
+    quarantine, most = kinds.Quarantine(), quarantines.MAX_TEXT_LENGTH
+    quarantine.add("\x1b[2J.mjlog", "line\r\n1", "\x9b8m" + "\x1b" * most, kind=kinds.DAMAGED)
     entry = quarantine.entries[0]
     assert (entry.file, entry.position) == ("\\x1b[2J.mjlog", "line\\r\\n1")
-    assert entry.reason == ("\\x9b8m" + "\\x1b" * kinds.MAX_TEXT_LENGTH)[: kinds.MAX_TEXT_LENGTH] + "…"
+    assert entry.reason == ("\\x9b8m" + "\\x1b" * most)[:most] + "…"

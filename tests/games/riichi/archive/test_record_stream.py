@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.archive import record_stream
 from suphx.games.riichi.archive import record_stream as streams
 from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
-from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.records.quarantine import UNREADABLE, Quarantine
-from tests.games.riichi.builders.games import random_game
+from tests.games.riichi.builders.packed_files import tar_of, zip_of
 
 PACKS = [gzip.compress, lzma.compress, bz2.compress]
 
@@ -27,27 +25,18 @@ def source(data: bytes) -> io.BufferedIOBase:
     return streams.unpacked(io.BufferedReader(io.BytesIO(data)))
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder of two games each as files, as a packed table, as a tar and as a zip, and a damaged file."""
-    games = [random_game(0), random_game(1)]
-    write_records(games, tmp_path / "plain", "mjlog")
-    write_records(games, tmp_path / "games.tsv.xz", "mjlog")
-    with tarfile.open(tmp_path / "two.tar", "w") as tar, zipfile.ZipFile(tmp_path / "two.zip", "w") as packed:
-        for path in sorted((tmp_path / "plain").iterdir()):
-            tar.add(path, path.name)
-            packed.write(path, path.name)
-    (tmp_path / "broken.tsv.xz").write_bytes((tmp_path / "games.tsv.xz").read_bytes()[:-200])
-    return tmp_path
-
-
-def test_the_share_rises_to_the_whole(folder: Path) -> None:
-    read, shares = streams.ReadShare(), []
+def test_the_share_rises_to_the_whole(tmp_path: Path) -> None:
+    table = b"".join(b"%d\t\t<a/>\n" % number for number in range(100_000))
+    members = {f"{number}.mjlog": b"<a/>" * 100_000 for number in range(3)}
+    contents = {
+        "a.mjlog": b"<a/>", "games.tsv": table, "broken.tsv.xz": lzma.compress(table)[:-200],
+        "two.tar": tar_of(members), "two.zip": zip_of(members, zipfile.ZIP_STORED),
+    }  # fmt: skip
+    for name, data in contents.items():
+        (tmp_path / name).write_bytes(data)
+    read, quarantine = streams.ReadShare(), Quarantine()
     assert read.share == 0
-    quarantine = Quarantine()
-    for _ in iter_texts([folder], quarantine=quarantine, read=read):
-        shares.append(read.share)
-    assert len(shares) >= 8
+    shares = [read.share for _ in iter_texts([tmp_path], quarantine=quarantine, read=read)]
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1] <= 1
     assert read.share == 1
@@ -73,7 +62,7 @@ def test_a_record_is_given_up_at_the_limit() -> None:
 
 @pytest.mark.parametrize("pack", [*PACKS, lambda data: gzip.compress(gzip.compress(data))])
 def test_a_bomb_is_given_up_by_its_ratio(pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
+    monkeypatch.setattr(streams, "FREE_UNPACKED_BYTES", 100_000)
     bomb = pack(b"\n" * 10_000_000)
     assert len(bomb) < 10_000_000 // streams.MAX_UNPACKED_RATIO
     with pytest.raises(OSError, match="unpacks to over 500 times its size"):
@@ -103,22 +92,6 @@ def test_lines_are_numbered_and_a_long_one_is_skipped_alone() -> None:
 
 LONG = f"{'folder/' * 40}ゲーム.mjlog"
 CONTENTS = {"a.mjlog": b"<a/>", LONG: b"x" * 700, "empty.mjlog": b"", "x/b.mjlog": b"b" * 512}
-
-
-def tar_of(contents: dict[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w", format=form) as archive:
-        folder = tarfile.TarInfo("x")
-        folder.type = tarfile.DIRTYPE
-        archive.addfile(folder)
-        for name, data in contents.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-        link = tarfile.TarInfo("link.mjlog")
-        link.type, link.linkname = tarfile.SYMTYPE, "a.mjlog"
-        archive.addfile(link)
-    return file.getvalue()
 
 
 def read_tar(data: bytes) -> dict[str, bytes]:
@@ -172,15 +145,6 @@ def test_sparse_files_are_refused() -> None:
 
 
 FILES = {"a.mjlog": b"<mjloggm/>", "folder/b.xml": b"<mjloggm></mjloggm>" * 100, "notes.txt": b"hello"}
-
-
-def zip_of(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr("folder/", b"")
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
 
 
 def read_zip(folder: Path, data: bytes | bytearray) -> tuple[list[RawRecord], Quarantine]:

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.decisions import hand_text, has_namesake, seat_text, viewer_move
-from suphx.games.riichi.records.kyoku_playback import shown_hands
+from suphx.games.riichi.records.kyoku_builder import shown_hands
 from suphx.games.riichi.records.viewer_game import ViewerSteps, viewer_state
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator

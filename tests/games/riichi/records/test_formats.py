@@ -17,7 +17,7 @@ from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog, 
 from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID
 from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
 from suphx.games.riichi.records.mjlog import parse_mjlog, write_mjlog
-from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.quarantine import Quarantine, RecordError
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.records.tenhou6 import parse_tenhou6, write_tenhou6
 from suphx.games.riichi.rules import Rules
@@ -151,6 +151,14 @@ def test_a_game_whose_rules_the_format_cannot_say_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="was played with tenpai_ends_game = False, which its record cannot say"):
         form.write(game)
     assert form.write(dataclasses.replace(game, id="2009010100gm-0009-0000-00000000"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_truncation_anywhere_is_refused(name: str) -> None:
+    text = FORMATS[name].write(random_game(3))
+    for end in range(0, len(text) - 2, 701):
+        with pytest.raises(RecordError):
+            FORMATS[name].parse(text[:end], "x")
 
 
 @pytest.mark.parametrize("name", ["mjlog", "tenhou6"])

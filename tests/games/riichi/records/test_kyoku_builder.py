@@ -10,8 +10,7 @@ import pytest
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import KyokuLog, empty_result, move
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, Win
-from suphx.games.riichi.records.kyoku_playback import Event, Playback, play_kyoku
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, Event, KyokuBuilder, Meld, Playback, Win, play_kyoku
 from suphx.games.riichi.records.mjlog_xml import decode_meld, encode_meld
 from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 from suphx.kernel.record import U8
@@ -238,9 +237,9 @@ def test_an_added_kan_joins_its_pon_and_turns_no_dora_when_robbed() -> None:
     ]
     found = played(moves, wall=swapped(7, 52), result=codes.WIN_RESULT)
     assert "dora" not in [event.kind for event in found.events]
-    assert [meld.added for meld in found.kyoku.melds[1]] == [6]
+    assert [meld.added for meld in found.melds[1]] == [6]
     assert [event.meld.type for event in found.events if event.kind == "call"] == [PON_MELD, KAKAN_MELD]
-    assert (found.kyoku.indicators, found.kyoku.last, found.kyoku.turn) == ([130], 6, 1)
+    assert (found.indicators, found.last, found.turn) == ([130], 6, 1)
 
 
 def test_a_riichi_stick_is_paid_when_the_discard_was_not_ronned() -> None:
@@ -253,7 +252,7 @@ def test_a_riichi_stick_is_paid_when_the_discard_was_not_ronned() -> None:
     ):
         found = played([*moves, *more], result=result)
         assert [event for event in found.events if event.kind == "stick"] == [Event("stick", 0)] * is_paid
-        assert found.kyoku.scores[0] == 25_000 - 1_000 * is_paid
+        assert found.scores[0] == 25_000 - 1_000 * is_paid
 
 
 UNFITTING = {

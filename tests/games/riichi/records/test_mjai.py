@@ -361,9 +361,3 @@ def test_a_name_that_is_no_text_costs_the_name() -> None:
 def test_what_is_no_game_is_refused(text: str, reason: str) -> None:
     with pytest.raises(RecordError, match=reason):
         parse_mjai(text, "x")
-
-
-def test_truncation_anywhere_is_refused() -> None:
-    for end in range(0, len(RICH) - 2, 701):
-        with pytest.raises(RecordError):
-            parse_mjai(RICH[:end], "x")

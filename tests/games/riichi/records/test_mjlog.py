@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import lzma
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from suphx.games.riichi.records import quarantine
-from suphx.games.riichi.records.game_log import empty_result, move
-from suphx.games.riichi.records.mjai import parse_mjai, write_mjai
+from suphx.games.riichi.records.game_log import move
 from suphx.games.riichi.records.mjlog import parse_mjlog, write_mjlog
-from suphx.games.riichi.records.mjlog_xml import MAX_TAGS, number_in, read_tags
+from suphx.games.riichi.records.mjlog_xml import MAX_TAGS, number_in
 from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.records.shuffle_seed import SEED_PREFIX, tenhou_walls
-from suphx.games.riichi.table import LEAVE, RESULT, RETURN, TSUMOGIRI
+from suphx.games.riichi.table import LEAVE, RETURN, TSUMOGIRI
 from tests.games.riichi.builders.games import assert_same_game, drawn_game, random_game, shuffled_wall
 
 ID = "2022010100gm-0009-0000-00000000"
@@ -31,11 +29,6 @@ SEED = SEED_PREFIX + base64.b64encode(bytes(range(256)) * 9 + bytes(192)).decode
 
 
 # ---- XML
-
-
-def test_places_are_counted_in_characters() -> None:
-    text = '<r><T1 a="\u6771"/>\n<T2 b="\u5357\u897f"/></r>'
-    assert [tag.character for tag in read_tags(text)] == [text.index(part) for part in ("<r", "<T1", "<T2", "</r")]
 
 
 @pytest.mark.parametrize("text", ["", " 1", "1_0", "１", "+1", "1.5", "0x1", "1,,2", "1" * 5000])
@@ -269,10 +262,10 @@ def test_a_record_without_something_that_was_seen_is_set_aside(name: str) -> Non
 
 
 NUMBERS_TOO_LARGE = {
-    "han": (r' yaku="', ' yaku="' + "8,54," * 60, "pairs"),
-    "dora": (r' yaku="', ' yaku="' + "52,54,54,54,53,54," * 3, "dora"),
-    "fu": (r' ten="\d+,(\d+),\d+" yaku', r' ten="40000,\1,0" yaku', "fu"),
-    "yakuman": (r' yaku="[^"]*"', f' yakuman="{"37," * 200}37"', "yakuman"),
+    "han": (r' yaku="', ' yaku="' + "8,54," * 700, "win with han="),
+    "dora": (r' yaku="', ' yaku="' + "52,54,54,54,53,54," * 3, "win with dora=162"),
+    "fu": (r' ten="\d+,(\d+),\d+" yaku', r' ten="40000,\1,0" yaku', "win with fu=40000"),
+    "yakuman": (r' yaku="[^"]*"', f' yakuman="{"37," * 200}37"', "win with yakuman=201"),
     "deltas": (r' sc="[^"]*"', ' sc="250,9999999,250,0,250,0,250,0"', "outside"),
     "points": (r'ten="\d+,\d+', 'ten="30,99999999', "outside"),
 }
@@ -296,13 +289,14 @@ def test_a_record_of_any_number_of_tags_is_refused_in_few_words() -> None:
     assert len(caught.value.reason) < 100
 
 
-def test_the_position_of_an_error_names_deal_tag_and_character() -> None:
+def test_the_position_of_an_error_names_deal_tag_and_byte() -> None:
     second = SHORT.index("<INIT", SHORT.index("<INIT") + 1)
     place = SHORT.index("<G", second)
+    assert SHORT.isascii()
     with pytest.raises(RecordError) as caught:
         parse_mjlog(SHORT[:place] + "<X/>" + SHORT[place:], ID)
     assert caught.value.position.startswith("kyoku 1 honba 1, tag ")
-    assert caught.value.position.endswith(f"character {place}")
+    assert caught.value.position.endswith(f"byte {place}")
 
 
 def test_a_closed_record_whose_last_deal_is_cut_off_is_a_fragment() -> None:
@@ -313,12 +307,6 @@ def test_a_closed_record_whose_last_deal_is_cut_off_is_a_fragment() -> None:
     assert caught.value.kind == quarantine.NO_END
     log = parse_mjlog(text, ID, is_fragment_allowed=True)
     assert (len(log.kyokus), log.final_scores) == (1, None)
-
-
-def test_truncation_anywhere_is_refused() -> None:
-    for end in range(0, len(RICH) - 1, 97):
-        with pytest.raises(RecordError):
-            parse_mjlog(RICH[:end], ID)
 
 
 # ---- what is written
@@ -343,9 +331,7 @@ def test_seats_that_left_survive_across_deals() -> None:
     assert_same_game(parse_mjlog(write_mjlog(read), "x"), read)
 
 
-def test_what_mjlog_cannot_have_is_not_written() -> None:
-    with pytest.raises(ValueError, match="no han, fu and yaku"):
-        write_mjlog(parse_mjai(write_mjai(random_game(1)), "x"))
+def test_points_that_are_no_hundreds_are_not_written() -> None:
     game = drawn_game(shuffled_wall(1))
     kyoku = dataclasses.replace(game.kyokus[0], scores=(25_050, 24_950, 25_000, 25_000))
     with pytest.raises(ValueError, match="hundreds"):
@@ -355,24 +341,12 @@ def test_what_mjlog_cannot_have_is_not_written() -> None:
 def test_a_result_whose_han_do_not_add_up_is_refused() -> None:
     game = random_game(0)
     index = next(i for i, kyoku in enumerate(game.kyokus) if kyoku.result["win_han"][0])
-    result = empty_result()
-    for name in RESULT.names or ():
-        result[name] = game.kyokus[index].result[name]
+    result = game.kyokus[index].result.copy()
     result["win_han"][0] += 1
     kyokus = [*game.kyokus]
     kyokus[index] = dataclasses.replace(kyokus[index], result=result)
     with pytest.raises(ValueError, match="han, but its yaku"):
         write_mjlog(dataclasses.replace(game, kyokus=kyokus))
-
-
-def real_texts(records: Path, step: int, count: int) -> list[tuple[str, str]]:
-    texts = [(path.stem, path.read_text()) for path in sorted((records / "rare-situations").rglob("*.mjlog"))]
-    for folder in ("suphx-tokujo-hanchan", "houou-mixed-201811", "careers-hanchan"):
-        with lzma.open(records / folder / "games.tsv.xz", "rt") as lines:
-            for line in islice(lines, 0, step * count, step):
-                game_id, _, text = line.rstrip("\n").split("\t")
-                texts.append((game_id, text))
-    return texts
 
 
 SURE = (
@@ -386,15 +360,13 @@ SURE = (
 
 
 @pytest.mark.records
-def test_real_tags_are_written_as_they_were(records: Path) -> None:
+def test_real_tags_are_written_as_they_were(real_texts: list[tuple[str, str]]) -> None:
     """Everything but the choice between equal tiles and the fu of yakuman, which a GameLog does not hold."""
-    for game_id, text in real_texts(records, 50, 5):
-        try:
-            game = parse_mjlog(text, game_id)
-        except RecordError:
-            continue
-        written = write_mjlog(game)
-        if "yakuman" in text:
-            continue
-        for pattern in SURE:
-            assert re.findall(pattern, written) == re.findall(pattern, text), pattern
+    num_compared = 0
+    for game_id, text in real_texts:
+        with suppress(RecordError):
+            written = write_mjlog(parse_mjlog(text, game_id))
+            num_compared += 1
+            for pattern in SURE if "yakuman" not in text else ():
+                assert re.findall(pattern, written) == re.findall(pattern, text), pattern
+    assert num_compared > 20

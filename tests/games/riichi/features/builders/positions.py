@@ -11,7 +11,7 @@ import numpy as np
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
 from suphx.games.riichi.records.decisions import KyokuWalk
 from suphx.games.riichi.records.game_log import GameLog
-from suphx.games.riichi.records.kyoku_playback import Event, play_kyoku
+from suphx.games.riichi.records.kyoku_builder import Event, play_kyoku
 from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.table import (
     ANKAN,

@@ -15,8 +15,7 @@ import numpy as np
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, PON_MELD
 from suphx.games.riichi.records.game_log import KyokuLog
-from suphx.games.riichi.records.kyoku_builder import Meld
-from suphx.games.riichi.records.kyoku_playback import Event
+from suphx.games.riichi.records.kyoku_builder import Event, Meld
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.shanten import waiting_kinds
 from suphx.games.riichi.table import DORA_POSITIONS
