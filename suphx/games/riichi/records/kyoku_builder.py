@@ -8,7 +8,8 @@ The tiles that nobody saw fill the wall in any order.
 >>> builder = KyokuBuilder(kyoku=0, honba=0, kyotaku=0, scores=[25000] * 4, hands=hands, indicator=5)
 >>> builder.draw(0, 77); builder.discard(0, 77); ...
 >>> log = builder.finish()
->>> play_kyoku(log).events == builder.events
+>>> for event in play_kyoku(log).events:
+...     if event.kind == "draw": ...
 
 Every method raises ValueError, such as MissingFact, with the reason; the readers add where in the record it happened.
 """
@@ -80,7 +81,9 @@ class Event(NamedTuple):
         "draw", "discard", "riichi", "stick", "call", "dora", "leave", "return", "tsumo", "ron", "nine terminals"
     ]
     """``draw``: from the wall, or a rinshan tile; ``riichi``: declared, its discard follows; ``stick``: it stands and
-    is paid; ``dora``: a kan dora indicator was turned over; ``leave``, ``return``: the seat disconnected, came back."""
+    is paid; ``dora``: a kan dora indicator was turned over; ``leave``, ``return``: the seat disconnected, came back.
+    The last three end a kyoku that is read; a log has its end as a result.
+    """
     seat: int = -1
     tile: int = -1
     is_tsumogiri: bool = False
@@ -95,6 +98,7 @@ _ACTIONS = {
     "ron": codes.RON,
     "nine terminals": codes.NINE_TERMINALS,
 }
+"""Events that are moves by their kind alone."""
 
 
 def _moves_of(events: Iterable[Event]) -> list[int]:

@@ -10,9 +10,8 @@ import pytest
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi import table as codes
 from suphx.games.riichi.records.game_log import KyokuLog, empty_result, move
-from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, Event, KyokuBuilder, Meld, Playback, Win, play_kyoku
+from suphx.games.riichi.records.kyoku_builder import Event, KyokuBuilder, Meld, Playback, Win, play_kyoku
 from suphx.games.riichi.records.mjlog_xml import decode_meld, encode_meld
-from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.games import builder_of
 
@@ -33,10 +32,6 @@ def after_discard() -> KyokuBuilder:
     builder.draw(0, 52)
     builder.discard(0, 52)
     return builder
-
-
-def test_faces_are_those_of_tile_py() -> None:
-    assert tuple(face_of_id(tile, ALL_RED_FIVES) for tile in range(136)) == FACE_OF_ID
 
 
 def test_a_seed_wall_is_kept_and_the_record_beside_it() -> None:
