@@ -1,5 +1,8 @@
 """The experiment of the Fanfou agents' paper: its recipe, a stage for each group of agents, and the report.
 
+>>> result = run_group(1, num_decided=1000, num_threads=2)
+>>> print(result.wins, result.win_difference.mean, result.win_difference.interval)
+
 The agents and the orders of seats of the groups are in suphx/games/dazhong/experiment.py. Hands on one wall are not
 independent, so intervals come from whole walls. Each stage leaves ``group.json``: the figures of its parts.
 """
@@ -79,6 +82,12 @@ class GroupResult:
             name: value.to_json("difference") if isinstance(value, PairedDifference) else value
             for name, value in values.items()
         }
+
+
+def run_group(group: int, num_decided: int, **options: Any) -> GroupResult:
+    """Play a group until each order has ``num_decided`` decided hands; ``options``: those of ``play_group``."""
+    mc = options.get("mc", "fanfou_mc")
+    return measure_group(list(play_group(group, num_decided, **options)), group_agents(group, mc))
 
 
 def measure_group(orders: Sequence[PlayedHands], agents: tuple[str, str]) -> GroupResult:
