@@ -27,6 +27,7 @@ from suphx.games.dazhong.experiment import (
     PlayedHands,
     group_agents,
     group_orders,
+    play_group,
     play_order,
 )
 from suphx.games.dazhong.table import Rules
