@@ -28,16 +28,6 @@ def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None
             np.testing.assert_array_equal(getattr(arrived, column), getattr(asked, column))
 
 
-def test_no_observations_stay_none() -> None:
-    (asked, *_) = TableGroup(
-        LearningConfig(num_tables=2, learned=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=1
-    ).observe()
-    none = SparseObservations.of(
-        type(asked)(asked.decision, asked.planes[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])
-    )
-    assert none.dense().planes.shape == (0, asked.planes.shape[1])
-
-
 ROWS = st.tuples(st.integers(0, 5), st.sampled_from([1, 7, 8, 511, 512, 513, 1224])).flatmap(
     lambda shape: arrays(np.uint8, shape, elements=st.integers(0, 255), fill=st.just(np.uint8(0)))
 )

@@ -1,32 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from suphx.experience.decisions import Decisions
-from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.names import DISCARD_HEAD, RIICHI_HEAD
 from suphx.selfplay.buffer import ReplayBuffer, RoundBuffer
 from suphx.selfplay.config import ReplayBufferConfig
 from suphx.training.monte_carlo import PlayedRound
-
-OBSERVATION_BYTES = 1000
+from tests.training.decision_batch import decisions as made_up
 
 
 def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length: int = 1) -> Decisions:
-    """Return decisions in trajectories of ``length`` rows."""
-    n = len(actions)
-    return Decisions(
-        decision=head,
-        planes=SparsePlanes.of(np.ones((n, OBSERVATION_BYTES), np.uint8)),
-        masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
-        actions=np.array(actions, np.int16),
-        is_overruled=np.zeros(n, np.bool_),
-        is_joint=np.zeros(n, np.bool_),
-        log_probs=np.zeros(n, np.float32),
-        versions=np.full(n, version, np.int32),
-        rewards=np.array(actions, np.float32),
-        is_last=np.arange(1, n + 1) % length == 0,
-    )
+    """Return decisions in trajectories of ``length`` rows, whose rewards are their actions."""
+    own = np.array(actions, np.int16)
+    made = made_up(head, len(own), length=length)
+    return replace(made, actions=own, versions=np.full(len(own), version, np.int32), rewards=own.astype(np.float32))
 
 
 def new_buffer(heads: tuple[int, ...] = (DISCARD_HEAD,), **config: int) -> ReplayBuffer:
@@ -81,11 +71,11 @@ def test_a_stale_decision_takes_what_was_before_it_in_its_trajectory_along() -> 
 
 def test_a_full_buffer_takes_nothing_until_there_is_room_again() -> None:
     buffer = new_buffer(capacity_bytes=2**20)
-    block = decisions(range(400))
+    block = decisions(range(600))
     assert [buffer.add([block]), buffer.add([block]), buffer.add([block])] == [True, True, False]
     assert buffer.num_bytes == 2 * block.nbytes <= 2**20
-    assert (buffer.counts.added, buffer.counts.refused) == (800, 400)
-    for _ in range(30):
+    assert (buffer.counts.added, buffer.counts.refused) == (1200, 600)
+    for _ in range(60):
         taken(buffer)
     assert buffer.add([block])
 

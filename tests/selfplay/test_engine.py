@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
 from suphx.selfplay.agents.policy_set import save_policy_set
@@ -117,25 +115,6 @@ def test_requests_that_are_answered_together_get_what_they_get_alone() -> None:
     engine = new_engine()
     for request, reply in zip(requests, engine.evaluate_together(requests), strict=True):
         assert_equal(reply, engine.evaluate(request))
-
-
-def test_only_policies_that_are_played_have_nets(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[PolicyNet] = []
-    make = InferenceEngine._make
-
-    def counted(self: InferenceEngine, net: PolicyNet) -> Any:
-        made.append(net)
-        return make(self, net)
-
-    monkeypatch.setattr(InferenceEngine, "_make", counted)
-    heads = (DISCARD_HEAD,)
-    alone = InferenceEngine(EXACT, POLICY_SET, None, heads=heads)
-    assert len(made) == len(HEAD_NAMES)
-    alone.load([PolicyVersion(3, weights(3)), PolicyVersion(1, weights(1))])
-    assert alone.version == 3
-    made.clear()
-    InferenceEngine(EXACT, POLICY_SET, WEAK_POLICY_SET, heads=heads, plays_older=True)
-    assert len(made) == 2 * len(HEAD_NAMES) + 4
 
 
 def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import StreamConfig, SupervisedConfig
 from suphx.training.head_data import HeadData, KyokuSplit
 from suphx.training.supervised import HeadTraining
+from suphx.training.trainer import TrainingWatch
 
 LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
 ROWS_A_KYOKU = 20
@@ -83,3 +85,26 @@ def played_store(folder: Path, num_games: int, *, rules: Rules | None = None, pl
     agent = load_agent(player)
     seating = np.zeros((num_games, 4), np.int64)
     return write_store(play_games([agent], seating, range(num_games), rules or tenhou()), folder)
+
+
+class StopAfter(TrainingWatch):
+    """Wants a training to stop when so many steps are done, which it sees after the next one; notes how far it was."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.shares = steps, list[float]()
+
+    def progress(self, share_done: float) -> None:
+        self.shares.append(share_done)
+
+    def is_stopping(self) -> bool:
+        return len(self.shares) >= self.steps
+
+
+def untimed(value: Any) -> Any:
+    """Return metrics without what differs from run to run."""
+    if isinstance(value, Mapping):
+        return {name: untimed(own) for name, own in value.items() if name not in _TIMES}
+    return [untimed(own) for own in value] if isinstance(value, list) else value
+
+
+_TIMES = ("seconds", "samples_per_second", "waiting_share")

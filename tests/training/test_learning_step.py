@@ -19,8 +19,6 @@ from suphx.training.learning_step import (
     ActorCritic,
     HeadBatch,
     LearningStep,
-    clip_gradients,
-    copied_gradients,
     gradient_cosine,
 )
 from suphx.training.policy_gradient import decision_loss
@@ -74,22 +72,6 @@ def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None
     assert np.array_equal(seen["critic_planes"], everything)
     assert np.array_equal(seen["teacher_planes"], everything)
     assert np.array_equal(seen["planes"], seen_planes(rows, num_planes, 0))
-
-
-def net_with_gradient(*values: float) -> nn.Linear:
-    net = nn.Linear(len(values), 1, bias=False)
-    net.weight.grad = torch.tensor([values])
-    return net
-
-
-def test_each_net_is_clipped_by_itself_and_its_norm_is_that_before() -> None:
-    long, short, without = net_with_gradient(3.0, 4.0), net_with_gradient(0.3, 0.4), nn.Linear(1, 1)
-    nets = {("discard", "policy"): long, ("discard", "critic"): short, ("chow", "policy"): without}
-    norms = {name: norm.item() for name, norm in clip_gradients(nets, 1.0).items()}
-    assert norms == pytest.approx({("discard", "policy"): 5.0, ("discard", "critic"): 0.5})
-    assert copied_gradients(long)["weight"].tolist() == [pytest.approx([0.6, 0.8], rel=1e-5)]
-    assert copied_gradients(short)["weight"].tolist() == [pytest.approx([0.3, 0.4])]
-    assert copied_gradients(without) == {}
 
 
 def test_the_cosine_is_that_of_all_parameters_together() -> None:

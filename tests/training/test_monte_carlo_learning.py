@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -21,15 +21,12 @@ from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import Figures, LocalRounds, ValueMatch
 from suphx.training.monte_carlo_learning import STATE_FILE, ValueTrainer
 from suphx.training.trainer import METRICS_FILE, PartUnavailableError, StoppedError, TrainingWatch
+from tests.training.played_games import StopAfter, untimed
 
 GAME = candidate_game("doudizhu")
 CONFIG = MonteCarloConfig(
     games=2, batches=2, max_rounds=2, max_minutes=0, evaluate_rounds=1, evaluate_decks=1, threads=1
 )
-
-
-def untimed(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in history]
 
 
 def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) -> None:
@@ -52,19 +49,12 @@ def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) 
 def test_a_training_that_ends_without_an_evaluation_makes_up_for_it(tmp_path: Path) -> None:
     config = replace(CONFIG, max_rounds=8, evaluate_rounds=7, save_seconds=0)
     with pytest.raises(StoppedError):
-        ValueTrainer(config, GAME, Rules(), tmp_path, watch=StopAtOnce()).run()
+        ValueTrainer(config, GAME, Rules(), tmp_path, watch=StopAfter(0)).run()
     trained, progress = ValueTrainer(replace(config, max_rounds=1), GAME, Rules(), tmp_path).run()
     assert [entry["step"] for entry in progress.history] == [progress.step] == [CONFIG.batches]
     again, progress_2 = ValueTrainer(replace(config, max_rounds=1), GAME, Rules(), tmp_path).run()
     assert untimed(progress_2.history) == untimed(progress.history)
     assert trained.digest() == again.digest()
-
-
-class StopAtOnce(TrainingWatch):
-    """Wants the training to stop after its first round."""
-
-    def is_stopping(self) -> bool:
-        return True
 
 
 class AgingRounds(LocalRounds):
@@ -85,7 +75,7 @@ def test_staleness_is_the_mean_over_all_rounds_also_after_a_resume(tmp_path: Pat
     _, whole = ValueTrainer(config, GAME, Rules(), tmp_path / "whole", new_backend=new_backend).run()
     parts = tmp_path / "parts"
     with pytest.raises(StoppedError):
-        ValueTrainer(config, GAME, Rules(), parts, watch=StopAtOnce(), new_backend=new_backend).run()
+        ValueTrainer(config, GAME, Rules(), parts, watch=StopAfter(0), new_backend=new_backend).run()
     _, resumed = ValueTrainer(config, GAME, Rules(), parts, new_backend=new_backend).run()
     assert untimed(resumed.history) == untimed(whole.history)
     assert whole.history[0]["staleness"] > 0

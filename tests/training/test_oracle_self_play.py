@@ -93,17 +93,6 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, 
     np.testing.assert_equal(weights(tmp_path), weights(guided.folder))
 
 
-def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
-    """It learns from other planes; the policy has the public ones only."""
-    short = replace(CONFIG, max_updates=6)
-    plain = new_trainer(tmp_path / "plain", short).run()
-    config = replace(short, learner=replace(short.learner, oracle_critic=True))
-    metrics = new_trainer(tmp_path / "oracle", config).run()
-    assert load_header(tmp_path / "oracle" / "discard.safetensors").oracle_planes is None
-    errors = [run["history"][-1]["discard_critic_loss"] for run in (plain, metrics)]
-    assert errors[0] != errors[1]
-
-
 def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) -> None:
     """The teacher is another net; with the distance in the loss it comes down, without it does not."""
     teacher = seeing_hidden(small_policy_set(3), [DISCARD_HEAD])

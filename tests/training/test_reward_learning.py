@@ -33,10 +33,10 @@ from suphx.training.reward_learning import (
     prefix_losses,
     validation_loss,
 )
-from suphx.training.trainer import StoppedError, TrainingWatch
+from suphx.training.trainer import StoppedError
 from tests.models.random_nets import PREDICTION, PREDICTOR
 from tests.selfplay.row_nets import RowAgent, policy_outputs
-from tests.training.played_games import played_store
+from tests.training.played_games import StopAfter, played_store
 
 
 def test_the_loss_is_equation_4() -> None:
@@ -170,26 +170,13 @@ def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path:
         RewardTrainer(replace(learning(histories), points=(90.0, 45.0, 0.0, -135.0)), tmp_path)
 
 
-class StopAt(TrainingWatch):
-    """Wants the training to stop at a step; notes how far it was."""
-
-    def __init__(self, step: int) -> None:
-        self.step, self.shares = step, list[float]()
-
-    def progress(self, share_done: float) -> None:
-        self.shares.append(share_done)
-
-    def is_stopping(self) -> bool:
-        return len(self.shares) == self.step
-
-
 @pytest.mark.parametrize("step", [3, 10, 24])
 def test_a_training_stops_within_an_epoch_and_goes_on_there(
     histories: GameHistories, tmp_path: Path, step: int
 ) -> None:
     """The epochs have ten steps: the first stop is before any validation."""
     whole, expected = RewardTrainer(learning(histories), tmp_path / "whole").run()
-    watch = StopAt(step - 1)  # a stop is seen after the next step
+    watch = StopAfter(step - 1)  # a stop is seen after the next step
     with pytest.raises(StoppedError, match=f"step {step}"):
         RewardTrainer(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch).run()
     assert watch.shares == pytest.approx([(number + 1) / 60 for number in range(step)])

@@ -23,7 +23,7 @@ from suphx.training.optimizer import predict
 from suphx.training.supervised import HeadTrainer, estimate_samples, plan_training, supervised_loss
 from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from suphx.training.worker_group import WorkerGroup
-from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, LowestLegal, head_data, job
+from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, LowestLegal, head_data, job, untimed
 
 
 @dataclass
@@ -79,12 +79,6 @@ def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fi
             raise KilledError
 
     return HeadTrainer(job(config, **fields), folder, report=report).run()
-
-
-def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
-    """The numbers that must be the same; the time that it took may differ."""
-    history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
-    return {**metrics, "history": history, "seconds": 0, "samples_per_second": 0, "waiting_share": 0}
 
 
 def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> None:
@@ -159,7 +153,7 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: 
     with pytest.raises(KilledError):
         train(tmp_path / "stopped", stop_at=stop_at)
     resumed = train(tmp_path / "stopped")
-    assert without_seconds(resumed) == without_seconds(whole)
+    assert untimed(resumed) == untimed(whole)
     for file in ("discard.safetensors", "discard-weak.safetensors"):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "stopped" / file).read_bytes()
 
@@ -260,4 +254,4 @@ def test_a_training_that_is_asked_to_stop_saves_and_continues_with_the_same_numb
     ((step, share),) = watch.starts
     assert step == 31
     assert share == pytest.approx(31 / 60)
-    assert without_seconds(continued) == without_seconds(whole)
+    assert untimed(continued) == untimed(whole)

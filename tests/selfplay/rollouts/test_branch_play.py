@@ -94,14 +94,6 @@ def test_games_do_not_depend_on_those_beside_them() -> None:
         assert one.differs.tolist() == other.differs.tolist()
 
 
-def test_progress_counts_parts_of_games() -> None:
-    parts: list[float] = []
-    agent = ScriptedAgent("tsumogiri")
-    assert len(list(play_branches(ScriptedAgent("ukeire"), agent, SEEDS, tonpuu(), progress=parts.append))) == 3
-    assert sum(parts) == pytest.approx(3)
-    assert len(parts) > 3
-
-
 class Follower(ScriptedAgent):
     """Wants to know how games came to where they are."""
 
