@@ -167,7 +167,7 @@ class SequentialReport:
     seed: int
     config: SequentialConfig
     outcome: SequentialOutcome
-    fresh: MatchReport | SideReport | None
+    fresh: MatchReport | SideReport | None = None
     """Played only after a pass, in the seating that decided: its difference is the one to publish. With the seating
     ``all`` it has the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)

@@ -199,12 +199,11 @@ class Kind:
         self.has_points = scoring.decides == "points"
         self.least = len(scoring.party_seats)
         """Agents of a tournament."""
-        self._sides: Sequence[str] = scoring.sides if isinstance(scoring, SideScoring) else ()
+        self.texts = MatchTexts(scoring)
         self.columns = self._new_columns()
         own = ("points_per_game", "ranking_points") if self.has_points else ("average_placement",)
         self.result_keys = ("rating", "interval", "games", *(("sides",) if self.has_sides else own))
         """Of the row of an agent, in what the command answers."""
-        self.texts = MatchTexts(scoring)
 
     @property
     def can_promote(self) -> bool:
@@ -313,7 +312,7 @@ class Kind:
         """Return the values of an agent in ``table.json`` beyond its rating; ``games``: of all nights."""
         if self.has_sides:
             sides: dict[str, dict[str, float | None]] = {}
-            for place, side in enumerate(self._sides):  # ``wp`` over all nights, ``adp`` over tonight's games
+            for place, side in enumerate(self.texts.sides):  # ``wp`` over all nights, ``adp`` over tonight's games
                 own = [game for game in games if game.seats[place] == entrant.digest]
                 tonight = sum(game.seats[place] == entrant.digest for game in night.games)
                 sides[side] = {
@@ -356,7 +355,7 @@ class Kind:
         if self.has_sides:
             return [
                 Column(f"{key.upper()} as {side}", text, ("sides", side, key), f"{key}_{side}")
-                for side in self._sides
+                for side in self.texts.sides
                 for key, text in (("wp", percent), ("adp", decimal))
             ]
         columns = []

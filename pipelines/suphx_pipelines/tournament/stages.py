@@ -297,13 +297,7 @@ class _LiveMatch:
         played = f"{kind.scoring.num_games(test.deciding_seating) * outcome.deals:,} {kind.games}"
         self._context.console.detail(f"decision after {played}: {outcome.note(kind.scoring, test.deciding_seating)}")
         report = SequentialReport(
-            candidate=candidate,
-            opponent=opponent,
-            seed=0,
-            config=test,
-            outcome=outcome,
-            fresh=None,
-            scoring=kind.scoring,
+            candidate=candidate, opponent=opponent, seed=0, config=test, outcome=outcome, scoring=kind.scoring
         )
         self.decision = self._names | kind.decision(report, self._names)
 

@@ -117,9 +117,7 @@ def test_the_page_of_a_match_has_the_interval_so_far_and_no_mean(
     outcome = watch.outcome()
     names = {"candidate": "a", "opponent": "ukeire"}
     scoring = load_game("riichi").scoring
-    report = SequentialReport(
-        candidate="a", opponent="ukeire", seed=0, config=config, outcome=outcome, fresh=None, scoring=scoring
-    )
+    report = SequentialReport(candidate="a", opponent="ukeire", seed=0, config=config, outcome=outcome, scoring=scoring)
     games = [RatedGame(1, ("ukeire", "a", "b", "c"), (1, 2, 3, 4))]
     table = table_of(KIND, night_of(games, ("ukeire", "a", "b", "c"), "ukeire"))
     page = dict(night_sections(KIND, table, names | KIND.decision(report, names), is_live=True))["Deciding match"]
