@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
@@ -67,9 +68,8 @@ def run(context: Context) -> dict[str, float]:
         left_out=pool["left_out"],
     )
     page = about.page(sections, subtitle=f"tournament of {context.recipe.night}")
-    (context.folder / TRACKED_FOLDER).mkdir(exist_ok=True)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
-    write_atomically(context.folder / TRACKED_REPORT, [without_links(page).encode()])
+    _write_copy(context, REPORT_NAME, page)
     for name, picture in files({f"{name}.svg": figure for name, figure in pictures(kind, table).items()}).items():
         write_atomically(context.folder / name, [picture])
     text, lines = io.StringIO(), []
@@ -151,9 +151,12 @@ def _board_cells(kind: Kind, rows: Sequence[Row], names: Sequence[str]) -> tuple
     return ["agent", *shown], table
 
 
-def without_links(page: str) -> str:
-    """Return a page without its links to other files, which are not beside it in MLflow."""
-    return _LINK.sub(r"\1", page)
+def _write_copy(context: Context, name: str, page: str) -> Path:
+    """Write a page as MLflow gets it: without its links to other files, which are not beside it there."""
+    copy = context.folder / TRACKED_FOLDER / name
+    copy.parent.mkdir(exist_ok=True)
+    write_atomically(copy, [_LINK.sub(r"\1", page).encode()])
+    return copy
 
 
 Content = Callable[[], tuple[str, Sections]]
@@ -168,15 +171,11 @@ class LivePage:
 
     def __init__(self, context: Context, about: str, *, links_decision: bool = False) -> None:
         """``about``: what the page shows, for the console."""
+        self._context, self._about = context, about
         self._path = context.folder / LIVE_NAME
-        self._copy = context.folder / TRACKED_FOLDER / LIVE_NAME
-        self._copy.parent.mkdir(exist_ok=True)
         self._tracker = context.tracker.parent or context.tracker
-        self._title, self._night = f"Suphx: {context.recipe.name}", context.recipe.night
-        self._about = about
         self._next = self._next_copy = 0.0
         """Times from which on the page and the copy are written again."""
-        self._say = context.console.say
         self._links = {f"../{DECISION}/{LIVE_NAME}": "The deciding match, live"} if links_decision else {}
         self._links["../report/report.html"] = "The report of the night (report.html), when the tournament is over"
 
@@ -198,7 +197,8 @@ class LivePage:
             self._send(self._page(text, sections, note))
             self._next_copy = started + TRACKED_SECONDS
         if is_first:
-            self._say(f"{self._about}, live: {self._path.resolve().as_uri()}, and {LIVE_NAME} of the run in MLflow")
+            text = f"{self._about}, live: {self._path.resolve().as_uri()}, and {LIVE_NAME} of the run in MLflow"
+            self._context.console.say(text)
         spent = time.monotonic() - started
         self._next = started + max(RELOAD_SECONDS, _PAUSE_SHARE * spent)
 
@@ -209,13 +209,13 @@ class LivePage:
         self._send(page)
 
     def _send(self, page: str) -> None:
-        write_atomically(self._copy, [without_links(page).encode()])
-        self._tracker.log_artifact(self._copy)
+        self._tracker.log_artifact(_write_copy(self._context, LIVE_NAME, page))
 
     def _page(self, text: str, sections: Sections, note: str = "") -> str:
         head = report_page.piece("live", text, note, {} if note else self._links)
-        subtitle = f"tournament of {self._night}{', live' if note else ''}"
-        return report_page.page(self._title, subtitle, head, sections)
+        recipe = self._context.recipe
+        subtitle = f"tournament of {recipe.night}{', live' if note else ''}"
+        return report_page.page(f"Suphx: {recipe.name}", subtitle, head, sections)
 
 
 def ratings_figure(table: Mapping[str, Any], names: Sequence[str], *, clusters: str = "walls") -> Figure:
