@@ -26,7 +26,7 @@ from suphx.models.reward_predictor import load_reward_predictor, weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
-from suphx.training import adapter
+from suphx.training import adaptation
 from suphx.training.adaptation import Adapter, TrialResults, try_hands
 from suphx.training.config import AdaptationConfig, GlobalRewardConfig
 from suphx.training.reward import DealReward, PredictedChange, Prediction, points_won
@@ -183,7 +183,7 @@ def results_key(experiment: AdaptationExperiment) -> str:
     files = find_nets(experiment.agent, "riichi")
     files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
     values["sha256"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    values["code"] = closure_digest(Path(adapter.__file__).resolve(), [PROJECT_ROOT])  # plays hands and adapts nets
+    values["code"] = closure_digest(Path(adaptation.__file__).resolve(), [PROJECT_ROOT])  # plays hands and adapts nets
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_KEY_DIGITS]
 
 

@@ -62,13 +62,13 @@ def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
         report = match(bot(way, seconds) if transport == "pipes" else server.agent(seconds))
     assert report.forfeits.counts == {0: 8}
     told = "it has closed the connection" if (way, transport) == ("broken", "tcp") else FAILING[way]
-    assert re.search(told, report.forfeits.reasons[0])
+    assert re.search(told, report.forfeits.reason_of(0))
     assert "from now on this seat discards what it draws, or wins with it" in caplog.text
     assert report.statistics.placements == (0, 0, 0, 8)
     assert report.statistics.deal_in_rate == match("tsumogiri").statistics.deal_in_rate
     (sentence,) = report.forfeits.sentences(("the candidate", "the opponent"))
     assert sentence.startswith("the candidate could not play 8 games to the end")
-    assert report.to_json()["forfeits"] == {"candidate": {"forfeits": 8, "reason": report.forfeits.reasons[0]}}
+    assert report.to_json()["forfeits"] == {"candidate": {"forfeits": 8, "reason": report.forfeits.reason_of(0)}}
 
 
 def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
@@ -77,7 +77,7 @@ def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
     assert report.forfeits.counts == {0: 8}
     assert re.fullmatch(
         rf"{re.escape(address)} \(seat \d\): no connection to .*: check that the program listens there",
-        report.forfeits.reasons[0],
+        report.forfeits.reason_of(0),
     )
 
 
