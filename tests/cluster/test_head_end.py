@@ -18,9 +18,8 @@ import pytest
 
 from suphx_platform.cluster.run_manifest import run_objects
 from tests.certificates import Authority
-from tests.cluster.pod_cluster import wait
+from tests.cluster.pod_cluster import RayJobClient, wait
 from tests.cluster.pod_network import GATEWAY, PodNetwork, missing, pod_network
-from tests.cluster.ray_job_client import RayJobClient
 from tests.cluster.ray_pod import ApiAccess, PodPlan, RayPod, pod_plans
 from tests.cluster.services import bare_template
 from tests.suphx_pipelines.runs import stopped_run

@@ -322,7 +322,7 @@ def _line(status: RunStatus) -> str:
 
 
 def _connect(args: argparse.Namespace) -> Launcher:
-    """Return the launcher of a command, which waits for an API server that is away as long as ``--wait`` says.
+    """Return the launcher of a command, which waits for an unavailable API server as long as ``--wait`` says.
 
     A command that only looks, or that creates a run and does not follow it, waits for seconds.
     """

@@ -17,7 +17,6 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -80,7 +79,7 @@ class ClusterApi:
     ) -> None:
         """Configure the client without a request; ClusterError if no cluster is configured.
 
-        ``outage_seconds``: how long a server that has answered before may be away; 0: for six attempts.
+        ``outage_seconds``: how long a server that has answered before may be unavailable; 0: six attempts.
         """
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
@@ -89,9 +88,8 @@ class ClusterApi:
         self.address = str(configuration.host)
         self._client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
         self._outage_seconds = outage_seconds
-        self._lock = threading.Lock()
-        self._has_answered = self._is_away = False
-        """Whether any request was answered, and whether a warning has told that the server is away."""
+        self._has_answered = self._is_unavailable = False
+        """Whether any request was answered, and whether a warning has said that the server does not answer."""
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
@@ -238,7 +236,7 @@ class ClusterApi:
             except ApiException as error:
                 self._has_answered = True
                 failure, cause = refused(what, self.namespace, error.status, error.body), f"HTTP {error.status}"
-                is_starting = self._is_away and error.status in _DENIED
+                is_starting = self._is_unavailable and error.status in _DENIED
                 if error.status not in _TEMPORARY and not is_starting:
                     raise failure from error
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
@@ -246,7 +244,8 @@ class ClusterApi:
                 failure, cause = unreachable(self.address, reason), cause_of(reason)
             else:
                 self._has_answered = True
-                if self._set_away(False):
+                if self._is_unavailable:
+                    self._is_unavailable = False
                     _logger.info("the API server %s answers again", self.address)
                 return result
             self._wait_or_raise(failure, cause, attempt, begun)
@@ -259,15 +258,10 @@ class ClusterApi:
             return
         if not self._has_answered or time.monotonic() - begun >= self._outage_seconds:
             raise failure
-        if self._set_away(True):
+        if not self._is_unavailable:
+            self._is_unavailable = True
             text = "the API server %s does not answer (%s): waiting up to %.0f s (--wait)"
             _logger.warning(text, self.address, cause, self._outage_seconds)
-
-    def _set_away(self, is_away: bool) -> bool:
-        """Note whether the server is away; return whether that is news, for one of the threads that find it."""
-        with self._lock:
-            is_news, self._is_away = self._is_away != is_away, is_away
-        return is_news
 
 
 def _reason(error: Exception) -> Exception:

@@ -3,8 +3,8 @@
 It behaves as a kube-apiserver 1.36 did: names are unique in a kind, a change that carries another resourceVersion than
 the object's is a conflict, merge patches, label and field selectors, dry runs, unknown fields that are errors only with
 ``fieldValidation=Strict``, watches that forget (410 Gone), quotas of objects, RBAC by the rules of a Role, finalizers,
-pods that terminate for a while, owned objects that are deleted with their owner, logs that are followed. The operator
-is in fake_operator.py.
+pods that terminate for a while, owned objects that are deleted with their owner, logs. The operator is in
+fake_operator.py.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -243,3 +244,11 @@ def put_pod(cluster: Cluster, run: str, role: str, number: int = 0, **status: An
     }
     cluster.put("pods", body)
     return name
+
+
+def without_storage(cluster: Cluster, run: str) -> None:
+    """Let a run keep what it stores in its head pod only."""
+    spec = cluster.objects["rayjobs", run]["spec"]
+    spec["entrypoint"] = re.sub(r" --set storage\.address=\S*", "", spec["entrypoint"])
+    volumes = spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"]
+    volumes[:] = [one for one in volumes if one["name"] != "runs"] + [{"name": "runs", "emptyDir": {}}]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from suphx_cli import cli
 from suphx_platform.cluster.run_manifest import setting
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction, kubeconfig
-from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, put_pod, set_status
+from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, put_pod, set_status, without_storage
 
 
 def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
@@ -146,13 +145,7 @@ def test_a_run_that_was_deleted_is_not_launched_while_its_pods_terminate(
 def test_a_run_without_a_storage_is_not_stopped_as_if_it_could_be_resumed(
     cluster: Cluster, suphx: Command, run_id: str
 ) -> None:
-    spec = cluster.objects["rayjobs", run_id]["spec"]
-    spec["entrypoint"] = re.sub(r" --set storage\.address=\S*", "", spec["entrypoint"])
-    (runs,) = [
-        one for one in spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"] if one["name"] == "runs"
-    ]
-    runs.clear()
-    runs |= {"name": "runs", "emptyDir": {}}
+    without_storage(cluster, run_id)
     set_status(cluster, run_id, "Running", "RUNNING")
     put_pod(cluster, run_id, "head")
     code, _, err = suphx("stop", run_id)

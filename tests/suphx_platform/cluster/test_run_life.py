@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import re
 import threading
 from functools import partial
 from typing import Any
@@ -20,7 +19,7 @@ from suphx_platform.cluster.launcher import Launcher
 from suphx_platform.cluster.run_manifest import run_objects
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, Reaction
-from tests.suphx_platform.cluster.fake_operator import FINALIZER, RECIPE, Command, Operator, set_status
+from tests.suphx_platform.cluster.fake_operator import FINALIZER, RECIPE, Command, Operator, set_status, without_storage
 
 
 def test_a_run_goes_from_launch_to_its_end(cluster: Cluster, suphx: Command, operator: Operator, run_id: str) -> None:
@@ -208,14 +207,6 @@ def test_a_run_that_does_not_save_is_deleted_with_a_warning(
     code, _, err = suphx("delete", run_id, "--yes")
     assert (code, cluster.names("rayjobs")) == (0, [])
     assert "without a report" in err
-
-
-def without_storage(cluster: Cluster, run: str) -> None:
-    spec = cluster.objects["rayjobs", run]["spec"]
-    spec["entrypoint"] = re.sub(r" --set storage\.address=\S*", "", spec["entrypoint"])
-    for volume in spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"]:
-        if volume["name"] == "runs":
-            volume |= {"emptyDir": {}}
 
 
 @pytest.mark.parametrize(("has_storage", "options"), [(True, ["--now"]), (False, [])])
