@@ -129,8 +129,10 @@ class MeasuredNets:
         self._waiting: dict[int, Weights] = {}
 
     def note(self, updates: int, weights: Weights) -> None:
-        """Take the weights with which matches begin now."""
-        self._waiting[updates] = weights
+        """Copy the weights with which matches begin now: over Ray they are in shared memory, which others need."""
+        self._waiting[updates] = {
+            net: {name: np.array(value) for name, value in own.items()} for net, own in weights.items()
+        }
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Pass on the nets of a match against the initial nets; ``entry`` as of SelfPlayMatches."""
