@@ -15,12 +15,11 @@ from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.runs.stage import Interrupted, Stage
 from suphx_platform.cluster.run_attempts import ATTEMPTS, has_failed, places, read_attempts
 from suphx_platform.cluster.run_status import STOP_NOTE, Attempt
-from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.attempted_run import LAST_LINE, REASON, drive, ray_job
-from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
+from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe, small_runner
 
 RUN = "run-1"
 SECRET = "planted-0451"
@@ -37,14 +36,8 @@ def kept(storage: Path) -> list[Attempt]:
     return list(read_attempts(Storage(StorageConfig(address=str(storage))), RUN).values())
 
 
-Work = Callable[[Context], dict[str, float]]
-
-
-def runner(runs: Path, storage: StorageConfig | None, work: Work) -> Runner[SmallRecipe]:
-    kept_in = Storage(storage) if storage else None
-    stages = [Stage(name="numbers", run=work)]
-    console = Console()
-    return Runner(SmallRecipe(), stages, runs=runs, records=None, console=console, storage=kept_in, run_id=RUN)
+def runner(runs: Path, work: Callable[[Context], dict[str, float]], storage: Path | None = None) -> Runner[SmallRecipe]:
+    return small_runner(runs, stages=[Stage(name="numbers", run=work)], storage=storage, run_id=RUN)
 
 
 def fail(context: Context) -> dict[str, float]:
@@ -95,9 +88,8 @@ def test_a_killed_driver_is_reported_by_its_pod_or_else_by_the_next_attempt(
 @pytest.mark.usefixtures("_ray_job")
 def test_no_secret_gets_into_a_record(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    storage = StorageConfig(address=str(tmp_path / "storage"))
     with pytest.raises(RuntimeError):
-        runner(runs, storage, fail).run()
+        runner(runs, fail, tmp_path / "storage").run()
     (attempt,) = kept(tmp_path / "storage")
     assert attempt.reason == f"RuntimeError: {REASON}, see http://host and ***"
     texts = [path.read_text() for path in tmp_path.rglob(f"{ATTEMPTS}/*.json")]
@@ -111,7 +103,7 @@ def test_a_run_that_was_asked_to_stop_has_not_failed(runs: Path, tmp_path: Path)
         raise Interrupted("step 7")
 
     with pytest.raises(KeyboardInterrupt):
-        runner(runs, StorageConfig(address=str(tmp_path / "storage")), stop).run()
+        runner(runs, stop, tmp_path / "storage").run()
     (attempt,) = kept(tmp_path / "storage")
     assert (attempt.outcome, attempt.last_lines) == ("stopped", ())
     job: dict[str, Any] = {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}
@@ -131,7 +123,7 @@ def test_without_a_storage_attempts_are_artifacts_in_mlflow(
     for number in (1, 2):
         (pod := tmp_path / f"pod-{number}").mkdir()
         with pytest.raises(RuntimeError):
-            runner(pod, None, fail).run()
+            runner(pod, fail).run()
     (name,) = (found := places(None, tmp_path))
     attempts = read_attempts(found[name], RUN)
     assert [(number, attempt.outcome) for number, attempt in attempts.items()] == [(1, "failed"), (2, "failed")]
@@ -147,7 +139,7 @@ def test_a_storage_that_does_not_answer_changes_nothing_but_a_warning(
 
     monkeypatch.setattr(Storage, "put_note", lose)
     with pytest.raises(RuntimeError, match=REASON):
-        runner(runs, StorageConfig(address=str(tmp_path / "storage")), fail).run()
+        runner(runs, fail, tmp_path / "storage").run()
     assert "the keys are refused" in caplog.text
 
 
