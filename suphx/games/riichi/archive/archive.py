@@ -235,9 +235,9 @@ class _Checked:
 
     def add(self, other: _Checked) -> None:
         """Add what was found in another game."""
-        self.counts.update(other.counts)
-        self.draws_unchecked.update(other.draws_unchecked)
-        self.ignored.update(other.ignored)
+        self.counts += other.counts
+        self.draws_unchecked += other.draws_unchecked  # reasons that concern no draw are left out
+        self.ignored += other.ignored
         self.first = [*self.first, *other.first][:MAX_SHOWN]
 
 

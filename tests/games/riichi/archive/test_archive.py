@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import lzma
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from suphx.games.riichi.archive import archive
-from suphx.games.riichi.archive.archive import find_record, iter_records, map_records
+from suphx.games.riichi.archive.archive import find_record, iter_records, map_records, verify_records
 from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
+from suphx.games.riichi.records.game_log import NO_SEED
 from suphx.games.riichi.records.mjai import write_mjai
 from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import DAMAGED, NO_END, NO_KYOKU, NOT_A_RECORD, THREE_PLAYERS, Quarantine
+from suphx.games.riichi.records.shuffle_seed import HEX_SEED_PREFIX, tenhou_walls
 from suphx.worker_interrupt import WorkerDiedError
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
@@ -125,6 +128,17 @@ def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
     assert [find_record(tmp_path, wanted).id for wanted in ("", "1", "2", "10", "3")] == ["1", "1", "2", "10", "2"]
     with pytest.raises(ValueError, match="has no game '4': give the id of a game or a number from 1 to 3"):
         find_record(tmp_path, "4")
+
+
+def test_only_reasons_of_draws_that_were_not_compared_are_counted(tmp_path: Path) -> None:
+    seed = f"{HEX_SEED_PREFIX}1,2,3"
+    text = write_mjlog(drawn_game(*islice(tenhou_walls(seed), 2)))
+    (tmp_path / "seeded.mjlog").write_text(text.replace('seed=""', f'seed="{seed}"'))
+    values = verify_records([tmp_path], workers=1).values
+    assert (values["draws_checked"], values["draws_unchecked_by_reason"]) == (140, {})
+    (tmp_path / "seeded.mjlog").write_text(text)
+    values = verify_records([tmp_path], workers=1).values
+    assert (values["draws_checked"], values["draws_unchecked_by_reason"]) == (0, {NO_SEED: 140})
 
 
 @pytest.mark.records
