@@ -99,8 +99,8 @@ def new_simulator(
 
 def assert_same(first: Played, second: Played) -> None:
     for one, other in zip(first.decisions, second.decisions, strict=True):
-        for name, column in one.columns().items():
-            np.testing.assert_array_equal(column, getattr(other, name))
+        for name, array in one.arrays().items():
+            np.testing.assert_array_equal(array, other.arrays()[name])
     assert first.num_deals == second.num_deals
 
 

@@ -187,8 +187,8 @@ def test_a_restored_group_plays_on_as_the_unbroken_one() -> None:
         for name in (field.name for field in fields(KyokuEnds)):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     for mine, yours in zip(parts, other_parts, strict=True):
-        for name, column in mine.columns().items():
-            np.testing.assert_array_equal(column, getattr(yours, name))
+        for name, array in mine.arrays().items():
+            np.testing.assert_array_equal(array, yours.arrays()[name])
 
 
 @pytest.mark.parametrize("wrong", [{"num_tables": 0}, {"first_steps": 0}])
