@@ -22,7 +22,7 @@ from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import FRESH_FOLDER, SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.tournament import PlayedLineup, games_per_deal, head_to_head, placements_of, results_per_deal
 from suphx.games.game import Agent
-from suphx.games.registry import decision_names, game_modules, has_candidates, load_game
+from suphx.games.registry import agent_names, decision_names, game_modules, has_candidates, load_game
 from suphx.games.riichi.match_tables import index_records, remove_after
 from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
@@ -42,8 +42,8 @@ from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NA
 from suphx_pipelines.tournament.match_texts import DECISION, Decision, MatchTexts, Row
 from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
 from suphx_pipelines.viewer.viewer_page import VIEWS, viewer_page
-from suphx_platform.agents.agent_forms import follows_whole_games, is_program, split_wrapper
-from suphx_platform.agents.agent_loading import find_side_nets, have_same_moves, load_any_agent, load_side_player
+from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_program, split_wrapper
+from suphx_platform.agents.agent_loading import have_same_moves, load_any_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.evaluation.match_workers import match_workers
 from suphx_platform.kernels.kernel_warmup import compile_kernels
@@ -239,10 +239,8 @@ class Kind:
         for remains in (copy, space):
             shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
         wrapper, nets = split_wrapper(address)
-        if has_candidates(self.game):
-            place, words = find_side_nets(nets, self._game, space, source), set[str]()
-        elif address in self._game.agents:
-            place, words = None, set()
+        if address in self._game.agents:
+            place, words = None, set[str]()
         else:
             fetched, words = split_address(source.fetch(nets, space, self.game))
             place = Path(fetched) if Path(fetched).is_dir() else None
@@ -516,12 +514,9 @@ def kind_of(recipe: Any) -> Kind:
 
 def load_entrant(game: str, address: str, *, precision: Precision = "auto") -> Agent:
     """Return the agent at an address in this machine; ValueError if there is none."""
-    own = load_game(game)
-    if address in own.agents:
-        return own.scripted_agent(address)
-    if has_candidates(game):
-        return load_side_player(game, address, precision=precision)
-    return load_any_agent(address, game)
+    if has_candidates(game) and address not in agent_names(game):
+        check_nets(address, game)  # outside programs of these games do not play in tournaments
+    return load_any_agent(address, game, precision=precision)
 
 
 _precise = partial(decimal, digits=3)

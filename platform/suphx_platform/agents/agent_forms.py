@@ -122,14 +122,19 @@ def follows_whole_games(address: str) -> bool:
     return is_program(address) or bool(split_wrapper(address)[0])
 
 
+def check_mjai(address: str, game: str) -> None:
+    """Raise ValueError for an agent that must see whole games of another game than riichi."""
+    if follows_whole_games(address) and not find_game(game).has_mjai:
+        raise ValueError(f"{address!r} plays {DEFAULT_GAME} only: use {', '.join(agent_names(game))} or nets")
+
+
 def check_agent(address: str, game: str) -> None:
     """Raise ValueError if no agent can have this name, such as a mistyped scripted agent or a folder without nets.
 
     Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
     Agents in buckets and registries are not looked up here.
     """
-    if follows_whole_games(address) and not find_game(game).has_mjai:
-        raise ValueError(f"{address!r} plays {DEFAULT_GAME} only: use {', '.join(agent_names(game))} or nets")
+    check_mjai(address, game)
     if is_program(address):
         if isinstance(split_program(address)[0], CommandLine):
             warn_without_sandbox()

@@ -1,12 +1,8 @@
-"""Agents by address (agent_forms.py).
+"""Agents by address (agent_forms.py): scripted ones, nets in a folder, adapting ones and outside programs.
 
-Of riichi: those of ``load_agent``, those that adapt at run time, and outside programs:
-
->>> load_any_agent("adapt:runs/a/supervised", "riichi")
 >>> load_any_agent("adapt-256:runs/a/supervised:weak", "riichi")
 
-Of a game that is learned by Deep Monte-Carlo: scripted ones, and nets in a folder, in a bucket (``s3://…``) or in the
-model registry (``models:/…``):
+Nets in a bucket (``s3://…``) or in the model registry (``models:/…``) are copied first:
 
 >>> source = AgentSource(MlflowStore(Path("runs")))
 >>> with TemporaryDirectory() as space:
@@ -26,14 +22,14 @@ from suphx.evaluation.game_runner import LoadAgent
 from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
-from suphx.selfplay.agents.agent import NetAgent, load_agent, load_nets
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx.suggestion import did_you_mean
+from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.training.adaptation import Adapter, AdaptiveAgent
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,
     agent_files,
+    check_mjai,
     check_net_agent,
     check_nets,
     command_files,
@@ -45,24 +41,26 @@ from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.programs import MOVE_SECONDS, warn_without_sandbox
 from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_side_program
-from suphx_platform.tracking.model_registry import PREFIX
 
 
-def load_any_agent(address: str, game: str) -> Agent:
+def load_any_agent(address: str, game: str, *, precision: Precision = "auto") -> Agent:
     """Return the agent that ``address`` names: a program, one that adapts, or any of ``load_agent``.
 
     ValueError if there is none of that name.
     """
+    check_mjai(address, game)
     if is_program(address):
         program, seconds = split_program(address)
         return MjaiAgent(address, program, MOVE_SECONDS if seconds is None else seconds)
+    if has_candidates(game) and is_side_program(address):
+        return SideProgram(address, candidate_game(game))
     match = ADAPT.fullmatch(address)
-    if match is None:
-        if address not in agent_names(game):
-            check_nets(address, game)  # names what exists instead, all forms or the folders inside
-        return load_agent(address, game=game)
-    config = adaptation_config(address)
-    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config))
+    if match is not None:
+        config = adaptation_config(address)
+        return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config))
+    if address not in agent_names(game):
+        check_nets(address, game)  # names what exists instead, all forms or the folders inside
+    return load_agent(address, game=game, precision=precision)
 
 
 def load_net_agent(address: str) -> NetAgent:
@@ -102,24 +100,16 @@ def match_agents(name: str, addresses: tuple[str, str], space: Path, source: Age
         size = 1 if any(map(follows_whole_games, own)) else 0
         return MatchAgents(own, partial(load_any_agent, game=name), None, None, files, size)
     game: Any = load_game(name)
-    agents = []
-    for address, folder in zip(addresses, folders, strict=True):
-        if is_side_program(address):
-            player = SideProgram(address, game)
-            warn_without_sandbox()
-            agents.append(SideAgent(address, player, None, tuple(command_files(player.command_line.command))))
-        else:
-            agents.append(load_side_agent(address, game, folder, source))
+    agents = [load_side_agent(each, game, folder, source) for each, folder in zip(addresses, folders, strict=True)]
     rules = common_rules(game, *agents)
     players = {"candidate": agents[0].player, "opponent": agents[1].player}
-    size = PROGRAM_DECKS if any(map(is_side_program, addresses)) else 0
     return MatchAgents(
         ("candidate", "opponent"),
         players.__getitem__,
         rules,
         game.rules_values(rules),
         (agents[0].files, agents[1].files),
-        size,
+        PROGRAM_DECKS if any(map(is_side_program, addresses)) else 0,
     )
 
 
@@ -130,54 +120,21 @@ class SideAgent:
     address: str
     player: Agent
     rules: Any | None
-    """The rules that its nets learned; None of a scripted agent, which plays by any."""
-    files: tuple[Path, ...] = ()
+    """The rules that its nets learned; None of another agent, which plays by any."""
+    files: Sequence[Path]
 
 
 def load_side_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
-    """Return the agent at ``address``; arguments and errors as for ``find_side_nets``."""
-    place = find_side_nets(address, game, folder, source)
-    if place is None:
-        return SideAgent(address, game.scripted_agent(address), None)
-    nets = load_nets(place, game=game.name)
-    files = tuple(place / name for name in checkpoint_names(game=game.name))
-    return SideAgent(address, nets, nets.rules, files)
+    """Return the agent at ``address``; nets in a bucket or in the model registry are copied to ``folder``.
 
-
-def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> Agent:
-    """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
-    game = candidate_game(game_name)
-    if address in game.agents:
-        return game.scripted_agent(address)
-    return load_nets(_checked(address, Path(address), game), game=game_name, precision=precision)
-
-
-def find_side_nets(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> Path | None:
-    """Return the folder of the nets at ``address``; None of a scripted agent.
-
-    Nets in a bucket or in the model registry are copied to ``folder``. ValueError if there is no agent of ``game``; the
-    error says what is missing.
+    ValueError if there is no agent of ``game``; the error says what is missing.
     """
-    if address in game.agents:
-        return None
-    return _checked(address, Path(source.fetch(address, folder, game.name)), game)
-
-
-def _checked(address: str, place: Path, game: CandidateGame) -> Path:
-    """Return the folder of the nets at ``address`` if it has those of all seats; ValueError says what is missing."""
-    if not place.is_dir():
-        nets = ", or a folder of nets" if game.decisions else ""
-        hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}{nets}"
-        raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
-    missing = [name for name in checkpoint_names(game=game.name) if not (place / name).is_file()]
-    if missing and address.startswith(PREFIX):
-        raise ValueError(f"{address!r} has nets of another game than {game.name}: name a model of {game.name}")
-    if missing:
-        raise ValueError(
-            f"{address!r} has no nets for {game.name} ({', '.join(missing)} missing): name a folder such as "
-            "runs/RUN/learning of a finished run"
-        )
-    return place
+    place = source.fetch(address, folder, game.name)
+    player = load_any_agent(place, game.name)
+    if isinstance(player, SideProgram):
+        warn_without_sandbox()
+        return SideAgent(address, player, None, command_files(player.command_line.command))
+    return SideAgent(address, player, getattr(player, "rules", None), find_nets(place, game.name))
 
 
 def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:

@@ -14,7 +14,14 @@ from pathlib import Path
 
 from suphx.games.registry import decision_names
 from suphx.models.net_config import checkpoint_name
-from suphx.selfplay.agents.checkpoint_folder import INITIAL, checkpoint_names, find_checkpoints, split_address
+from suphx.selfplay.agents.checkpoint_folder import (
+    INITIAL,
+    WEAK,
+    checkpoint_names,
+    find_checkpoints,
+    has_nets,
+    split_address,
+)
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import BEST, Storage
@@ -60,6 +67,8 @@ class AgentSource:
         location, words = split_address(address)
         if location.startswith(model_registry.PREFIX):
             model_registry.fetch_model(self._store, location, folder)
+            if not has_nets(folder, game=game, is_weak=WEAK in words):
+                raise ValueError(f"{address!r} has nets of another game than {game}: name a model of {game}")
         elif location.startswith(BUCKET):
             bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
             storage, name = Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/")

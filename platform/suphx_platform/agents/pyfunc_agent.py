@@ -1,20 +1,13 @@
 """A registered agent as a ``pyfunc`` model of MLflow: a row is a position, the answer is a move.
 
-Of riichi a position is what the player has seen as mjai events: ``events`` is the JSON list since ``start_game``, whose
-``id`` is its seat.
-
 >>> model = mlflow.pyfunc.load_model("models:/suphx@champion")
 >>> model.predict(pandas.DataFrame({"events": [json.dumps(events)]}))
                                               action                                      probabilities
 0  {"type": "dahai", "actor": 0, "pai": "E", "tsu...  [{"move": {"type": "dahai", "actor": 0, "pai":...
 
-Of a game whose seats choose among candidate moves it is a game that is not finished: ``record`` is a line of a file of
-records (docs/doudizhu.md). A record has all hands, but the nets see only what the seat that is to move sees.
-
->>> model = mlflow.pyfunc.load_model("models:/doudizhu@champion")
->>> model.predict(pandas.DataFrame({"record": ['{"game": "doudizhu", "hands": …, "moves": ["33", "77"], …}']}))
-   move                                         values
-0  pass  [{"move": "pass", "value": 0.31}, {"move": …
+Of riichi a position is what the player has seen: ``events``, the mjai events since ``start_game``, whose ``id`` is its
+seat. Of a game whose seats choose among candidate moves it is a game so far: ``record``, a line of a file of records. A
+record has all hands, but the nets see only what the seat that is to move sees.
 
 MLflow calls ``_load_pyfunc``, because the model names this module as its ``loader_module``: nothing is pickled, and the
 nets are compared with the SHA-256 in the model's metadata.
@@ -30,12 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suphx.games.registry import candidate_game, game_of_files, has_candidates
+from suphx.games.riichi.records.mjai_table import reply_of_action
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx_platform.agents.agent_loading import have_same_moves, load_net_agent
-from suphx_platform.agents.mjai.mjai_arena import decision_after, move_of, moves_of
+from suphx_platform.agents.mjai.mjai_arena import decision_after, moves_of
 from suphx_platform.tracking.pyfunc_form import EVENTS, RECORD, texts_of
 
 if TYPE_CHECKING:
@@ -100,7 +94,7 @@ class _Events:
             lines = np.arange(len(asked), dtype=np.int64)
             chosen, judged = self._agent.act(tables, lines), self._agent.move_probabilities(tables, lines)
             for line, row in enumerate(asked):
-                move, moves = move_of(tables[line], int(chosen[line])), moves_of(tables[line], judged[line])
+                move, moves = reply_of_action(tables[line], int(chosen[line])), moves_of(tables[line], judged[line])
                 answers[row] = _json(move), _json(moves)
         return answers
 

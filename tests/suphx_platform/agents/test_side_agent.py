@@ -10,7 +10,7 @@ from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx_platform.agents.agent_loading import common_rules, find_side_nets, load_side_agent
+from suphx_platform.agents.agent_loading import common_rules, load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -72,7 +72,5 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
     assert source(tmp_path).newest(str(runs), "doudizhu")[0].address == str(runs / "b-1" / "learning")
     stored = source(tmp_path).newest(f"s3://{BUCKET}/runs/", "doudizhu")
     assert [found.name for found in stored] == ["c-1/learning", "b-1/learning", "a-1/learning"]
-    place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
-    assert place is not None
-    assert {path.name for path in place.iterdir()} >= set(checkpoint_names(game=GAME.name))
-    assert find_side_nets("rule", GAME, tmp_path / "none", source(tmp_path)) is None
+    agent = load_side_agent(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
+    assert {path.name for path in agent.files} == set(checkpoint_names(game=GAME.name))

@@ -23,7 +23,7 @@ from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.adaptation import AdaptiveAgent
-from suphx_platform.agents.agent_loading import load_any_agent, load_side_player
+from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.ray_game_workers import PackedAgents, start_packed
 from tests.games.doudizhu.builders import save_nets
@@ -42,7 +42,7 @@ def new_plan(**options: Any) -> GamePlan:
 
 
 def side_plan(*addresses: str) -> GamePlan:
-    load = partial(load_side_player, GAME.name, precision="fp32")
+    load = partial(load_any_agent, game=GAME.name, precision="fp32")
     return GamePlan(game=GAME.name, rules=Rules(), addresses=addresses, names=addresses, load=load)
 
 

@@ -1,10 +1,10 @@
 """Faults of every kind between a training and a real S3 server, with ``kill -9`` in between: nothing good is lost.
 
 ``python -m tests.suphx_platform.storage.storage_stress --seconds 1800 --kills 50 --outages 90,600`` starts Ceph's
-object gateway, a proxy before it and a training (stressed_training.py). One fault follows another, the training is
-killed at random moments, and a reader that goes past the proxy looks at every version that appears. It prints a JSON
-object and exits with 1 if a manifest named a file that is missing or not as it was written, the newest version became
-older, a state that was loaded was not whole, the last save is not stored, or a save held the training.
+object gateway, a proxy before it and a training as a process of its own (``--train``). One fault follows another, the
+training is killed at random moments, and a reader that goes past the proxy looks at every version that appears. It
+prints a JSON object and exits with 1 if a manifest named a file that is missing or not as it was written, the newest
+version became older, a state that was loaded was not whole, the last save is not stored, or a save held the training.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,14 +24,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from suphx.atomic_file import write_atomically
+from suphx_platform.storage.bucket import PART_BYTES
 from suphx_platform.storage.storage import DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.upload_queue import UploadQueue
 from tests.repository import REPOSITORY
-from tests.suphx_platform.storage import stressed_training
 from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy, refusal
 from tests.suphx_platform.storage.s3_server import ACCESS_KEY, BUCKET, S3Server, missing_programs, s3_server
 
+NAME = "run-1/reinforcement"
+SIZES = {"state.safetensors": 2 * PART_BYTES + 1000, "nets/discard.safetensors": 300_000}
+_SAVE_SECONDS = 1.0
 MAX_SAVE_SECONDS = 5.0
 """A save takes hard links; more than this, even on a busy machine, means that it waited for the storage."""
 _FAULT_SECONDS = (0.5, 4.0)
@@ -85,6 +94,56 @@ def fault(proxy: FaultyProxy, name: str) -> Iterator[None]:
         setattr(proxy, attribute, None)
 
 
+def content(step: int, name: str) -> bytes:
+    """Return the bytes of a file after ``step`` steps, so that everybody can tell whether a state is whole."""
+    seed = np.frombuffer(f"{step} {name}".encode(), np.uint8)
+    return np.random.default_rng(seed).bytes(SIZES[name])
+
+
+def step_of(folder: Path) -> int:
+    """Return the step whose state is in ``folder``; ValueError if it is not whole."""
+    step = int((folder / "step").read_text())
+    for name in SIZES:
+        if (folder / name).read_bytes() != content(step, name):
+            raise ValueError(f"{name} is not that of step {step}")
+    return step
+
+
+def train(storage: Storage, folder: Path, until: float) -> None:
+    """Continue from the storage, as another machine would, save every step, and append a line to the log for each."""
+    shutil.rmtree(folder, ignore_errors=True)
+    log, step = folder.with_suffix(".jsonl"), _resume(storage, folder, until)
+    _note(log, resumed=step)
+    with UploadQueue(storage) as uploads:
+        while time.time() < until:
+            step += 1
+            time.sleep(_SAVE_SECONDS)
+            for name in SIZES:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(folder / name, [content(step, name)])
+            write_atomically(folder / "step", [str(step).encode()])
+            began = time.monotonic()
+            uploads.save(NAME, folder, number=step)
+            _note(log, saved=step, seconds=time.monotonic() - began)
+
+
+def _resume(storage: Storage, folder: Path, until: float) -> int:
+    """Load the newest state, however often the storage must be asked, as `--wait-hours` does."""
+    while True:
+        try:
+            found = storage.load_newest(NAME, folder)
+            return 0 if found is None else step_of(folder)
+        except OSError:
+            if time.time() > until:
+                raise
+            time.sleep(0.5)
+
+
+def _note(log: Path, **values: Any) -> None:
+    with log.open("a") as file:
+        file.write(json.dumps(values) + "\n")
+
+
 class Training:
     """The training as a process of its own."""
 
@@ -102,26 +161,26 @@ class Training:
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", stressed_training.__name__, *self._arguments]
+        command = [sys.executable, "-m", "tests.suphx_platform.storage.storage_stress", "--train", *self._arguments]
         with self.errors.open("ab") as errors:
             return subprocess.Popen(command, cwd=REPOSITORY, env=os.environ | {"AWS_MAX_ATTEMPTS": "2"}, stderr=errors)
 
 
 def look(storage: Storage, space: Path, findings: Findings, seen: set[str]) -> None:
     """Load every version that is new; note those that are damaged while their manifest is still there."""
-    versions = storage.versions(stressed_training.NAME)
+    versions = storage.versions(NAME)
     for version in versions:
         if version.path in seen:
             continue
         seen.add(version.path)
         try:
             storage.load(version, space)
-            step = stressed_training.check(space)
+            step = step_of(space)
             if step != version.number:
                 findings.violations.append(f"{version.path} has the state of step {step}")
             findings.versions_checked += 1
         except (DamagedVersionError, ValueError) as error:
-            if any(each.path == version.path for each in storage.versions(stressed_training.NAME)):
+            if any(each.path == version.path for each in storage.versions(NAME)):
                 findings.violations.append(f"{version.path}: {error}")
     newest = versions[-1].number if versions else 0
     if newest < findings.newest_number:
@@ -215,7 +274,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50, help="kill -9 at random moments (default: 50)")
     parser.add_argument("--outages", default="90,600", help="lengths of outages in seconds (default: 90,600)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--train", nargs=3, metavar=("CONFIG", "FOLDER", "UNTIL"), help="only train")
     arguments = parser.parse_args()
+    if arguments.train:
+        config, state, until = arguments.train
+        train(Storage(StorageConfig(**json.loads(Path(config).read_text()))), Path(state), float(until))
+        return 0
     if missing := missing_programs():
         parser.error(f"install Ceph's programs first: {', '.join(missing)}")
     outages = [float(text) for text in arguments.outages.split(",") if text]

@@ -249,7 +249,8 @@ def bucket(server: Any, max_attempts: int = 2) -> Storage:
 def test_a_server_that_redirects_is_named_with_the_address_to_use(status: int, server: Any) -> None:
     server.answers = [(status, b"<html>moved</html>")]
     storage = bucket(server)
-    for number, call in enumerate((storage.reach, lambda: storage.versions(NAME)), 1):
+    calls: tuple[Callable[[], object], ...] = (storage.reach, lambda: storage.versions(NAME))
+    for number, call in enumerate(calls, 1):
         with pytest.raises(
             OSError, match=rf"127.0.0.1:{server.server_port} redirects to https://store\.example: set "
         ) as raised:

@@ -1,4 +1,4 @@
-"""Against servers that are not there, or are silent; and a new database."""
+"""Against servers that are not there, are silent or refuse; and a new database."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ from suphx_platform.tracking.tracking import TrackingStore
 TIMEOUT, RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 
 
-@pytest.fixture(autouse=True)
-def _without_own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (TIMEOUT, RETRIES):
-        monkeypatch.delenv(name, raising=False)
+def reach(server: socket.socket, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *limits: str) -> None:
+    """Reach MLflow at the address of ``server``; ``limits``: seconds and retries that the user has set."""
+    for name, value in zip((TIMEOUT, RETRIES), limits or (None, None), strict=True):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{server.getsockname()[1]}")
+    TrackingStore(tmp_path / "runs").reach()
 
 
 def test_a_server_that_is_not_there_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # nothing listens, and nobody else can
-        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
         with pytest.raises(TrackingError) as caught:
-            TrackingStore(tmp_path / "runs").reach()
+            reach(closed, monkeypatch, tmp_path)
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
     assert f"MLflow at {address} does not answer (connection refused): check that" in str(caught.value)
     assert f"{TIMEOUT} (now 4 s) or {RETRIES} (now 1)" in str(caught.value), "MLflow itself retries for minutes"
     assert not (tmp_path / "runs").exists()
@@ -41,18 +45,15 @@ def test_a_server_that_is_not_there_is_named_with_what_to_do(tmp_path: Path, mon
 def test_a_silent_server_is_waited_for_as_long_as_the_user_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(TIMEOUT, "1")
-    monkeypatch.setenv(RETRIES, "0")
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        with pytest.raises(TrackingError, match=rf"no answer in 1 s\).*{TIMEOUT} \(now 1 s\) or {RETRIES} \(now 0\)"):
-            TrackingStore(tmp_path / "runs").reach()
+    waited = rf"no answer in 1 s\).*{TIMEOUT} \(now 1 s\) or {RETRIES} \(now 0\)"
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(TrackingError, match=waited):
+        reach(silent, monkeypatch, tmp_path, "1", "0")
 
 
 @pytest.mark.parametrize(
     "address", ["http://me:se/cret@host", "HTTPS://me:se?cret@host", "postgresql://me:se/cret@host/runs"]
 )
-def test_an_address_whose_password_cannot_be_told_from_its_path_is_refused_without_being_shown(
+def test_an_address_with_an_unclear_password_is_refused_without_being_shown(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
@@ -62,38 +63,32 @@ def test_an_address_whose_password_cannot_be_told_from_its_path_is_refused_witho
 
 
 @pytest.mark.parametrize(
-    ("status", "away"),
+    ("status", "error", "text"),
     [
-        (413, ""),
-        (400, ""),
-        (301, "redirects to another"),
-        (404, "answers with status 404"),
-        (500, "answers with status 500"),
-        (503, "does not answer"),
+        (413, MlflowException, "413"),
+        (400, MlflowException, "400"),
+        (301, TrackingError, "redirects to another"),
+        (404, TrackingError, "answers with status 404"),
+        (500, TrackingError, "answers with status 500"),
+        (503, TrackingError, "does not answer"),
     ],
 )
-def test_a_proxy_that_refuses_is_told_from_a_server_that_is_away(
-    status: int, away: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_proxy_that_refuses_is_told_from_a_server_that_is_unavailable(
+    status: int, error: type[Exception], text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(TIMEOUT, "5")
-    monkeypatch.setenv(RETRIES, "0")
+    def answer_in_html() -> None:
+        connection, _ = proxy.accept()
+        with suppress(OSError), connection:
+            connection.recv(1 << 16)
+            head = f"HTTP/1.1 {status} No\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 6\r\nConnection: close"
+            connection.sendall(f"{head}\r\n\r\n<html>".encode())
+
     with socket.create_server(("127.0.0.1", 0)) as proxy:
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.getsockname()[1]}")
-        thread = threading.Thread(target=answer_once, args=(proxy, status))
+        thread = threading.Thread(target=answer_in_html)
         thread.start()
-        error, text = (TrackingError, away) if away else (MlflowException, str(status))
         with pytest.raises(error, match=text):
-            TrackingStore(tmp_path / "runs").reach()
+            reach(proxy, monkeypatch, tmp_path, "5", "0")
         thread.join()
-
-
-def answer_once(proxy: socket.socket, status: int) -> None:
-    """Answer a request as a proxy does: in HTML."""
-    connection, _ = proxy.accept()
-    with suppress(OSError), connection:
-        connection.recv(1 << 16)
-        head = f"HTTP/1.1 {status} No\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 6\r\nConnection: close"
-        connection.sendall(f"{head}\r\n\r\n<html>".encode())
 
 
 def test_a_start_that_is_stopped_leaves_no_half_of_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,10 +102,6 @@ def test_a_start_that_is_stopped_leaves_no_half_of_a_database(tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
     MlflowStore(tmp_path).reach()
     assert [path.name for path in tmp_path.iterdir()] == ["mlflow.db"]
-
-
-def test_a_database_that_is_there_stays(tmp_path: Path) -> None:
-    path = tmp_path / "mlflow.db"
-    path.write_bytes(b"")
-    make_database(path)
-    assert path.read_bytes() == b""
+    (tmp_path / "mlflow.db").write_bytes(b"")
+    make_database(tmp_path / "mlflow.db")
+    assert (tmp_path / "mlflow.db").read_bytes() == b"", "what is there stays"

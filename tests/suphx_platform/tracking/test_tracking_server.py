@@ -17,8 +17,7 @@ from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_ui import page_address
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
-from tests.suphx_platform.tracking import tracked_training
-from tests.suphx_platform.tracking.mlflow_outage import outage
+from tests.suphx_platform.tracking.mlflow_outage import RUN, outage
 from tests.suphx_platform.tracking.mlflow_server import mlflow_server
 
 
@@ -130,4 +129,4 @@ def test_every_point_of_a_training_arrives_once_though_mlflow_is_away_for_a_thir
     found = outage(tmp_path, address, seconds=45, is_killed=is_killed)
     assert found.is_complete, found
     assert found.steps > 20
-    assert not (tmp_path / "runs" / tracked_training.RUN).exists(), "nothing is left to be sent"
+    assert not (tmp_path / "runs" / RUN).exists(), "nothing is left to be sent"

@@ -70,7 +70,7 @@ class MjaiPlayer:
         tables = self._table.decision()
         if tables is None:
             return {"type": "none"}
-        reply = move_of(tables[0], int(self._agent.act(tables, _ONLY_TABLE)[0]))
+        reply = reply_of_action(tables[0], int(self._agent.act(tables, _ONLY_TABLE)[0]))
         if self._judge is None:
             return reply
         probabilities = self._judge.move_probabilities(tables, _ONLY_TABLE)[0]
@@ -88,16 +88,11 @@ def decision_after(events: Iterable[Event]) -> Records | None:
     return table.decision()
 
 
-def move_of(table: Records, action: int) -> Event:
-    """Return an action as an answer in the mjai protocol."""
-    return reply_of_action(table, action)
-
-
 def moves_of(table: Records, probabilities: F32) -> list[dict[str, Any]]:
     """Return ``[{"move": answer, "p": probability}]`` of all legal moves, the most probable first."""
     legal = [a for a in np.flatnonzero(table["legal"]).tolist() if np.isfinite(probabilities[a])]
     legal.sort(key=lambda action: -float(probabilities[action]))
-    return [{"move": move_of(table, a), "p": round(float(probabilities[a]), 4)} for a in legal]
+    return [{"move": reply_of_action(table, a), "p": round(float(probabilities[a]), 4)} for a in legal]
 
 
 _CONNECT_SECONDS = 30.0

@@ -84,7 +84,7 @@ def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
 def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes: MatchReport) -> None:
     with serving("lowest") as server:
         over_tcp = match("ukeire", server.agent(), workers=2)
-        assert server.has_served(24), "one for each seat of each game"
+    assert server.num_connections == 24, "one for each seat of each game"
     assert not over_tcp.forfeits.counts
     assert figures(over_tcp) == figures(by_pipes)
 
