@@ -47,7 +47,7 @@ def weights_of(learner: Learner, part: str) -> dict[str, torch.Tensor]:
 
 def share_of_3(learner: Learner) -> float:
     rows = torch.from_numpy(decisions().planes.dense())
-    return float(policy(learner)(rows).softmax(dim=1)[:, 3].mean())
+    return float(policy(learner)(rows).softmax(dim=1)[:, 3].mean().detach())
 
 
 @pytest.mark.parametrize("use_critic", [True, False])
