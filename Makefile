@@ -1,6 +1,6 @@
 # `make help` describes every target. You do not need to activate .venv: all tools are called from it.
-# The newest of these that is installed.
-PYTHON ?= $(or $(firstword $(foreach python,python3.14 python3.13 python3.12 python3.11,$(shell command -v $(python)))),python3)
+# The newest of these that starts.
+PYTHON ?= $(or $(firstword $(foreach minor,14 13 12 11,$(shell python3.$(minor) -c 'print("python3.$(minor)")' 2> /dev/null))),python3)
 PYTEST_FLAGS ?= -n auto --dist worksteal
 RECORDS ?=
 FUZZ ?= 10000
