@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.games.registry import agent_names, find_game, find_learning, load_game
+from suphx.games.registry import find_game, find_learning, load_game
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.fanfou import fanfou_stages, fanfou_verdict
 from suphx_pipelines.json_file import read_json
@@ -61,15 +61,11 @@ def _check_options(recipe: Recipe) -> None:
         ("reward_predictor", "game rewards", recipe.reward_predictor.is_wanted),
         ("reinforcement.reward", "game rewards", play.is_wanted and play.reward == "global_prediction"),
         ("reinforcement", "hidden", play.is_wanted and play.sees_hidden),
-        ("reinforcement.simulator.baseline", "baseline", play.is_wanted and bool(play.simulator.baseline)),
         ("oracle", "hidden", recipe.oracle.max_updates > 0),
         ("agent_comparison", "hidden", bool(recipe.agent_comparison.agents)),
     ):
         if is_wanted and option not in learning.options:
             raise ValueError(f"{key} needs {option!r}, which {find_game(recipe.game_name).title} does not offer")
-    names = agent_names(recipe.game_name)
-    if play.simulator.baseline not in ("", *names):
-        raise ValueError(f"reinforcement.simulator.baseline is {play.simulator.baseline!r}: use {', '.join(names)}")
     if play.is_wanted and play.evaluation_deals and not load_game(recipe.game_name).scoring.has_deals:
         title = find_game(recipe.game_name).title
         raise ValueError(f"reinforcement.evaluation_deals has no meaning for {title}, where a game is one deal: use 0")

@@ -66,12 +66,11 @@ class DecisionKind:
         return not self.outputs
 
 
-LearningOption = Literal["hidden", "draw lanes", "archive", "game rewards", "playouts", "baseline"]
+LearningOption = Literal["hidden", "draw lanes", "archive", "game rewards", "playouts"]
 """What a game may offer besides. ``hidden``: observations of the kinds that learn also have what is hidden from their
 seat (paper, section 3.3). ``draw lanes``: every seat draws from its own positions of the wall, so that a claim does not
 change what the others draw. ``archive``: records of others are read, and those with faults are set aside. ``game
-rewards``: rewards made of how deals ended (``EndedDeals.ends``). ``playouts``: decisions whose actions are tried.
-``baseline``: a scripted agent plays each deal too (``LearningConfig.baseline``)."""
+rewards``: rewards made of how deals ended (``EndedDeals.ends``). ``playouts``: decisions whose actions are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +82,6 @@ class LearningConfig:
     """Numbers of the kinds that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     options: frozenset[LearningOption] = frozenset()
-    baseline: str = ""
-    """With the option ``baseline``: the scripted agent that plays each deal too, at all seats. The points of a seat are
-    then those above the agent's at this seat."""
     first_steps: int = 1
     """The tables begin one after another over this many steps; otherwise all deals would end at the same time."""
 

@@ -58,10 +58,6 @@ class SimulatorConfig:
     """Hanchans played at once; an even number."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     """Policies at the other three seats."""
-    baseline: str = ""
-    """Scripted agent that plays each deal too, at all seats. The reward of a seat is what it wins above this agent at
-    the same seat of the same deal, so that less of it is luck. Only in games that offer it: Chinese Official mahjong.
-    Empty: the points of the seat."""
 
     def __post_init__(self) -> None:
         check_ranges(self)

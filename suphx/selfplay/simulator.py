@@ -82,8 +82,7 @@ class SelfPlaySimulator:
             num_tables=config.num_tables // _NUM_HALVES,
             learned=context.heads,
             opponents=config.opponents,
-            options=context.options | ({"baseline"} if config.baseline else set()),
-            baseline=config.baseline,
+            options=context.options,
             first_steps=_FIRST_STEPS,
         )
         learning, kinds = find_learning(context.game), find_decisions(context.game)

@@ -140,10 +140,6 @@ class HandLearning(ABC):
     def points(self, ended: Records) -> F32:
         """Return what hands were worth, float32 [hands, seats]."""
 
-    def baseline_points(self, agent: str, seeds: Sequence[int], rules: Any) -> F32:
-        """Return what hands are worth if a scripted agent plays all seats; for the option ``baseline``."""
-        raise NotImplementedError
-
     def layout(self, encoder: str, kind: int) -> PlaneLayout:
         """Return the planes, which are the same for all kinds."""
         if encoder not in self.encoders:
@@ -212,7 +208,7 @@ class HandLearningTables:
     ) -> None:
         """Deal the first hands; their seeds are ``first_seed``, ``first_seed`` + 1, …"""
         self._learning, self._config, self._encoder, self._suits = learning, config, encoder, load_suits()
-        self._tables, self._rules = learning.new_tables(config.num_tables, rules), rules
+        self._tables = learning.new_tables(config.num_tables, rules)
         self._borders = config.opponents.borders()
         self._seating = np.zeros((config.num_tables, NUM_SEATS), np.int32)
         self._next_seed, self._num_steps = first_seed, 0
@@ -261,19 +257,13 @@ class HandLearningTables:
         while True:
             self._learning.kernels.play(self._tables, self._suits, tables, choices)
             ended = tables[self._tables["phase"][tables] == self._learning.ended_phase]
-            points.append(self._points(self._tables[ended]))
+            points.append(self._learning.points(self._tables[ended]))
             if decisions is None:  # a hand that begins and ends here has no decisions
                 decisions = tuple(store.take(ended) for store in self._stores)
             if not ended.size:
                 return np.concatenate(points), decisions
             self._deal(ended)
             tables, choices = ended, np.full(len(ended), -1)
-
-    def _points(self, ended: Records) -> F32:
-        points, baseline = self._learning.points(ended), self._config.baseline
-        if baseline:
-            points -= self._learning.baseline_points(baseline, ended["seed"].tolist(), self._rules)
-        return points
 
     def _deal(self, tables: I64) -> None:
         seeds = np.arange(self._next_seed, self._next_seed + len(tables))

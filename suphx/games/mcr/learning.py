@@ -6,8 +6,6 @@ recorded turn gives samples of both. The reward is the score of a game.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from suphx.experience.observation import F32
@@ -26,8 +24,8 @@ from suphx.games.mcr.features import (
 )
 from suphx.games.mcr.names import DECISIONS
 from suphx.games.mcr.record import GameRecord, new_tables, positions
-from suphx.games.mcr.table import ENDED, KONG, NUM_SEATS, OWN_TURN, TABLE, Rules, Table
-from suphx.games.mcr.tables import deal_games, play_scripted
+from suphx.games.mcr.table import ENDED, KONG, OWN_TURN, TABLE, Rules, Table
+from suphx.games.mcr.tables import deal_games
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8, I64, U8, Records
@@ -105,7 +103,6 @@ class McrLearning(HandLearning):
     title = "Chinese Official mahjong"
     decisions = DECISIONS
     layouts = LAYOUTS
-    options = frozenset({"baseline"})
     rules_version = "mcr-1"
     table = TABLE
     ended_phase = ENDED
@@ -125,10 +122,6 @@ class McrLearning(HandLearning):
         if record.seen_by is not None:
             raise ValueError(f"only seat {record.seen_by} saw this game, and nets learn from all four")
         return positions(record)
-
-    def baseline_points(self, agent: str, seeds: Sequence[int], rules: Rules | None) -> F32:
-        """Return the scores of games if a scripted agent plays all seats: the walls are private, so luck is equal."""
-        return play_scripted([agent] * NUM_SEATS, seeds, rules or Rules()).astype(np.float32)
 
     def points(self, ended: Records) -> F32:
         """Return the scores of games."""

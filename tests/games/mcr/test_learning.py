@@ -14,12 +14,10 @@ from suphx.experience.observation import F32, Observations, PolicyOutputs, Sampl
 from suphx.games.game import Agent
 from suphx.games.learning import KindOutputs, LearningConfig
 from suphx.games.mahjong.hand_learning import HandLearningTables
-from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.suit_exchange import exchange_suits
-from suphx.games.mcr.agents import choose_scripted
-from suphx.games.mcr.features import ENCODER, LAYOUT, choice_of_move
+from suphx.games.mcr.features import ENCODER, LAYOUT
 from suphx.games.mcr.learning import LEARNING
-from suphx.games.mcr.names import AGENTS, CLAIM_KIND, DECISIONS, DISCARD_KIND
+from suphx.games.mcr.names import CLAIM_KIND, DECISIONS, DISCARD_KIND
 from suphx.games.mcr.record import GameRecord, positions
 from suphx.games.mcr.record_text import parse_text, record_text
 from suphx.games.mcr.table import CHOW, KONG, OWN_TURN, PASS, PUNG, TABLE, WIN, Rules, move_text
@@ -100,23 +98,6 @@ def test_equal_seeds_give_equal_numbers_and_a_state_is_gone_on_from() -> None:
                 numbers += [float(len(part)), float(part.actions.sum()), float(part.rewards.sum())]
         found.append(numbers)
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("agent", ["shanten", "fan_plan"])
-def test_points_are_those_above_the_baseline(agent: str) -> None:
-    config = LearningConfig(num_tables=8, learned=(DISCARD_KIND,), options=frozenset({"baseline"}), baseline="shanten")
-    tables = LEARNING.new_learning_tables(config, "gb184", first_seed=5)
-    number, points = AGENTS.index(agent), list[F32]()
-    while sum(len(part) for part in points) < 8:
-        outputs = []
-        tables.observe()
-        for waiting, part in LEARNING.observe(state := state_of(tables), np.arange(8), "gb184"):
-            moves = [choose_scripted(table, load_suits(), number) for table in state[waiting]]
-            choices = [choice_of_move(state[i], part.decision, move) for i, move in zip(waiting, moves, strict=True)]
-            outputs.append(PolicyOutputs.blank(len(part), 0))
-            outputs[-1].actions[:] = choices
-        points.append(tables.step(outputs).points)
-    assert (np.concatenate(points) == 0).all() == (agent == "shanten")
 
 
 def test_encoders_have_the_first_planes_of_one_row() -> None:
