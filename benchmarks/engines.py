@@ -2,9 +2,8 @@
 
 ``python benchmarks/engines.py simulator --peer riichienv``: random hanchans; ``features --peer riichienv``: encoded
 decisions; ``hands --peer mahjong riichienv``: scored wins and shanten, and how many results differ from ours;
-``doudizhu --peer douzero rlcard``: random games, and decisions of nets; ``mcr --peer PyMahjongGB``: counted fans, and
-how many differ. Everything runs on one thread. Whatever the timed functions need is made before the clock starts. The
-engines are in the extra ``peers``, except PyMahjongGB (pip install PyMahjongGB==1.4.0).
+``doudizhu --peer douzero rlcard``: random games, and decisions of nets. Everything runs on one thread. Whatever the
+timed functions need is made before the clock starts. The engines are in the extra ``peers``.
 """
 
 from __future__ import annotations
@@ -26,9 +25,6 @@ from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.selfplay import DouDizhuTables
 from suphx.games.doudizhu.table import Rules
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, meld_size
-from suphx.games.mcr import benchmark as mcr
-from suphx.games.mcr.fans import KNITTED_WAITS_2024, KONG, LAST_OF_KIND, LAST_TILE, MIXED_KONGS, SELF_DRAWN
-from suphx.games.mcr.table import KIND_NAMES
 from suphx.games.registry import candidate_game
 from suphx.games.riichi.benchmark import collect_wins, played_positions, score_wins
 from suphx.games.riichi.bots import play_random
@@ -505,34 +501,6 @@ def doudizhu_rates(args: argparse.Namespace) -> dict[str, Any]:
     return {"games": compared(games, args.seconds), "net_decisions": compared(nets, args.seconds)}
 
 
-def mcr_rates(args: argparse.Namespace) -> dict[str, Any]:
-    """Return winning hands of MCR counted a second, and how many the peer counts differently."""
-    options = MIXED_KONGS | KNITTED_WAITS_2024  # as the peer counts
-    wins = mcr.collect_wins(args.number, seed=args.seed)
-    counting: dict[str, Call] = {OURS: lambda: len(mcr.count_wins(wins, options))}
-    if not args.peer:
-        return {"fan_counts": compared(counting, args.seconds)}
-    calculate, cases = importlib.import_module("MahjongGB").MahjongFanCalculator, list(map(pymahjong_case, wins))
-    theirs = [sum(value * number for value, number, *_ in calculate(*case)) for case in cases]
-    mismatches = int(np.count_nonzero(np.array(theirs) != mcr.count_wins(wins, options)))
-    counting["PyMahjongGB"] = counted(lambda: [calculate(*case) for case in cases])
-    return {"fan_counts": compared(counting, args.seconds), "mismatches": {"PyMahjongGB": mismatches}}
-
-
-def pymahjong_case(win: Any) -> tuple[Any, ...]:
-    """Return the arguments of PyMahjongGB for a WIN."""
-    packs = []
-    for meld, kind in zip(win["meld_type"][: win["num_melds"]], win["meld_kind"], strict=False):
-        word = "CHI" if meld == CHI_MELD else "PENG" if meld == PON_MELD else "GANG"
-        packs.append((word, KIND_NAMES[kind + (meld == CHI_MELD)], int(meld != ANKAN_MELD)))
-    counts = win["counts"].copy()
-    counts[win["win_kind"]] -= 1
-    held = tuple(KIND_NAMES[kind] for kind in np.repeat(np.arange(len(counts)), counts))
-    flags = [bool(win["circumstances"] & bit) for bit in (SELF_DRAWN, LAST_OF_KIND, KONG, LAST_TILE)]
-    winds = int(win["seat_wind"]), int(win["round_wind"])
-    return tuple(packs), held, KIND_NAMES[win["win_kind"]], 0, *flags, *winds, True
-
-
 def compared(calls: Mapping[str, Call], seconds: float) -> dict[str, dict[str, float]]:
     """Return the rate of each engine, and ours over that of each peer."""
     for warm_up in calls.values():
@@ -546,7 +514,6 @@ PEERS = {
     "features": (features_rates, ("riichienv",), 20_000),
     "hands": (hands_rates, tuple(HAND_PEERS), 5_000),
     "doudizhu": (doudizhu_rates, ("douzero", "rlcard"), 0),
-    "mcr": (mcr_rates, ("PyMahjongGB",), 5_000),
 }
 """Subject -> what measures it, the engines that it can be compared with, and how much is done at a time."""
 

@@ -21,7 +21,6 @@ NUM_WINS = 60
         ("simulator --number 2 --peer riichienv", ["hanchans"]),
         ("features --number 100 --peer riichienv", ["decisions"]),
         ("hands --number 40 --peer mahjong riichienv", ["scores", "shanten"]),
-        ("mcr --number 40", ["fan_counts"]),
         pytest.param("doudizhu --tables 4 --peer douzero rlcard", ["games", "net_decisions"], marks=pytest.mark.slow),
     ],
 )

@@ -35,6 +35,27 @@ def _bare(text: Any) -> str:
     return str(text).strip('"')
 
 
+def test_the_bucket_is_versioned_encrypted_private_and_cleaned_up() -> None:
+    resources = blocks("resource")
+    versioning = resources["aws_s3_bucket_versioning.suphx"]["versioning_configuration"][0]
+    assert _bare(versioning["status"]) == "Enabled"
+    encryption = resources["aws_s3_bucket_server_side_encryption_configuration.suphx"]["rule"][0]
+    assert _bare(encryption["apply_server_side_encryption_by_default"][0]["sse_algorithm"]) == "aws:kms"
+    private = resources["aws_s3_bucket_public_access_block.suphx"]
+    switches = ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets")
+    assert all(private[switch] is True for switch in switches)
+    rules = {_bare(rule["id"]): rule for rule in resources["aws_s3_bucket_lifecycle_configuration.suphx"]["rule"]}
+    everything, checkpoints = rules["deleted"], rules["deleted-checkpoints"]
+    assert {"noncurrent_version_expiration", "abort_incomplete_multipart_upload"} <= everything.keys()
+    days = {name: blocks("variable")[name]["default"] for name in ("checkpoint_noncurrent_days", "noncurrent_days")}
+    assert 7 <= days["checkpoint_noncurrent_days"] < days["noncurrent_days"], "results and games are there too"
+    kept = checkpoints["noncurrent_version_expiration"][0]["noncurrent_days"]
+    assert _bare(kept) == "${var.checkpoint_noncurrent_days}"
+    folder = _bare(checkpoints["filter"][0]["prefix"])
+    outputs = (REPOSITORY / "infra" / "terraform" / "outputs.tf").read_text(encoding="utf-8")
+    assert f"/{folder.removesuffix('/')}" in outputs, "not where runs store their checkpoints"
+
+
 def test_roles_are_for_the_service_accounts_of_the_chart() -> None:
     with Chart.load(CHART) as chart:
         text = chart.render(EVERYTHING, name="suphx")["suphx/templates/access/service_accounts.yaml"]

@@ -46,6 +46,7 @@ _HANDS = f"""
 hands: measure scored wins and computed shanten per second
 
 --game     mcr: counted fans of winning hands (default: riichi)
+--peer     of mcr: a library that counts the same hands in turn, from pip install PyMahjongGB==1.4.0
 --hands N  number of different hands (default: 5000)
 --seed S   seed of the hands (default: 0)
 {_SECONDS}
@@ -129,7 +130,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "rollout_fragment_length": 16,
         "seconds": {"type": _some_seconds, "default": 10.0},
     }
-    hands = rules | {"game": {"choices": ("riichi", "mcr"), "default": DEFAULT_GAME}}
+    hands = rules | {
+        "game": {"choices": ("riichi", "mcr"), "default": DEFAULT_GAME},
+        "peer": {"choices": ("PyMahjongGB",)},
+    }
     for subject, page, execute, settings in (
         ("simulator", _SIMULATOR, execute_rules, rules),
         ("hands", _HANDS, execute_rules, hands),
@@ -176,6 +180,10 @@ def execute_rules(args: argparse.Namespace, console: Console) -> dict[str, objec
         case |= {"num_hanchans": args.hanchans, "num_threads": args.threads, "skips_start": args.skip_start}
     elif args.subject == "hands":
         case |= {"num_hands": args.hands}
+        if args.peer is not None:
+            if args.peer not in getattr(module, "PEERS", ()):
+                raise UsageError(f"--peer {args.peer} counts no hands of {args.game}: leave it out")
+            case["peer"] = args.peer
     else:
         case |= {"num_decisions": args.decisions, "num_threads": args.threads}
     kernels = getattr(module, "KERNELS", {}).get(args.subject, load_game(args.game).kernel_groups)

@@ -143,9 +143,6 @@ class Storage:
                 raise
             # It is ours: its manifest arrived after all. What is in this folder may be newer: it is the next version.
             return self.save(name, folder, number=number, score=score)
-        except BaseException:
-            self._remove(f"{path}/{writer}/")
-            raise
         if self._version(path) != version:  # not what was sent
             self._remove(f"{path}/{MANIFEST}")  # if it stays and is unreadable, it is skipped
             self._remove(f"{path}/{writer}/")
@@ -171,8 +168,12 @@ class Storage:
 
         found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
         files = sorted(file.as_posix() for file in found if not any(part.startswith(".") for part in file.parts))
-        with ThreadPoolExecutor(self.config.threads) as pool:
-            return dict(zip(files, pool.map(send, files), strict=True))
+        try:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                return dict(zip(files, pool.map(send, files), strict=True))
+        except BaseException:  # only here: once a manifest was sent, it may have arrived whatever the error says
+            self._remove(f"{place}/")
+            raise
 
     def _remove(self, prefix: str) -> None:
         """Remove what a save that failed has sent; if the storage is away, a later save removes it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -48,6 +49,18 @@ def test_rules_hands_and_features_report_rates(
     values = bench(capsys, *words.split(), "--seconds", "0")
     assert min(values[name] for name in rates.split()) > 0
     assert {name: values[name] for name in others} == others
+
+
+def test_fans_of_mcr_are_counted_beside_a_peer(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("hands", "--game", "mcr", "--hands", "40", "--seconds", "0", "--peer", "PyMahjongGB")
+    if find_spec("MahjongGB") is None:
+        assert cli.main(["bench", *words]) == 1
+        assert "pip install PyMahjongGB==1.4.0" in capsys.readouterr().err
+    else:
+        values = bench(capsys, *words)
+        assert values["times_faster"] == values["fan_counts_per_second"] / values["peer_fan_counts_per_second"]
+    assert cli.main(["bench", "hands", "--peer", "PyMahjongGB"]) == 2
+    assert "leave it out" in capsys.readouterr().err
 
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")

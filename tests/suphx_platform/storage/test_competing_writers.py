@@ -145,6 +145,25 @@ def test_a_manifest_of_our_own_that_arrives_late_is_not_another_writers(
     assert text_of(tmp_path / "c") == "second"
 
 
+@pytest.mark.parametrize("error", [OSError("no answer"), KeyboardInterrupt("Ctrl-C")], ids=["lost", "stopped"])
+def test_a_version_whose_manifest_arrived_although_the_save_failed_is_whole(
+    error: BaseException, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_new = storage._store.put_new
+
+    def put_without_answer(key: str, data: bytes) -> None:
+        put_new(key, data)
+        if key.endswith(f"/{MANIFEST}"):
+            raise error
+
+    monkeypatch.setattr(storage._store, "put_new", put_without_answer)
+    with pytest.raises(type(error), match=str(error)):
+        storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
+    (version,) = storage.versions(NAME)
+    storage.load(version, tmp_path / "c")
+    assert text_of(tmp_path / "c") == "first"
+
+
 def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:
     def save(writer: int) -> str:
         try:
