@@ -65,7 +65,9 @@ def test_every_task_is_done_once(tmp_path: Path) -> None:
 
 def test_a_killed_process_is_told_with_its_task_and_the_others_finish_theirs(fifo: Path) -> None:
     found: list[tuple[int, str]] = []
-    with pytest.raises(ChildProcessError, match=r"was ended by SIGKILL, perhaps .* while it played the task 'die'"):
+    with pytest.raises(
+        ChildProcessError, match=r"was ended by SIGKILL, possibly because .* while it played the task 'die'"
+    ):
         found.extend(
             run_tasks([("wait", fifo), ("die", fifo)], start, (), workers=2, describe=lambda t: f"the task {t[0]!r}")
         )

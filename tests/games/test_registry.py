@@ -36,6 +36,7 @@ LAYERS = ("platform", "pipelines", "suphx/training", "suphx/evaluation", "suphx/
 RECIPES = {f"pipelines/suphx_pipelines/{name}.py" for name in ("recipe/recipe", "recipe/tournament_recipe", "fanfou")}
 """A recipe has the rules of its game; fanfou is an experiment with Dazhong."""
 OF_RIICHI = {
+    "platform/suphx_platform/agents/pyfunc_agent.py",
     "platform/suphx_platform/selfplay/self_play_match.py",
     "pipelines/suphx_cli/commands/review.py",
     "pipelines/suphx_cli/commands/view.py",

@@ -16,7 +16,6 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.kept_results import RECORDS_FOLDER
 from suphx.evaluation.match import first_game
 from suphx.games.registry import find_learning, load_game
-from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.selfplay.agents.agent import load_agent
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json, write_json
@@ -33,7 +32,7 @@ from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, match_setup, opponent_nets
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
-from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
+from suphx_pipelines.viewer.riichi_games import game_page, match_pages, shown_opinions
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 STAGE_NAME = "sample_game"
@@ -79,7 +78,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     game = replace(game, names=(AGENT_NAME, one, two, three))
     agent = load_agent(address)
     opinions = shown_opinions(agent, game, context.console)
-    page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
+    page = game_page(game, replace(opinions, name=AGENT_NAME), f"{context.recipe.name}: a game")
     write_atomically(context.folder / PAGE_FILE, [page.encode()])
     num_pages = 1
     with context.console.activity("looking for the best and the worst games of the match"):

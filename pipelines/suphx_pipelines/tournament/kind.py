@@ -23,8 +23,6 @@ from suphx.evaluation.sequential import FRESH_FOLDER, SequentialOutcome, Sequent
 from suphx.evaluation.tournament import PlayedLineup, games_per_deal, head_to_head, placements_of, results_per_deal
 from suphx.games.game import Agent
 from suphx.games.registry import agent_names, decision_names, game_modules, has_candidates, load_game
-from suphx.games.riichi.match_tables import index_records, remove_after
-from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
 from suphx.models.checkpoint import load_header
 from suphx.models.device import uses_bf16
@@ -40,8 +38,8 @@ from suphx_pipelines.stages.deck_match import deck_page
 from suphx_pipelines.tournament import history
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME, EarlierNights, GameCode, read_games
 from suphx_pipelines.tournament.match_texts import DECISION, Decision, MatchTexts, Row
-from suphx_pipelines.viewer.riichi_games import match_pages, shown_opinions
-from suphx_pipelines.viewer.viewer_page import VIEWS, viewer_page
+from suphx_pipelines.viewer.riichi_games import game_page, match_pages, shown_opinions, tidy_records
+from suphx_pipelines.viewer.viewer_page import VIEWS
 from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_program, split_wrapper
 from suphx_platform.agents.agent_loading import have_same_moves, load_any_agent
 from suphx_platform.agents.agent_source import AgentSource
@@ -401,9 +399,7 @@ class Kind:
         report = play_sequential_match(
             setup, config.test, max_deals=most, fresh_deals=fresh, runner=runner, tell=tell
         )  # fmt: skip
-        remove_after(records, report.outcome.deals)  # those of games that had begun before the decision
-        for folder in (records, records / FRESH_FOLDER):
-            index_records(folder)
+        tidy_records(records, report.outcome.deals)
         return report
 
     def decision(self, report: SequentialReport | None, names: dict[str, str]) -> dict[str, Any]:
@@ -453,8 +449,7 @@ class Kind:
             )
         thinks = load_entrant(self.game, strongest.net_agent_in(pool))
         opinions = replace(shown_opinions(thinks, log, context.console), name=agents[0][0])
-        page = viewer_page(viewer_game(log, opinions), title=f"{recipe.name}, {recipe.night}: a game")
-        return page, len(log.kyokus)
+        return game_page(log, opinions, f"{recipe.name}, {recipe.night}: a game"), len(log.kyokus)
 
     def match_pages(self, context: Context, decision: Decision) -> Mapping[str, Any]:
         """Write pages of games of the deciding match into the stage's folder, and return what the report shows of them.

@@ -16,9 +16,10 @@ import numpy as np
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match import AGENT_NAMES
+from suphx.evaluation.sequential import FRESH_FOLDER
 from suphx.games.game import Agent
 from suphx.games.riichi.archive.archive import iter_records
-from suphx.games.riichi.match_tables import first_seating, indexed_tables
+from suphx.games.riichi.match_tables import first_seating, index_records, indexed_tables, remove_after
 from suphx.games.riichi.records.decisions import Opinions, recorded_decisions
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
@@ -58,6 +59,18 @@ def shown_opinions(agent: Agent, game: GameLog, console: Console) -> Opinions:
     decisions = recorded_decisions(game)
     with console.progress("decisions", len(decisions.tables), name="asking the agent") as progress:
         return agent_opinions(agent, decisions, progress=progress.advance)
+
+
+def game_page(game: GameLog, opinions: Opinions, title: str) -> str:
+    """Return the page of ``game`` with what an agent would do."""
+    return viewer_page(viewer_game(game, opinions), title=title)
+
+
+def tidy_records(records: Path, num_deals: int) -> None:
+    """Remove the records of games that had begun before a match was decided by ``num_deals``, and index the others."""
+    remove_after(records, num_deals)
+    for folder in (records, records / FRESH_FOLDER):
+        index_records(folder)
 
 
 def choose_games(records: Path, num_each: int = NUM_EACH) -> tuple[dict[str, list[PlayedGame]], int]:
