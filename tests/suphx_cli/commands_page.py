@@ -140,7 +140,7 @@ JSON_KEYS = {
         "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling"
     ),
     "bench hands": "scores_per_second shanten_per_second",
-    "bench hands --game mcr": "fan_counts_per_second mean_fan",
+    "bench hands --game mcr": "fan_counts_per_second peer_fan_counts_per_second times_faster mean_fan",
     "bench features": "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row scaling",
     "bench inference": _NET,
     "bench training": _NET,

@@ -172,11 +172,12 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
     assert restored.kl_to_start(batch, num_decisions=16) == found
 
 
-def test_learners_with_one_state_go_on_with_the_same_numbers() -> None:
+@pytest.mark.parametrize("num_updates", [0, 3])
+def test_learners_with_one_state_go_on_with_the_same_numbers(num_updates: int) -> None:
     """A new one, and the same: over Ray, a learner that lost only an answer is still alive when it gets its state."""
     config = replace(CONFIG, **GUARDED)
     learner = new_learner(config)
-    for seed in range(3):
+    for seed in range(num_updates):
         learner.update({DISCARD_HEAD: decisions(seed=seed)})
     state = learner.state()
     found = []
