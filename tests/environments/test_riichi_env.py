@@ -17,9 +17,7 @@ from suphx.games.riichi.features.encoder import encode_rows, find_encoder
 from suphx.games.riichi.names import DISCARD_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import CLAIM, ROB_KAN
 from suphx.games.riichi.tables import ScriptedAgent
-from suphx.games.riichi.tile import kind_of_face
 from tests.environments.random_action import random_action
 
 START_POINTS = 25_000
@@ -111,30 +109,6 @@ def test_the_table_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.startswith("East 1, 0 sticks, dora indicators ")
     RiichiEnv(opponents="random", seat=0, render_mode="human").reset(seed=1)
     assert capsys.readouterr().out == text
-
-
-def test_the_planes_behind_those_of_the_encoder_show_what_the_decision_is_about() -> None:
-    """The drawn tile where there is one, and the tile that can be claimed with whose it is."""
-    env = RiichiEnv(opponents="random", encoder="suphx")
-    table, layout = env._tables.simulator.tables[0], env.layout
-    observation, info = env.reset(seed=2)
-    random, num_claims, num_draws = np.random.default_rng(3), 0, 0
-    for _ in range(150):
-        drawn, claimed = (observation[layout[name].first] for name in ("drawn_tile", "claimed_tile"))
-        if table["phase"] in (CLAIM, ROB_KAN):
-            assert np.flatnonzero(claimed).tolist() == [kind_of_face(int(table["claimed_face"]))]
-            source = observation[layout["claimed_from"].first + (int(table["turn"]) - info["seat"]) % 4 - 1]
-            assert source.all()
-            num_claims += 1
-        else:
-            assert not claimed.any()
-            faces = [face for face in [int(table["drawn"])] if face >= 0]
-            assert np.flatnonzero(drawn).tolist() == [kind_of_face(face) for face in faces]
-            num_draws += len(faces)
-        observation, _, ended, _, info = env.step(random_action(random, info["action_mask"]))
-        if ended:
-            observation, info = env.reset()
-    assert min(num_claims, num_draws) > 10
 
 
 @pytest.mark.parametrize(

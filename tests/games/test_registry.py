@@ -44,8 +44,8 @@ OF_RIICHI = {
     "pipelines/suphx_pipelines/report/report_nets.py",
     "pipelines/suphx_pipelines/review.py",
     "pipelines/suphx_pipelines/stages/evaluation.py",
-    "pipelines/suphx_pipelines/stages/playouts.py",
     "pipelines/suphx_pipelines/stages/records.py",
+    "pipelines/suphx_pipelines/tournament/kind.py",
 }
 """They are for riichi, or read its records by the identifiers of their games; only riichi has an archive."""
 
@@ -166,7 +166,9 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     assert len(features) == tables.num_moves
     tables.begin(np.arange(5), range(5))
     while (waiting := tables.waiting()).size:
-        for places, seen in game.learning.observe(tables.state, waiting, encoder):
+        observed = game.learning.observe(tables.state, waiting, encoder)
+        assert sorted(np.concatenate([places for places, _ in observed]).tolist()) == list(range(waiting.size))
+        for places, seen in observed:
             layout = game.learning.layout(encoder, seen.decision)
             assert isinstance(layout, CandidateLayout)
             assert seen.planes.shape == (len(places), layout.num_planes)

@@ -80,12 +80,6 @@ def test_a_large_callee_is_called_and_a_small_one_is_copied(tmp_path: Path) -> N
         assert (float(result), called, hits, problem) == (expected, "large,small", "1", "too much\n")
 
 
-def test_without_large_callees_nothing_is_called_by_symbol(tmp_path: Path) -> None:
-    (tmp_path / "kernels_of_this_test.py").write_text(KERNELS)
-    result, called, _, problem = run_entry(tmp_path, max_copied=1_000_000)
-    assert (float(result), called, problem) == (1 + 2 * 2 + 4 / 2 + 1 + 2, "none", "too much\n")
-
-
 def test_a_callee_missing_in_the_cache_is_compiled_when_its_caller_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "kernels_of_this_test.py").write_text(KERNELS)
     first = run_entry(tmp_path, max_copied=0)

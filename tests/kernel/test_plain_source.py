@@ -98,11 +98,6 @@ def test_constants_can_be_replaced() -> None:
     assert carried(main, {"ROOT": 2.0})["main"]()[0][3] == 2005
 
 
-def test_the_file_runs_its_function_when_it_is_started() -> None:
-    source = carry(main)
-    assert source.splitlines()[-2:] == ['if __name__ == "__main__":', "    main()"]
-
-
 def test_records_are_unpacked_as_they_were_packed() -> None:
     records: Records = np.zeros(1, SCRATCH)
     records["total"], records["seen"] = 9, [1, 2, 3, 2**40]

@@ -95,7 +95,7 @@ class HandTables(ABC):
             fault = index_fault(places, bad, len(self.state))
             raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
         self.step(self.state, load_suits(), places, numbers)
-        left = self.state["wall_left"][places].reshape(places.size, -1).sum(axis=1)
+        left = self.state["wall_left"].reshape(len(self.state), -1)[places].sum(axis=1)
         self.shares[places] = 1 - left / self.tiles_to_draw
 
     def take_ended(self) -> I64:

@@ -95,7 +95,7 @@ class GameRecord(TableRecord):
     @classmethod
     def own_fields(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of ``own_values``."""
-        score, judged = values["score"], values.get("judged")
+        score = values["score"]
         seats = {name: values.get(name) for name in ("offender", "seen_by")}
         return {
             "id": str(values["id"]),
@@ -104,9 +104,15 @@ class GameRecord(TableRecord):
             "reply": str(values["reply"]),
             "fan": values["fan"],
             "score": None if score is None else tuple(score),
-            "judged": None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
+            "judged": read_judged(values),
             **{name: None if seat is None else int(seat) for name, seat in seats.items()},
         }
+
+
+def read_judged(values: Mapping[str, Any]) -> tuple[tuple[int, int, str], ...] | None:
+    """Return ``judged`` of a JSON object; None if it has none."""
+    judged = values.get("judged")
+    return None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged)
 
 
 def new_tables(num_tables: int, rules: Rules) -> Records:

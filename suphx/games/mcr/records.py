@@ -16,7 +16,7 @@ from typing import Any
 from suphx.games.game import PlayedGame
 from suphx.games.mahjong.record_files import HandFiles
 from suphx.games.mcr.botzone import game_log, parse_log
-from suphx.games.mcr.record import GameRecord, judged_values, positions, record_of
+from suphx.games.mcr.record import GameRecord, judged_values, positions, read_judged, record_of
 from suphx.games.mcr.record_text import parse_text, record_text
 from suphx.games.mcr.seat_log import parse_seat_log
 from suphx.games.mcr.table import ENDED, KIND_OF_NAME, NO_SEAT
@@ -36,13 +36,13 @@ def _from_json(values: Any) -> GameRecord:
 def _with_text(values: Mapping[str, Any]) -> GameRecord:
     """Return the game of a JSON object that has its text."""
     try:
-        walls, error, judged = values.get("walls"), values.get("error"), values.get("judged")
+        walls, error = values.get("walls"), values.get("error")
         record = parse_text(values["text"], None if walls is None else [KIND_OF_NAME[name] for name in walls.split()])
         return replace(
             record,
             players=tuple(map(str, values.get("players") or ())),
             reply=str(error["reply"]) if error else "",
-            judged=None if judged is None else tuple((int(fan), int(seat), str(how)) for fan, seat, how in judged),
+            judged=read_judged(values),
         )
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error

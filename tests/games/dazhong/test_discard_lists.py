@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from suphx.games.dazhong.discard_lists import MAX_LENGTH, NUM_LISTS, STEPS, fill_first_list, fill_list
+from suphx.games.dazhong.discard_lists import MAX_LENGTH, NUM_LISTS, fill_first_list, fill_list
 from suphx.games.mahjong.tile import kind_name, parse_names
 from suphx.kernel.record import I8
 from tests.games.dazhong.lists_twin import LISTS, NUM_GOLDEN, lists_of, random_hand
@@ -56,7 +56,3 @@ def test_the_first_list_that_is_not_empty(tiles: str, first: str) -> None:
     kinds = np.zeros(MAX_LENGTH, np.int8)
     length = fill_first_list(np.bincount(parse_names(tiles, KINDS), minlength=34).astype(np.int8), kinds)
     assert " ".join(map(kind_name, kinds[:length])) == first
-
-
-def test_there_are_23_steps() -> None:
-    assert [sum(number == wanted for number, _ in STEPS) for wanted in range(1, NUM_LISTS + 1)] == [2, 13, 5, 3]

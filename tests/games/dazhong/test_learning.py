@@ -1,37 +1,27 @@
-"""Nets of Dazhong: choices as of the slow twin, planes of hands, equal numbers for equal seeds, and what they learn."""
+"""Nets of Dazhong: choices as of the slow twin, planes of hands, samples; what hands are worth in a match."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from suphx.evaluation.game_runner import GameRunner
-from suphx.evaluation.match import MatchSetup, play_match
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.dazhong.features import LAYOUT, encode, move_of_choice
+from suphx.games.dazhong.game import GAME
 from suphx.games.dazhong.learning import LEARNING, WIN_WORTH
 from suphx.games.dazhong.names import DECISIONS
-from suphx.games.dazhong.records import HandRecord, positions
-from suphx.games.dazhong.table import NUM_KINDS, NUM_SEATS, OWN_TURN, TABLE, WIN, Rules, move_text
-from suphx.games.dazhong.tables import ScriptedAgent
-from suphx.games.game import Agent
+from suphx.games.dazhong.records import positions
+from suphx.games.dazhong.table import NUM_KINDS, OWN_TURN, TABLE, WIN, Rules, move_text
+from suphx.games.dazhong.tables import ScriptedAgent, played_game
 from suphx.games.learning import LearningConfig
 from suphx.games.mahjong.hand_learning import HandLearningTables
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import kind_name
 from suphx.kernel.record import U8, Records
-from suphx.models.checkpoint import load_checkpoint
-from suphx.models.net_config import NetConfig
-from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.config import SplitConfig, StreamConfig, SupervisedConfig
-from suphx.training.head_data import head_data, recorded_samples
-from suphx.training.supervised import HeadTrainer, HeadTraining
 from tests.games.dazhong.slow_dazhong import SlowHand
 
 KINDS = {kind_name(kind): kind for kind in range(NUM_KINDS)}
@@ -94,22 +84,6 @@ def test_choices_and_points_are_those_of_the_slow_twin() -> None:
     assert met >= {"pass", "pung", "chow", "kong", "5m"}
 
 
-def test_equal_seeds_give_equal_numbers_and_a_state_is_gone_on_from() -> None:
-    found = []
-    for is_restored in (False, True):
-        tables, rng, rewards = new_tables(8), np.random.default_rng(2), list[float]()
-        for number in range(120):
-            if is_restored and number == 50:
-                other = new_tables(8, first_seed=99)
-                other.restore(tables.state())
-                tables = other
-            ended = tables.step([answer(part, rng) for part in tables.observe()])
-            for part in ended.with_rewards(ended.points):
-                rewards += [float(len(part)), float(part.actions.sum()), float(part.rewards.sum())]
-        found.append(rewards)
-    assert found[0] == found[1]
-
-
 def table_of(hand: str, *, drawn: str = "", melds: int = 0) -> Any:
     """Return a table whose seat 0 has ``hand`` and has to discard."""
     table = np.zeros(1, TABLE)[0]
@@ -156,25 +130,10 @@ def test_planes_of_six_pairs_and_of_a_hand_with_melds() -> None:
     assert part_of(planes, "pairs") == [[]] * 3
 
 
-def record(seed: int) -> HandRecord:
-    (found,) = play_games([ScriptedAgent("fanfou_op")], np.zeros((1, 4), np.int64), [seed], Rules(), game="dazhong")
-    assert isinstance(found, HandRecord)
-    return found
-
-
-def test_what_is_hidden_has_no_influence() -> None:
-    table = positions(record(5))[20]
-    planes = planes_of(table)
-    others = [seat for seat in range(NUM_SEATS) if seat != table["actor"]]
-    table["hand"][others] = table["hand"][others[::-1]]
-    table["wall"] = table["wall"][::-1]
-    assert (planes_of(table) == planes).all()
-
-
 def test_samples_are_the_decisions_of_recorded_hands(tmp_path: Path) -> None:
-    records = [record(seed) for seed in range(3)]
+    agent, seating = ScriptedAgent("fanfou_op"), np.zeros((3, 4), np.int64)
+    records = list(play_games([agent], seating, range(3), Rules(), game="dazhong"))
     store = LEARNING.samples.write(records, tmp_path)
-    assert recorded_samples("dazhong").open(tmp_path).digest == store.digest
     found = [LEARNING.samples.encode(store, np.arange(3), kind.number, "dazhong") for kind in DECISIONS]
     moves: list[list[str]] = [[], []]
     for tables in map(positions, records):
@@ -187,37 +146,13 @@ def test_samples_are_the_decisions_of_recorded_hands(tmp_path: Path) -> None:
     for part, own in zip(found, moves, strict=True):
         assert len(part.labels) == len(own) > 0
         assert part.masks[np.arange(len(part.labels)), part.labels].all()
-    with pytest.raises(ValueError, match="no hands"):
-        recorded_samples("dazhong").write([], tmp_path / "none")
 
 
-def test_a_store_whose_writing_failed_is_none_also_where_one_was(tmp_path: Path) -> None:
-    LEARNING.samples.write([record(1)], tmp_path)
-    with pytest.raises(ValueError, match="hand 2 of the records"):
-        LEARNING.samples.write([record(1), replace(record(2), moves=(WIN,))], tmp_path)
-    with pytest.raises(ValueError, match="no stored hands"):
-        LEARNING.samples.open(tmp_path)
-
-
-@pytest.mark.slow
-def test_nets_that_imitate_fanfou_op_beat_random_moves(tmp_path: Path) -> None:
-    agent, seeds = ScriptedAgent("fanfou_op"), range(300)
-    records = play_games([agent], np.zeros((len(seeds), 4), np.int64), seeds, Rules(), game="dazhong")
-    store = recorded_samples("dazhong").write(records, tmp_path / "store")
-    nets = []
-    for kind in DECISIONS:
-        job = HeadTraining(
-            data=head_data(store, kind.number, "dazhong", SplitConfig(), game="dazhong"),
-            rules_version=LEARNING.rules_version,
-            net=NetConfig(size="tiny"),
-            config=SupervisedConfig(batch_size=256, max_steps=60, learning_rate=2e-3, threads=1),
-            stream=StreamConfig(num_workers=0),
-        )
-        HeadTrainer(job, tmp_path / kind.name).run()
-        net, _ = load_checkpoint(tmp_path / kind.name / f"{kind.name}.safetensors", kind, LAYOUT)
-        nets.append(net)
-    agents: dict[str, Agent] = {"nets": NetAgent("nets", nets, "dazhong"), "random": ScriptedAgent("random")}
-    setup = MatchSetup("nets", "random", seed=1, game="dazhong")
-    report = play_match(setup, 400, runner=GameRunner(load=agents.__getitem__))
-    assert report.difference.is_significant
-    assert report.difference.mean < -0.5, "lower places are better"
+def test_wins_are_worth_more_than_payments_in_a_match() -> None:
+    records = play_games([ScriptedAgent("random")], np.zeros((40, 4), np.int64), range(40), Rules(), game="dazhong")
+    points = np.array([played_game(positions(record)[-1], Rules(), ()).points for record in records])
+    wins, fan = np.divmod(points + 500, 1000)
+    assert set(np.unique(wins)) == {0, 1}
+    assert (fan - 500).sum(axis=1).tolist() == [0] * 40
+    places, _ = GAME.scoring.settle(points, [()] * 40)
+    assert (places[wins.sum(axis=1) == 1][wins[wins.sum(axis=1) == 1] == 1] == 1).all()

@@ -21,7 +21,6 @@ from suphx.games.doudizhu.table import (
 from suphx.kernel.record import Records
 from tests.games.doudizhu.builders import play_text
 from tests.games.doudizhu.invariants import check_invariants
-from tests.kernel.wrong_tables import WRONG_TABLES
 
 RULES = Rules(bidding=True, scoring="points")
 
@@ -260,7 +259,14 @@ def test_a_move_that_is_not_legal_is_refused_with_those_that_are() -> None:
         simulator.advance(np.array([0]), np.array([find_move(simulator.moves, "3")] * 2))
 
 
-@pytest.mark.parametrize(("indices", "message"), WRONG_TABLES)
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        ([0, 2, 0], "table 0 is named twice: give each table one move in a call"),
+        ([0, 3], "there is no table 3: use 0 to 2"),
+        ([-1, 0], "there is no table -1: use 0 to 2"),
+    ],
+)
 def test_a_table_that_is_not_there_or_is_named_twice_is_refused_and_nothing_changes(
     indices: list[int], message: str
 ) -> None:

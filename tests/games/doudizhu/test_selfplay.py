@@ -56,7 +56,6 @@ def test_a_seating_that_does_not_fit_is_refused(seating: list[list[int]], messag
 
 
 NUM_TABLES = 30
-ALL = np.arange(NUM_TABLES)
 
 
 def middle(tables: DouDizhuTables, indices: I64) -> I32:
@@ -66,23 +65,9 @@ def middle(tables: DouDizhuTables, indices: I64) -> I32:
     return moves
 
 
-def test_every_table_asks_one_seat_and_its_row_is_that_of_the_seat() -> None:
-    tables = DouDizhuTables(NUM_TABLES, Rules())
-    tables.begin(ALL, range(5, 5 + NUM_TABLES))
-    for _ in range(15):  # no game has ended
-        seats = LEARNING.observe(tables, ALL, ENCODER)
-        assert sorted(np.concatenate([places for places, _ in seats]).tolist()) == ALL.tolist()
-        for places, seen in seats:
-            assert (tables.actors(places) == seen.decision).all()
-            assert seen.planes.shape == (len(places), LEARNING.layout(ENCODER, seen.decision).num_planes)
-            assert seen.candidates is not None
-            assert (np.diff(seen.candidates.offsets) > 0).all()
-        tables.advance(ALL, middle(tables, ALL))
-
-
 def test_games_that_end_are_whole_and_others_begin_in_their_places() -> None:
     tables, next_seed, ended = DouDizhuTables(NUM_TABLES, Rules()), 100, []
-    tables.begin(ALL, range(next_seed, next_seed := next_seed + NUM_TABLES))
+    tables.begin(np.arange(NUM_TABLES), range(next_seed, next_seed := next_seed + NUM_TABLES))
     for _ in range(300):
         waiting = tables.waiting()
         tables.advance(waiting, middle(tables, waiting))

@@ -29,16 +29,9 @@ from suphx.games.riichi.table import TABLE
 from suphx.games.riichi.tile import face_of_id
 from tests.games.riichi.builders.games import OTHER_VALUES, random_game
 from tests.games.riichi.builders.hands import (
-    DEALER_LEADS,
-    EAST_1,
-    EVEN,
-    OTHER_LEADS,
     SOUTH_4,
-    WEST_1,
-    WEST_4,
     after,
     kind,
-    next_deal,
 )
 from tests.games.riichi.builders.table_builder import Deal
 
@@ -128,7 +121,6 @@ def test_rules_that_a_record_cannot_say_are_refused_by_name() -> None:
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p
 DRAGON = "555z345678s56p99m"  # waits for 4p and 7p
-NORTH_4 = 15
 IPPATSU, KOKUSHI = 2, 47
 
 
@@ -152,59 +144,7 @@ def test_games_by_other_rules_end_and_replay_without_a_difference(rules: Rules, 
     assert Replayer().replay(game) == []
 
 
-# --- length and end of the game
-
-
-def test_the_planned_winds_end_the_game() -> None:
-    assert next_deal(after(SOUTH_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))) == (WEST_1, 0)
-    assert after(WEST_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))["phase"] == codes.GAME_END
-    four_winds = Rules(num_winds=4, extra_wind=False)
-    assert next_deal(after(WEST_4, OTHER_LEADS, winners=(0,), rules=four_winds)) == (WEST_4 + 1, 0)
-    assert after(NORTH_4, EVEN, winners=(0,), rules=four_winds)["phase"] == codes.GAME_END
-
-
-def test_without_an_extra_wind_the_planned_deals_end_the_game_whatever_the_points() -> None:
-    rules = Rules(extra_wind=False)
-    assert after(SOUTH_4, EVEN, winners=(0,), rules=rules)["phase"] == codes.GAME_END
-    assert next_deal(after(SOUTH_4, EVEN, winners=(0,))) == (WEST_1, 0)
-    leads_below_target = (24_000, 24_000, 24_000, 28_000)
-    assert after(SOUTH_4, leads_below_target, winners=(3,), rules=rules)["phase"] == codes.GAME_END
-    assert next_deal(after(SOUTH_4, leads_below_target, winners=(3,))) == (SOUTH_4, 1)
-
-
-@pytest.mark.parametrize(("target", "is_over"), [(31_000, True), (31_100, False)])
-def test_the_target_ends_the_game_after_the_planned_winds(target: int, is_over: bool) -> None:
-    table = after(SOUTH_4, OTHER_LEADS, winners=(0,), rules=Rules(target_points=target))
-    assert (table["phase"] == codes.GAME_END) == is_over
-
-
-@pytest.mark.parametrize(
-    ("bust", "lowest", "is_over"),
-    [
-        ("below zero", -100, True),
-        ("below zero", 0, False),
-        ("at zero", -100, True),
-        ("at zero", 0, True),
-        ("at zero", 100, False),
-        ("never", -100, False),
-    ],
-)
-def test_a_bust_seat_ends_the_game(bust: Any, lowest: int, is_over: bool) -> None:
-    table = after(EAST_1, (lowest, 30_000, 40_000, 30_000 - lowest), winners=(2,), rules=Rules(bust=bust))
-    assert (table["phase"] == codes.GAME_END) == is_over
-
-
-@pytest.mark.parametrize("ends", [True, False])
-def test_a_last_dealer_who_wins_and_leads_may_have_to_go_on(ends: bool) -> None:
-    table = after(SOUTH_4, DEALER_LEADS, winners=(3,), rules=Rules(dealer_win_ends_game=ends))
-    assert (table["phase"] == codes.GAME_END) == ends
-
-
-@pytest.mark.parametrize(("keeps", "expected"), [(True, (0, 1)), (False, (1, 1))])
-def test_tenpai_may_keep_the_dealer(keeps: bool, expected: tuple[int, int]) -> None:
-    rules = Rules(tenpai_keeps_dealer=keeps)
-    assert next_deal(after(EAST_1, result=codes.EXHAUSTIVE_DRAW, tenpai=(0,), rules=rules)) == expected
-    assert next_deal(after(EAST_1, result=codes.NINE_TERMINALS_DRAW, rules=rules)) == (0, 1)
+# --- what is left over, tiles, calls, draws
 
 
 @pytest.mark.parametrize(("whose", "first"), [("first", 32_000), ("lost", 30_000)])
@@ -214,9 +154,6 @@ def test_left_over_sticks_go_to_the_first_or_are_lost(whose: Any, first: int) ->
     assert table["phase"] == codes.GAME_END
     assert table["scores"].tolist() == [first, *scores[1:]]
     assert table["kyotaku"] == 0
-
-
-# --- tiles, calls, draws
 
 
 @pytest.mark.parametrize(("suits", "red_ids"), [("mps", [16, 52, 88]), ("p", [52]), ("ms", [16, 88]), ("", [])])

@@ -24,7 +24,6 @@ from tests.games.riichi.builders import hands
 from tests.games.riichi.builders.games import choose_hastily
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.invariants import check_invariants, first_violation
-from tests.kernel.wrong_tables import WRONG_TABLES
 
 
 def play(seeds: range, rules: Rules, batch: int) -> Records:
@@ -87,6 +86,9 @@ def test_a_simulator_can_wait_at_the_end_of_every_deal() -> None:
         (lambda tables: tables.reset([1, 2], [0, 2]), "there is no table 2: use 0 to 1"),
         (lambda tables: tables.next_kyoku([0, -1]), "there is no table -1: use 0 to 1"),
         (lambda tables: tables.advance(tables.waiting(), np.array([37])), "1 actions for 2 tables"),
+        (lambda tables: tables.advance([0, 1, 0], [37] * 3), "table 0 is named twice: give each table one move"),
+        (lambda tables: tables.advance([0, 2], [37] * 2), "there is no table 2: use 0 to 1"),
+        (lambda tables: tables.advance([-1, 0], [37] * 2), "there is no table -1: use 0 to 1"),
         (lambda tables: tables.advance([0.0, 1.0], [37, 37]), "indices are float64: give integers"),
         (lambda tables: tables.advance([0, 1], [True, True]), "actions are bool: give integers"),
         (lambda tables: tables.advance([0, 1], np.zeros((2, 120))), r"actions have the shape \[2, 120\]: give a list"),
@@ -112,19 +114,6 @@ def test_an_illegal_action_is_refused_with_the_legal_ones_and_changes_nothing(ac
     before = simulator.tables.tobytes()
     with pytest.raises(ValueError, match=r"table 1, seat 0: .* is not legal; legal: discard .*tsumogiri"):
         simulator.advance(simulator.waiting(), np.array([37, action]))
-    assert simulator.tables.tobytes() == before
-
-
-@pytest.mark.parametrize(("indices", "message"), WRONG_TABLES)
-def test_a_table_that_is_not_there_or_is_named_twice_is_refused_and_nothing_changes(
-    indices: list[int], message: str
-) -> None:
-    simulator = Simulator(3, tenhou())
-    simulator.reset([5, 6, 7])
-    before = simulator.tables.tobytes()
-    actions = np.array([37] * len(indices))  # the tile just drawn
-    with pytest.raises(ValueError, match=message):
-        simulator.advance(np.array(indices), actions)
     assert simulator.tables.tobytes() == before
 
 
@@ -378,7 +367,16 @@ def test_after_south_4(scores: Sequence[int], winners: Sequence[int], is_over: b
 
 
 TENPAI_DRAW: dict[str, Any] = {"result": codes.EXHAUSTIVE_DRAW, "tenpai": (3,)}
-GOES_ON = Rules(tenpai_ends_game=False)
+GOES_ON, DEALER_GOES_ON = Rules(tenpai_ends_game=False), Rules(dealer_win_ends_game=False)
+FOUR_WINDS, NO_EXTRA_WIND = Rules(num_winds=4, extra_wind=False), Rules(extra_wind=False)
+LOW_LEAD, NORTH_4 = (24_000, 24_000, 24_000, 28_000), 15
+DEALER_TENPAI = {"result": codes.EXHAUSTIVE_DRAW, "tenpai": (0,)}
+NINE_TERMINALS = {"result": codes.NINE_TERMINALS_DRAW}
+
+
+def with_lowest(points: int) -> tuple[int, ...]:
+    """Return scores of which the first one is the lowest."""
+    return (points, 30_000, 40_000, 30_000 - points)
 
 
 @pytest.mark.parametrize(
@@ -403,6 +401,29 @@ GOES_ON = Rules(tenpai_ends_game=False)
         (hands.EAST_4, hands.EVEN, {"winners": (0,), "rules": tonpuu()}, (hands.EAST_4 + 1, 0)),
         (hands.SOUTH_4, hands.EVEN, {"winners": (0,), "rules": tonpuu()}, None),
         (hands.EAST_4, hands.OTHER_LEADS, {"winners": (0,)}, (hands.EAST_4 + 1, 0)),
+        # options: the planned winds, with or without another one
+        (hands.SOUTH_4, hands.OTHER_LEADS, {"winners": (0,), "rules": Rules(num_winds=3)}, (hands.WEST_1, 0)),
+        (hands.WEST_4, hands.OTHER_LEADS, {"winners": (0,), "rules": Rules(num_winds=3)}, None),
+        (hands.WEST_4, hands.EVEN, {"winners": (0,), "rules": FOUR_WINDS}, (hands.WEST_4 + 1, 0)),
+        (NORTH_4, hands.EVEN, {"winners": (0,), "rules": FOUR_WINDS}, None),
+        (hands.SOUTH_4, hands.EVEN, {"winners": (0,), "rules": NO_EXTRA_WIND}, None),
+        (hands.SOUTH_4, LOW_LEAD, {"winners": (3,), "rules": NO_EXTRA_WIND}, None),
+        (hands.SOUTH_4, LOW_LEAD, {"winners": (3,)}, (hands.SOUTH_4, 1)),
+        # the target, the last dealer who leads, and who keeps the deal
+        (hands.SOUTH_4, hands.OTHER_LEADS, {"winners": (0,), "rules": Rules(target_points=31_000)}, None),
+        (hands.SOUTH_4, hands.OTHER_LEADS, {"winners": (0,), "rules": Rules(target_points=31_100)}, (hands.WEST_1, 0)),
+        (hands.SOUTH_4, hands.DEALER_LEADS, {"winners": (3,)}, None),
+        (hands.SOUTH_4, hands.DEALER_LEADS, {"winners": (3,), "rules": DEALER_GOES_ON}, (hands.SOUTH_4, 1)),
+        (hands.EAST_1, hands.EVEN, {**DEALER_TENPAI, "rules": Rules(tenpai_keeps_dealer=True)}, (0, 1)),
+        (hands.EAST_1, hands.EVEN, {**DEALER_TENPAI, "rules": Rules(tenpai_keeps_dealer=False)}, (1, 1)),
+        (hands.EAST_1, hands.EVEN, {**NINE_TERMINALS, "rules": Rules(tenpai_keeps_dealer=False)}, (0, 1)),
+        # a bust
+        (hands.EAST_1, with_lowest(-100), {"winners": (2,), "rules": Rules(bust="below zero")}, None),
+        (hands.EAST_1, with_lowest(0), {"winners": (2,), "rules": Rules(bust="below zero")}, (1, 0)),
+        (hands.EAST_1, with_lowest(-100), {"winners": (2,), "rules": Rules(bust="at zero")}, None),
+        (hands.EAST_1, with_lowest(0), {"winners": (2,), "rules": Rules(bust="at zero")}, None),
+        (hands.EAST_1, with_lowest(100), {"winners": (2,), "rules": Rules(bust="at zero")}, (1, 0)),
+        (hands.EAST_1, with_lowest(-100), {"winners": (2,), "rules": Rules(bust="never")}, (1, 0)),
     ],
 )
 def test_the_game_ends_or_goes_on_to_this_deal_and_honba(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from suphx.games.mahjong.readings import is_thirteen_orphans
 from suphx.games.riichi import yaku_number
 from suphx.games.riichi.rules import Rules, mahjong_soul, rule_flags, tenhou
-from suphx.games.riichi.table import PON
 from suphx.games.riichi.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
@@ -23,17 +20,11 @@ from suphx.games.riichi.yaku import (
     IS_RINSHAN,
     IS_TSUMO,
     base_points,
-    is_seven_pairs,
-    pay_honba,
-    pay_liable,
     pay_win,
 )
 from suphx.games.riichi.yaku_number import YAKU_NAMES
 from tests.games.riichi.builders.hands import EAST, SOUTH, WEST, Score, score
-from tests.games.riichi.builders.table_builder import Deal, counts_of
-
-NO_OPEN_TANYAO = Rules(open_tanyao=False)
-
+from tests.games.riichi.builders.table_builder import Deal
 
 # tiles with the winning one, the winning tile, melds, circumstances; yaku, han, fu
 HANDS: list[tuple[str, str, Sequence[str], int, str, int, int]] = [
@@ -152,13 +143,6 @@ def test_dora_alone_are_no_yaku() -> None:
 
 def test_dora_add_han_to_a_yaku() -> None:
     assert score("123m678p789s23499p", "4p", dora=3).han == 4
-
-
-def test_open_tanyao_is_an_option() -> None:
-    assert score("678p678s23455p", "4p", "chi 234m", rules=NO_OPEN_TANYAO) == Score(set(), 0, 0, 0)
-    closed = score("234m678p678s23455p", "4p", rules=NO_OPEN_TANYAO)
-    assert "tanyao" in closed.yaku
-    assert "tanyao" in score("678p678s23455p", "4p", "ankan 2222m", rules=NO_OPEN_TANYAO).yaku
 
 
 @pytest.mark.parametrize("wind", range(4))
@@ -298,89 +282,27 @@ def test_yakuman_add_up_without_a_limit() -> None:
     assert [base_points(0, 0, n, TENHOU) for n in (1, 2, 3, 7)] == [8000, 16_000, 24_000, 56_000]
 
 
-def test_honba_are_300_from_one_or_100_from_each() -> None:
-    deltas = np.zeros(4, np.int32)
-    pay_honba(1, 2, -1, 3, deltas)
-    assert deltas.tolist() == [0, 900, -900, 0]
-    deltas[:] = 0
-    pay_honba(1, 1, -1, 2, deltas)
-    assert deltas.tolist() == [-200, 600, -200, -200]
-
-
-def test_the_liable_seat_pays_a_tsumo_yakuman_and_its_honba_alone() -> None:
-    deltas = np.zeros(4, np.int32)
-    assert pay_liable(1, 1, 3, DEALER, 8000, 8000, deltas) == 32_000
-    pay_honba(1, 1, 3, 2, deltas)
-    assert deltas.tolist() == [0, 32_600, 0, -32_600]
-
-
-def test_the_liable_seat_shares_a_ron_yakuman_with_the_seat_that_dealt_in() -> None:
-    deltas = np.zeros(4, np.int32)
-    assert pay_liable(DEALER, 2, 3, DEALER, 8000, 8000, deltas) == 48_000
-    assert deltas.tolist() == [48_000, 0, -24_000, -24_000]
-
-
-def test_liability_covers_only_its_own_yakuman() -> None:
-    deltas = np.zeros(4, np.int32)
-    assert pay_liable(1, 1, 3, DEALER, 16_000, 8000, deltas) == 64_000
-    assert deltas.tolist() == [-16_000, 64_000, -8000, -40_000]
-    assert pay_liable(1, 2, 3, DEALER, 16_000, 8000, deltas) == 64_000
-    assert deltas.tolist() == [0, 64_000, -48_000, -16_000]
-
-
-def test_seven_pairs_must_be_different() -> None:
-    assert is_seven_pairs(counts_of("1122m3344p5566s77z"))
-    assert not is_seven_pairs(counts_of("1111m3344p5566s77z"))
-    assert not is_seven_pairs(counts_of("112m3344p5566s777z"))
-
-
-def test_thirteen_orphans_need_every_terminal_and_honour_and_a_pair_of_them() -> None:
-    assert is_thirteen_orphans(counts_of("19m19p19s12345677z"))
-    assert not is_thirteen_orphans(counts_of("19m19p19s1234567z5m"))
-    assert not is_thirteen_orphans(counts_of("19m19p19s12345566z"))
-
-
 Pao = Literal["whole hand", "its yakuman", "none"]
 
 
-def fed_dragons(pao: Pao) -> Deal:
-    """Return a deal in which seat 2 fed the third dragon of seat 1, whose hand will be all honours too."""
-    deal = Deal(["", "1122556677z159p", "", "1z"], draws="5z 6z 7z 8p 8p 8p 1z", rules=Rules(pao=pao))
-    deal.discard(0, "5z")
-    for given, thrown in (("6z", "1p"), ("7z", "5p"), ("", "9p")):
-        deal.act(1, PON)
-        deal.discard(1, thrown)
-        if given:
-            deal.discard(2, given)
-    return deal
+FED_DRAGONS = "0 5z, 1 pon, 1 1p, 2 6z, 1 pon, 1 5p, 2 7z, 1 pon, 1 9p"
 
 
 @pytest.mark.parametrize(
-    ("pao", "deltas"),
+    ("pao", "of_tsumo", "of_ron"),
     [
-        ("whole hand", [0, 64_000, -64_000, 0]),
-        ("its yakuman", [-16_000, 64_000, -40_000, -8000]),
-        ("none", [-32_000, 64_000, -16_000, -16_000]),
+        ("whole hand", [0, 64_000, -64_000, 0], [0, 64_000, -32_000, -32_000]),
+        ("its yakuman", [-16_000, 64_000, -40_000, -8000], [0, 64_000, -16_000, -48_000]),
+        ("none", [-32_000, 64_000, -16_000, -16_000], [0, 64_000, 0, -64_000]),
     ],
 )
-def test_the_feeder_answers_for_a_tsumo(pao: Pao, deltas: list[int]) -> None:
-    deal = fed_dragons(pao)
-    deal.play("tsumogiri 3, 1 tsumo")
-    assert deal.deltas() == deltas
-
-
-@pytest.mark.parametrize(
-    ("pao", "deltas"),
-    [
-        ("whole hand", [0, 64_000, -32_000, -32_000]),
-        ("its yakuman", [0, 64_000, -16_000, -48_000]),
-        ("none", [0, 64_000, 0, -64_000]),
-    ],
-)
-def test_the_feeder_answers_for_a_ron(pao: Pao, deltas: list[int]) -> None:
-    deal = fed_dragons(pao)
-    deal.play("tsumogiri, 3 1z, 1 ron")
-    assert deal.deltas() == deltas
+def test_the_feeder_of_three_dragons_answers_for_a_hand_that_is_all_honours_too(
+    pao: Pao, of_tsumo: list[int], of_ron: list[int]
+) -> None:
+    for end, deltas in (("tsumogiri 3, 1 tsumo", of_tsumo), ("tsumogiri, 3 1z, 1 ron", of_ron)):
+        deal = Deal(["", "1122556677z159p", "", "1z"], draws="5z 6z 7z 8p 8p 8p 1z", rules=Rules(pao=pao))
+        deal.play(f"{FED_DRAGONS}, {end}")
+        assert deal.deltas() == deltas
 
 
 @pytest.mark.parametrize(("rules", "points"), [(Rules(), 32_000), (mahjong_soul(), 64_000)])
@@ -409,60 +331,45 @@ def test_13_han_may_be_no_yakuman(counts: bool, points: int) -> None:
     assert base_points(12, 30, 0, rules) == 6000
 
 
-DOUBLE_HANDS = {
-    "double_kokushi_13_waits": ("119m19p19s1234567z", "1m"),
-    "double_suuankou_tanki": ("111m222p333s444s55p", "5p"),
-    "double_junsei_chuuren": ("11123455678999m", "5m"),
-    "double_daisuushii": ("111222333444z55p", "5p"),
-}
+LAST_DRAW, RINSHAN_WIN = IS_TSUMO | IS_LAST_TILE, IS_TSUMO | IS_RINSHAN
+WIND_PAIR = "222m456m678p11z", "8p", "pon 333s"
+DOUBLE_WIND = {"circumstances": LAST_DRAW, "seat_wind": EAST, "round_wind": EAST}
+KAN_WIN = "234m678p46599s", "5s", "minkan 2222p"
+PINFU = "123m678p789s23499p", "4p"
+ALL_HONOURS = "555666777z11z", "1z", "pon 222z"  # and big three dragons
+BIG_WINDS = "111222333z55z", "5z", "pon 444z"  # and all honours
 
-
-@pytest.mark.parametrize("option", list(DOUBLE_HANDS))
-def test_some_waits_are_worth_two_yakuman(option: str) -> None:
-    tiles, win = DOUBLE_HANDS[option]
-    switched_on: dict[str, Any] = {option: True}
-    others = 1 if option == "double_daisuushii" else 0  # which is four concealed triplets as well
-    assert score(tiles, win).num_yakuman == 1 + others
-    assert score(tiles, win, rules=replace(Rules(), **switched_on)).num_yakuman == 2 + others
-
-
-def test_the_same_hands_with_other_waits_are_worth_one() -> None:
-    rules = mahjong_soul()
-    assert score("119m19p19s1234567z", "9m", rules=rules).num_yakuman == 1
-    assert score("111m222p333s444s55p", "4s", circumstances=IS_TSUMO, rules=rules).num_yakuman == 1
-    assert score("11123455678999m", "6m", rules=rules).num_yakuman == 1
-
-
-def test_several_yakuman_may_be_paid_as_one() -> None:
-    all_honours = ("555666777z11z", "1z", "pon 222z")  # and big three dragons
-    assert score(*all_honours).num_yakuman == 2
-    assert score(*all_honours, rules=Rules(yakuman_add_up=False)).num_yakuman == 1
-    winds = ("111222333z55z", "5z", "pon 444z")  # big four winds and all honours
-    assert score(*winds, rules=Rules(yakuman_add_up=False, double_daisuushii=True)).num_yakuman == 2
-
-
-@pytest.mark.parametrize(("fu", "expected"), [(4, 40), (2, 30)])
-def test_a_pair_of_both_winds_has_4_or_2_fu(fu: Any, expected: int) -> None:
+# option, a hand and what else ``score`` is told, and by value of the option: which part of the score, and what it is
+OPTIONS: list[tuple[str, tuple[str, ...], dict[str, Any], str, dict[Any, int]]] = [
+    ("double_kokushi_13_waits", ("119m19p19s1234567z", "1m"), {}, "num_yakuman", {False: 1, True: 2}),
+    ("double_kokushi_13_waits", ("119m19p19s1234567z", "9m"), {}, "num_yakuman", {True: 1}),
+    ("double_suuankou_tanki", ("111m222p333s444s55p", "5p"), {}, "num_yakuman", {False: 1, True: 2}),
+    ("double_suuankou_tanki", ("111m222p333s444s55p", "4s"), {"circumstances": IS_TSUMO}, "num_yakuman", {True: 1}),
+    ("double_junsei_chuuren", ("11123455678999m", "5m"), {}, "num_yakuman", {False: 1, True: 2}),
+    ("double_junsei_chuuren", ("11123455678999m", "6m"), {}, "num_yakuman", {True: 1}),
+    ("double_daisuushii", ("111222333444z55p", "5p"), {}, "num_yakuman", {False: 2, True: 3}),  # and suuankou tanki
+    ("yakuman_add_up", ALL_HONOURS, {}, "num_yakuman", {True: 2, False: 1}),
+    ("yakuman_add_up", BIG_WINDS, {"more": {"double_daisuushii": True}}, "num_yakuman", {True: 3, False: 2}),
     # 20, tsumo 2, open triplet 2, concealed triplet 4, and the pair
-    hand = ("222m456m678p11z", "8p", "pon 333s")
-    rules = Rules(double_wind_pair_fu=fu)
-    last_draw = IS_TSUMO | IS_LAST_TILE
-    assert score(*hand, seat_wind=EAST, round_wind=EAST, circumstances=last_draw, rules=rules).fu == expected
-    assert score(*hand, seat_wind=EAST, round_wind=SOUTH, circumstances=last_draw, rules=rules).fu == 30
-
-
-@pytest.mark.parametrize(("counts", "fu", "has_pinfu"), [(True, 20, True), (False, 30, False)])
-def test_pinfu_may_not_count_with_a_tsumo(counts: bool, fu: int, has_pinfu: bool) -> None:
-    rules = Rules(pinfu_tsumo=counts)
-    tsumo = score("123m678p789s23499p", "4p", circumstances=IS_TSUMO, rules=rules)
-    assert (tsumo.fu, "pinfu" in tsumo.yaku) == (fu, has_pinfu)
-    assert "pinfu" in score("123m678p789s23499p", "4p", rules=rules).yaku
-
-
-@pytest.mark.parametrize(("has_fu", "expected"), [(True, 40), (False, 30)])
-def test_a_rinshan_win_may_have_no_fu_for_the_tsumo(has_fu: bool, expected: int) -> None:
+    ("double_wind_pair_fu", WIND_PAIR, DOUBLE_WIND, "fu", {4: 40, 2: 30}),
+    ("double_wind_pair_fu", WIND_PAIR, DOUBLE_WIND | {"round_wind": SOUTH}, "fu", {4: 30, 2: 30}),
+    ("pinfu_tsumo", PINFU, {"circumstances": IS_TSUMO}, "fu", {True: 20, False: 30}),
+    ("pinfu_tsumo", PINFU, {"circumstances": IS_TSUMO}, "han", {True: 2, False: 1}),
+    ("pinfu_tsumo", PINFU, {}, "han", {True: 1, False: 1}),
     # 20, open kan of simples 8, middle wait 2, and the tsumo's 2
-    rules = Rules(rinshan_tsumo_fu=has_fu)
-    hand = ("234m678p46599s", "5s", "minkan 2222p")
-    assert score(*hand, circumstances=IS_TSUMO | IS_RINSHAN, rules=rules).fu == expected
-    assert score(*hand, circumstances=IS_TSUMO | IS_LAST_TILE, rules=rules).fu == 40
+    ("rinshan_tsumo_fu", KAN_WIN, {"circumstances": RINSHAN_WIN}, "fu", {True: 40, False: 30}),
+    ("rinshan_tsumo_fu", KAN_WIN, {"circumstances": LAST_DRAW}, "fu", {True: 40, False: 40}),
+    ("open_tanyao", ("678p678s23455p", "4p", "chi 234m"), {}, "han", {True: 1, False: 0}),
+    ("open_tanyao", ("234m678p678s23455p", "4p"), {}, "han", {True: 2, False: 2}),  # closed; and pinfu
+    ("open_tanyao", ("678p678s23455p", "4p", "ankan 2222m"), {}, "han", {True: 1, False: 1}),
+]
+
+
+@pytest.mark.parametrize(("option", "hand", "others", "part", "expected"), OPTIONS)
+def test_an_option_of_scoring_changes_this(
+    option: str, hand: tuple[str, ...], others: dict[str, Any], part: str, expected: dict[Any, int]
+) -> None:
+    told = {name: value for name, value in others.items() if name != "more"}
+    for value, found in expected.items():
+        rules = Rules(**{option: value, **others.get("more", {})})
+        assert getattr(score(*hand, **told, rules=rules), part) == found, value

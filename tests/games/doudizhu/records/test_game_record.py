@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.doudizhu.cards import cards_text, counts_of
+from suphx.games.doudizhu.cards import counts_of
 from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.moves import move_text
 from suphx.games.doudizhu.records.game_record import (
@@ -86,27 +86,6 @@ def test_a_seat_sees_nothing_of_the_other_hands(seed: int, seat: int) -> None:
         for other, own in ((first, order[:size]), (second, order[size:])):
             table["hands"][other] = pack_counts(np.bincount(own, minlength=15))
         assert TEXT.seat_lines(simulator, 0, seat) == shown
-
-
-def test_what_a_seat_sees() -> None:
-    simulator = after_moves(0, 4)
-    assert TEXT.seat_lines(simulator, 0, 0)[-1] == "you lead: play anything"
-    assert TEXT.seat_lines(simulator, 0, 1)[-1].startswith("your hand "), "it is not this seat's turn"
-    simulator.advance(np.zeros(1, np.int64), np.array([TEXT.read_move(RULES, "7774")]))
-    *table, others, own, last = TEXT.seat_lines(simulator, 0, 1)
-    assert table == [
-        "bottom cards, dealt to the landlord: 8 T A   bombs: 0",
-        "landlord_up          17 cards",
-        "landlord             16 cards   last move 7774",
-        "landlord_down (you)  17 cards",
-    ]
-    hands = simulator.tables["hands"][0]
-    for line, cards in ((others, hands[0] + hands[2]), (own, hands[1])):
-        told = line[len("the others hold ") :]
-        assert told.replace(" ", "") == cards_text(int(cards))
-        assert all(len(set(rank)) == 1 for rank in told.split())
-        assert len(set(told.split())) == len(told.split())
-    assert last == "to beat         7774 (trio + solo)"
 
 
 @pytest.mark.parametrize(

@@ -37,108 +37,82 @@ def store_games(folder: Path, games: Sequence[GameLog]) -> KyokuStore:
     return write_store(games, folder)
 
 
-def labels(store: KyokuStore) -> dict[int, list[int]]:
-    return {head: encode(store, head).labels.tolist() for head in range(len(HEAD_NAMES))}
-
-
 def encode(store: KyokuStore, head: int) -> Samples:
     return encode_kyokus(store, np.arange(store.num_kyokus), head)
 
 
+def discards(seats: str) -> list[int]:
+    """Return the moves of seats that discard what they have drawn."""
+    return [move(int(seat), TSUMOGIRI) for seat in seats]
+
+
 PON_AFTER_RIICHI = [
-    move(0, RIICHI),
-    move(0, TSUMOGIRI),  # 7z
-    move(1, kind("5z")),
-    move(2, PON),
-    move(2, kind("5s")),  # seat 3 could chi and passes
-    move(3, TSUMOGIRI),  # 9s
-    move(0, TSUMO),
+    *(move(0, RIICHI), *discards("0")),  # 7z
+    *(move(1, kind("5z")), move(2, PON), move(2, kind("5s"))),  # seat 3 could chi and passes
+    *(*discards("3"), move(0, TSUMO)),  # 9s
 ]
 PON_HANDS = [TENPAI, "258m147p19s12345z", "555z5s147m258p23z9m", "46s147m258p1236z7m"]
+PON_DRAWS = "7z 6s 9s 4p"
+FAR_8S, OTHERS = FAR.replace("9s", "8s"), "36m147p28s123467z"
+FOUR_ALIKE = ["1111m23m456p789s5z", "", "", ""]
+
+# hands, draws, rinshan tiles, moves; the labels of each head: those of discards as tiles
+CASES: dict[str, tuple[Sequence[str], str, str, Sequence[int], dict[int, list[int] | str]]] = {
+    "every decision and every pass, such as the open kan that seat 2 could have called": (
+        PON_HANDS, PON_DRAWS, "", PON_AFTER_RIICHI,
+        {DISCARD_HEAD: "7z 5z 5s 9s", RIICHI_HEAD: [1], CHOW_HEAD: [0], PONG_HEAD: [1], KONG_HEAD: [0]},
+    ),
+    "absent seats are left out": (
+        PON_HANDS, PON_DRAWS, "", [move(3, LEAVE), *PON_AFTER_RIICHI], {DISCARD_HEAD: "7z 5z 5s", CHOW_HEAD: []},
+    ),
+    "a seat that returns counts again": (
+        PON_HANDS, PON_DRAWS, "", [move(0, LEAVE), move(0, RETURN), move(2, LEAVE), *PON_AFTER_RIICHI],
+        {RIICHI_HEAD: [1], PONG_HEAD: []},
+    ),
+    "a turn that wins is none although a kan was possible": (
+        FOUR_ALIKE, "5z", "", [move(0, TSUMO)], dict.fromkeys(range(len(HEAD_NAMES)), ""),
+    ),
+    "a later turn that wins, either": (
+        FOUR_ALIKE, "6z 9s 9p 9m 5z", "", [*discards("0123"), move(0, TSUMO)], {KONG_HEAD: [0]},
+    ),
+    "what seat 2, whose chi a pon overruled, wanted is unknown": (
+        [TENPAI, FAR, "46s147m258p12366z", "55s147m258p12377z"], "9s 5s 4p", "",
+        [*discards("01"), move(3, PON), move(3, kind("1z")), move(0, TSUMO)],
+        {DISCARD_HEAD: "9s 5s 1z", RIICHI_HEAD: [0], CHOW_HEAD: [], PONG_HEAD: [1], KONG_HEAD: []},
+    ),
+    "a claim overruled by a win": (
+        [TENPAI, FAR, "44p1479m28s12366z", FAR_8S], "9s 4p", "", [*discards("01"), move(0, RON)],
+        {PONG_HEAD: [], DISCARD_HEAD: "9s 4p"},
+    ),
+    "each possible chi, with 5s as the lowest, the middle and the highest of a run": (
+        [TENPAI, FAR, "3467s147m258p123z", FAR_8S], "9s 5s 7z 4p", "",
+        [*discards("01"), move(2, CHI + 1), move(2, kind("1z")), *discards("3"), move(0, TSUMO)],
+        {CHOW_HEAD: [0, 1, 0]},
+    ),
+    "each possible own kan: first of 1m and of 2m, then of 1m": (
+        ["1111m2222m99p34s5z", OTHERS.replace("36m", "69m"), OTHERS, OTHERS], "6z 8m 8p 7s 2s", "5z5z",
+        [move(0, ANKAN + kind("2m")), move(0, ANKAN + kind("1m")), move(0, kind("6z")), *discards("123"),
+         move(0, TSUMO)],
+        {KONG_HEAD: [0, 1, 1]},
+    ),
+}  # fmt: skip
 
 
-def test_every_decision_and_every_pass_is_a_sample(tmp_path: Path) -> None:
-    store = store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", PON_AFTER_RIICHI)
-    assert labels(store) == {
-        DISCARD_HEAD: [kind(tile) for tile in ("7z", "5z", "5s", "9s")],
-        RIICHI_HEAD: [1],
-        CHOW_HEAD: [0],
-        PONG_HEAD: [1],
-        KONG_HEAD: [0],  # the open kan that seat 2 could have called
-    }
+@pytest.mark.parametrize("case", CASES)
+def test_these_decisions_are_samples(case: str, tmp_path: Path) -> None:
+    hands, draws, rinshan, moves, expected = CASES[case]
+    store = store_of(tmp_path, hands, draws, moves, rinshan)
+    for head, labels in expected.items():
+        wanted = list(map(kind, labels.split())) if isinstance(labels, str) else labels
+        assert encode(store, head).labels.tolist() == wanted, HEAD_NAMES[head]
 
 
 def test_the_masks_are_the_kinds_that_may_be_discarded(tmp_path: Path) -> None:
-    samples = encode(store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", PON_AFTER_RIICHI), DISCARD_HEAD)
+    samples = encode(store_of(tmp_path, PON_HANDS, PON_DRAWS, PON_AFTER_RIICHI), DISCARD_HEAD)
     assert samples.masks.shape == (4, 34)
     assert np.flatnonzero(samples.masks[0]).tolist() == [kind("1p"), kind("7z")]  # what keeps tenpai
     assert not samples.masks[2, kind("5z")]  # kuikae
     assert samples.masks[np.arange(4), samples.labels].all()
-
-
-def test_absent_seats_are_left_out(tmp_path: Path) -> None:
-    moves = [move(3, LEAVE), *PON_AFTER_RIICHI]
-    store = store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", moves)
-    assert labels(store)[DISCARD_HEAD] == [kind(tile) for tile in ("7z", "5z", "5s")]
-    assert labels(store)[CHOW_HEAD] == []
-
-
-def test_a_seat_that_returns_counts_again(tmp_path: Path) -> None:
-    moves = [move(0, LEAVE), move(0, RETURN), move(2, LEAVE), *PON_AFTER_RIICHI]
-    store = store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", moves)
-    assert labels(store)[RIICHI_HEAD] == [1]
-    assert labels(store)[PONG_HEAD] == []
-
-
-def test_a_turn_that_wins_is_no_sample_although_a_kan_was_possible(tmp_path: Path) -> None:
-    store = store_of(tmp_path, ["1111m23m456p789s5z", "", "", ""], "5z", [move(0, TSUMO)])
-    assert labels(store) == {head: [] for head in range(len(HEAD_NAMES))}
-    moves = [*(move(seat, TSUMOGIRI) for seat in range(4)), move(0, TSUMO)]
-    later = store_of(tmp_path / "later", ["1111m23m456p789s5z", "", "", ""], "6z 9s 9p 9m 5z", moves)
-    assert labels(later)[KONG_HEAD] == [0], "of the first turn only"
-
-
-def test_an_overruled_claim_is_no_sample(tmp_path: Path) -> None:
-    # Seat 2 could chi 5s, seat 3 calls pon: what seat 2 wanted is unknown.
-    hands = [TENPAI, FAR, "46s147m258p12366z", "55s147m258p12377z"]
-    moves = [move(0, TSUMOGIRI), move(1, TSUMOGIRI), move(3, PON), move(3, kind("1z")), move(0, TSUMO)]
-    store = store_of(tmp_path, hands, "9s 5s 4p", moves)
-    assert labels(store) == {
-        DISCARD_HEAD: [kind(tile) for tile in ("9s", "5s", "1z")],
-        RIICHI_HEAD: [0],
-        CHOW_HEAD: [],
-        PONG_HEAD: [1],
-        KONG_HEAD: [],
-    }
-
-
-def test_a_claim_overruled_by_a_win_is_no_sample(tmp_path: Path) -> None:
-    hands = [TENPAI, FAR, "44p1479m28s12366z", FAR.replace("9s", "8s")]
-    moves = [move(0, TSUMOGIRI), move(1, TSUMOGIRI), move(0, RON)]
-    store = store_of(tmp_path, hands, "9s 4p", moves)
-    assert labels(store)[PONG_HEAD] == []
-    assert labels(store)[DISCARD_HEAD] == [kind("9s"), kind("4p")]
-
-
-def test_every_possible_chi_is_a_row_of_its_own(tmp_path: Path) -> None:
-    hands = [TENPAI, FAR, "3467s147m258p123z", FAR.replace("9s", "8s")]
-    moves = [
-        *(move(0, TSUMOGIRI), move(1, TSUMOGIRI), move(2, CHI + 1), move(2, kind("1z"))),
-        *(move(3, TSUMOGIRI), move(0, TSUMO)),
-    ]
-    store = store_of(tmp_path, hands, "9s 5s 7z 4p", moves)
-    # The claimed 5s as the lowest, the middle and the highest of a run.
-    assert labels(store)[CHOW_HEAD] == [0, 1, 0]
-
-
-def test_every_possible_own_kan_is_a_row_of_its_own(tmp_path: Path) -> None:
-    others = "36m147p28s123467z"
-    hands = ["1111m2222m99p34s5z", others.replace("36m", "69m"), others, others]
-    moves = [move(0, ANKAN + kind("2m")), move(0, ANKAN + kind("1m")), move(0, kind("6z"))]
-    moves += [move(1, TSUMOGIRI), move(2, TSUMOGIRI), move(3, TSUMOGIRI), move(0, TSUMO)]
-    store = store_of(tmp_path, hands, "6z 8m 8p 7s 2s", moves, rinshan="5z5z")
-    # First 1m and 2m are possible, then 1m.
-    assert labels(store)[KONG_HEAD] == [0, 1, 1]
 
 
 def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -172,23 +171,6 @@ def test_only_the_learning_seats_are_kept_and_the_mixture_is_as_wanted() -> None
     _, alone = play(new_group(num_tables=8), 200)
     share = sum(map(len, parts)) / sum(map(len, alone))
     assert 0.15 < share < 0.35, "one seat of four learns"
-
-
-def test_a_restored_group_plays_on_as_the_unbroken_one() -> None:
-    first = new_group(num_tables=4, first_steps=150)
-    play(first, 130)
-    state = first.state()
-    second = new_group(num_tables=4, first_seed=5, first_steps=150)
-    play(second, 7)
-    second.restore(state)
-    (ends, parts), (other_ends, other_parts) = play(first, 200), play(second, 200)
-    assert sum(map(len, parts)) > 100
-    for one, other in zip(ends, other_ends, strict=True):
-        for name in (field.name for field in fields(KyokuEnds)):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    for mine, yours in zip(parts, other_parts, strict=True):
-        for name, array in mine.arrays().items():
-            np.testing.assert_array_equal(array, yours.arrays()[name])
 
 
 @pytest.mark.parametrize("wrong", [{"num_tables": 0}, {"first_steps": 0}])

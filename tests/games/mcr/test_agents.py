@@ -1,4 +1,4 @@
-"""The agent fan_plan: what it keeps and claims, and how its games end."""
+"""The shanten of all forms of hands; the agent fan_plan: what it keeps and claims, and how its games end."""
 
 from __future__ import annotations
 
@@ -10,13 +10,35 @@ import numpy as np
 import pytest
 
 from suphx.games.mcr import fan_table as fan
-from suphx.games.mcr.agents import FAN_PLAN, choose_scripted
+from suphx.games.mcr.agents import FAN_PLAN, best_shanten, choose_scripted
 from suphx.games.mcr.record import winning_fans
 from suphx.games.mcr.table import KIND_OF_NAME, NO_SEAT, Rules, move_text
 from suphx.games.mcr.tables import McrTables, ScriptedAgent, play_scripted
 from suphx.kernel.record import Records
-from tests.games.mcr.course import SUITS, Course
+from tests.games.mcr.course import SUITS, Course, kinds
 from tests.games.mcr.plain_run import given_tables, run_plain
+
+
+@pytest.mark.parametrize(
+    ("text", "num_melds", "shanten"),
+    [
+        ("W123 T456 B789 F11 J12", 0, 1),
+        ("W123 T456 B789 F11 J22", 0, 0),
+        ("W1199 T2255 B3366 F1", 0, 0),
+        ("W1111 T2255 B3366 F1", 0, 0),
+        ("W19 T19 B19 F1234 J123", 0, 0),
+        ("W147 B258 T369 F1234", 0, 0),
+        ("W147 B258 T369 F1234 J1", 0, -1),
+        ("W147 B25 T36 F1234 J123", 0, -1),
+        ("W147 B258 T369 W11 B12", 0, 0),
+        ("W147 B258 T369 W11 B123", 0, -1),
+        ("W147 B258 T369 F1", 1, 0),
+        ("W147 B258 T36 F11", 1, 0),
+        ("W14 B258 T36", 2, 4),
+    ],
+)
+def test_shanten_is_over_all_forms_of_hands(text: str, num_melds: int, shanten: int) -> None:
+    assert best_shanten(SUITS, np.bincount(kinds(text), minlength=34).astype(np.int8), num_melds) == shanten
 
 
 def choice(table: Any) -> str:
