@@ -45,7 +45,6 @@ OF_RIICHI = {
     "pipelines/suphx_pipelines/review.py",
     "pipelines/suphx_pipelines/stages/evaluation.py",
     "pipelines/suphx_pipelines/stages/records.py",
-    "pipelines/suphx_pipelines/tournament/kind.py",
 }
 """They are for riichi, or read its records by the identifiers of their games; only riichi has an archive."""
 
