@@ -33,7 +33,7 @@ from suphx.training.local_backend import LocalBackend, SelfPlay
 from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx.training.trainer import DivergedError, PartUnavailableError, StoppedError
 from suphx_platform.selfplay.metrics import RunMetrics
-from suphx_platform.selfplay.policy_trainer import PolicyTrainer
+from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.models.random_nets import PREDICTION, small_predictor
 from tests.repository import REPOSITORY
@@ -147,6 +147,23 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(
     assert points[0]["updates"] == 9
     assert numbers(resumed) == numbers(unbroken.metrics)
     np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+
+
+def test_a_run_that_is_stopped_before_its_first_update_does_not_repeat_the_match(tmp_path: Path) -> None:
+    play = replace(new_play(), opponent=small_policy_set(3))
+    config = replace(CONFIG, max_updates=2, weight_sync_interval=1, evaluate_every=2)
+
+    def stop(point: Mapping[str, float]) -> None:
+        if point["updates"] == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def run(report: Callable[[Mapping[str, float]], None] | None) -> Mapping[str, Any]:
+        return PolicyTrainer(config, play, tmp_path, new_backend=run_backend(config), report=report).run()
+
+    with pytest.raises(StoppedError, match="step 0"):
+        run(stop)
+    before = [match["opponent"] for match in run(None)["matches"] if match["updates"] == 0]
+    assert before == ["start", "weak"]
 
 
 GUARDED = replace(
