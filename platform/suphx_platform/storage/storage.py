@@ -277,9 +277,9 @@ class Storage:
 
     # Which versions there are
 
-    def names(self) -> list[str]:
-        """Return all names that have a finished version, sorted."""
-        return sorted({path.rpartition("/")[0] for path in self._all_finished_paths("")})
+    def names(self, prefix: str = "") -> list[str]:
+        """Return all names that have a finished version and begin with ``prefix``, sorted."""
+        return sorted({path.rpartition("/")[0] for path in self._all_finished_paths(prefix)})
 
     def has_any(self, name: str) -> bool:
         """Tell whether there is any object of ``name``: a version, a part of one, or the mark of a writer."""
@@ -294,10 +294,9 @@ class Storage:
 
         A run's recipe and measured nets do not count.
         """
-        names = [name for name in self.names() if name.startswith(f"{prefix}/")]
         newest = [
             versions[-1]
-            for name in names
+            for name in self.names(f"{prefix}/")
             if name.rpartition("/")[2] not in _NO_WORK and (versions := self.versions(name))
         ]
         under_way = [version for version in newest if version.number != FINISHED]
