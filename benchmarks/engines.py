@@ -44,7 +44,7 @@ from suphx.games.riichi.yaku import (
     IS_TSUMO,
 )
 from suphx.models.device import torch_threads
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.training.monte_carlo import new_nets
 from suphx_platform.bench.riichi import FULL, compare_rates, encoding, random_hands
 

@@ -23,9 +23,9 @@ from .api.agents import PolicyAgent as PolicyAgent
 
 # Game records, tables and features.
 from .api.games import load_games as load_games, save_games as save_games, simulate as simulate
-from .api.games import deals_table as deals_table, games_table as games_table, moves_table as moves_table
+from .api.tables import deals_table as deals_table, games_table as games_table, moves_table as moves_table
 from .api.games import EncodedDecisions as EncodedDecisions, encode as encode
-from .api.agents import review as review
+from .api.tables import review as review
 
 # Matches.
 from .api.agents import play_match as play_match

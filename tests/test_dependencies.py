@@ -1,7 +1,4 @@
-"""What the shipped packages import is installed with them, or belongs to an extra and is asked for in a message.
-
-The packages of the platform and the command line are installed with the extra ``platform``.
-"""
+"""What the shipped packages import is installed with them, or belongs to an extra and is asked for in a message."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import NamedTuple
 
-from suphx_cli import cli
+from suphx.extras import EXTRA_OF
 from tests.repository import REPOSITORY
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
@@ -55,8 +52,9 @@ def named(requirements: list[str]) -> set[str]:
 
 
 EXTRAS = {extra: named(found) for extra, found in PROJECT["project"]["optional-dependencies"].items()}
-LIBRARY = named(PROJECT["project"]["dependencies"])
-"""What comes with the package suphx alone."""
+CORE = named(PROJECT["project"]["dependencies"])
+LIBRARY = CORE | EXTRAS["learn"] | EXTRAS["tables"]
+"""What the package suphx needs with nets and tables."""
 DEPENDENCIES = LIBRARY | EXTRAS["platform"]
 
 
@@ -111,7 +109,7 @@ def test_everything_imported_is_declared() -> None:
 
 
 def test_the_library_needs_nothing_of_the_platform() -> None:
-    optional = {name for extra, names in EXTRAS.items() if extra != "platform" for name in names}
+    optional = {name for extra, names in EXTRAS.items() if extra not in ("platform", *NO_USERS) for name in names}
     own = [(found, names) for found, names in outside() if found.place.startswith("suphx/")]
     assert len(own) > 100
     assert sorted({found.place for found, names in own if not names & (LIBRARY | optional | set(COMPANIONS))}) == []
@@ -123,11 +121,13 @@ def test_what_an_extra_brings_is_imported_with_a_message() -> None:
     assert sorted(bare - guarded) == [], "catch ModuleNotFoundError, and tell which extra the package belongs to"
 
 
-def test_the_command_names_every_package_of_the_platform_that_may_be_missing() -> None:
+def test_the_message_about_a_missing_package_names_its_extra() -> None:
     distributions = packages_distributions()
-    modules = {name for name in cli._PLATFORM if {normal(one) for one in distributions[name]} & EXTRAS["platform"]}
-    assert modules | set(COMPANIONS) >= cli._PLATFORM
-    assert EXTRAS["platform"] == {normal(one) for name in modules for one in distributions[name]} & EXTRAS["platform"]
+    modules = {module: extra for module, extra in EXTRA_OF.items() if module not in COMPANIONS}
+    found = {normal(name): extra for module, extra in modules.items() for name in distributions[module]}
+    for extra in ("learn", "tables", "platform"):
+        named_here = {name for name in EXTRAS[extra] if found.get(name) == extra}
+        assert named_here == EXTRAS[extra] - {"suphx"}
 
 
 def test_companions_come_with_their_dependency() -> None:
@@ -162,6 +162,7 @@ x = importlib.import_module("g.h")
 def test_nobody_is_told_to_take_suphx_from_a_package_index() -> None:
     """The name is not ours there: ``pip install suphx`` would install what somebody else wrote."""
     told = re.compile(r"pip install (-\S+ )*[\"']?suphx\b")
+    asked = SHIPPED[0] / "extras.py"  # of somebody who has it: pip takes the extra of what is installed
     paths = [path for folder in (*SHIPPED, REPOSITORY / "docs", REPOSITORY / "examples") for path in folder.rglob("*")]
     texts = [path for path in (*paths, *REPOSITORY.glob("*.md")) if Path(path).suffix in {".py", ".md", ".rst", ".js"}]
-    assert [str(path) for path in texts if told.search(path.read_text(encoding="utf-8"))] == []
+    assert [str(path) for path in texts if path != asked and told.search(path.read_text(encoding="utf-8"))] == []

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from suphx.extras import EXTRA_OF
+from tests.core_program import CORE
 from tests.repository import REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -53,7 +55,9 @@ class Installed:
 
     def _call(self, command: list[str], folder: Path, returncode: int = 0) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-        done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=folder, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
         assert done.returncode == returncode, f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
         return done
 
@@ -74,20 +78,14 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     return Installed(tmp_path_factory.mktemp("installed"), wheel, "platform")
 
 
-def test_the_library_alone_plays_and_has_environments(wheel: Path, tmp_path: Path) -> None:
-    alone = Installed(tmp_path, wheel)
-    program = """
-import importlib.util, pkgutil, suphx
-from suphx.environments.riichi_env import RiichiEnv
-RiichiEnv().reset(seed=1)
-for module in pkgutil.walk_packages(suphx.__path__, "suphx."):
-    if module.name not in %r:
-        importlib.import_module(module.name)
-frame = suphx.games_table(suphx.simulate("tsumogiri")).to_pandas()
-print(frame["place"].max(), importlib.util.find_spec("ray"), importlib.util.find_spec("mlflow"))
-"""
-    assert alone.run(tmp_path, "python", "-c", program % [*WITHOUT_EXTRAS]).split() == ["4", "None", "None"]
-    assert "need the extra platform of suphx" in alone.run(tmp_path, "suphx", "run", "laptop", returncode=1)
+def test_the_core_plays_and_shows_games(wheel: Path, tmp_path: Path) -> None:
+    core = Installed(tmp_path, wheel)
+    assert not set(EXTRA_OF) & {path.name for path in core.packages.iterdir()}
+    core.run(tmp_path, "python", "-c", CORE)
+    assert "pip install 'suphx[platform]'" in core.run(tmp_path, "suphx", "run", "laptop", returncode=2)
+    core.pip("suphx[tables]")  # the extra of what is installed, not a package of this name from an index
+    table = "import suphx; print(suphx.games_table(suphx.simulate('tsumogiri')).to_pandas()['place'].max())"
+    assert core.run(tmp_path, "python", "-c", table).split() == ["4"]
 
 
 def test_its_dependencies_are_complete(installed: Installed, tmp_path: Path) -> None:

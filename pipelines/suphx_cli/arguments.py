@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 ENCODERS = ("mini", "suphx", "suphx-plain")
 SIZES = get_args(Size)
 DEFAULT_RUNS = Path("runs")
+LEARNING = ("mlflow", "torch")
+"""What commands need that train or compare nets and track it."""
 EXAMPLES_TITLE = "examples:\n"
 _HOST = "127.0.0.1"
 _MAX_DIGITS = 20
@@ -125,13 +127,20 @@ _ARGUMENT = re.compile(r"(\| )?(-[\w-]+(?:, -[\w-]+)*|\[?[A-Z_]+\]?…?)(?: (\S+
 
 
 def add_command(
-    commands: Subparsers, options: argparse.ArgumentParser | None, page: str, execute: Execute | None, **settings: Any
+    commands: Subparsers,
+    options: argparse.ArgumentParser | None,
+    page: str,
+    execute: Execute | None,
+    *,
+    needs: Any = (),
+    **settings: Any,
 ) -> argparse.ArgumentParser:
     """Add the command of a manual page: ``NAME: help``, a description, a line for each argument, and examples.
 
     A longer text of an argument goes on in indented lines. ``| `` marks arguments that exclude each other, ``…`` one
     that is repeated, ``[VALUE]`` one that may be omitted. An argument without a text is one of ``_SHARED``.
 
+    ``needs``: modules of an extra (suphx/extras.py) without which the command does nothing.
     ``settings``: by the name of an argument, its default, or a mapping of what argparse needs of it. An argument
     without VALUE and ``choices`` is a switch; other types than those of ``_TYPES`` are among its settings.
     """
@@ -145,7 +154,7 @@ def add_command(
     add_arguments(parser, arguments, settings)
     if execute is not None:
         defaults = {action.dest: action.default for action in parser._actions}
-        parser.set_defaults(execute=execute, defaults=defaults)
+        parser.set_defaults(execute=execute, defaults=defaults, needs=needs)
     return parser
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import TypeGuard
 
     from suphx_platform.console.console import Console
 
@@ -48,10 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("suphx: stopped", file=sys.stderr, flush=True)
         return STOPPED
     except ModuleNotFoundError as error:
-        if error.name not in _PLATFORM:
+        if not _is_missing_extra(error):
             raise
         print(f"suphx: {describe(error)}", file=sys.stderr, flush=True)
-        return 1
+        return WRONG_USAGE
     except OSError as error:
         from suphx_platform.console.console import is_lost_output, silence_output
 
@@ -83,10 +84,12 @@ def _run(arguments: Sequence[str]) -> int:
 def _execute(args: argparse.Namespace, console: Console) -> int:
     from contextlib import redirect_stdout
 
+    from suphx.extras import need
     from suphx_platform.console.console import logged_to
 
     try:
         with redirect_stdout(sys.stderr), logged_to(console):
+            need(*args.needs)
             result = args.execute(args, console)
         if result is not None:
             console.result(result)
@@ -101,17 +104,16 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
 
             console.error(traceback.format_exc().rstrip())
         console.error(f"suphx: {describe(error)}")
-        return WRONG_USAGE if isinstance(error, UsageError) else 1
+        return WRONG_USAGE if isinstance(error, UsageError) or _is_missing_extra(error) else 1
     return 0
 
 
 def describe(error: Exception) -> str:
     """Return one line that says what went wrong, where, and what to do."""
-    if isinstance(error, ModuleNotFoundError) and error.name in _PLATFORM:
-        text = (
-            f"the package {error.name} is not installed: the commands need the extra platform of suphx, so run "
-            'pip install ".[platform]" in the checkout, or make setup'
-        )
+    if _is_missing_extra(error):
+        from suphx.extras import needs
+
+        text = needs(str(error.name).partition(".")[0])
     elif isinstance(error, ValueError) or type(error).__module__.startswith("suphx"):
         text = str(error)
     elif isinstance(error, OSError) and error.filename is None:  # our own code's message, or no more is known
@@ -124,13 +126,13 @@ def describe(error: Exception) -> str:
     return " ".join(text.split())
 
 
-_PLATFORM = frozenset(
-    {
-        *("argcomplete", "boto3", "botocore", "jinja2", "kubernetes", "mlflow", "psutil", "pydantic"),
-        *("ray", "rich", "starlette", "tomlkit", "uvicorn", "websockets", "yaml"),
-    }
-)
-"""Modules that come with the extra ``platform``."""
+def _is_missing_extra(error: Exception) -> TypeGuard[ModuleNotFoundError]:
+    """Tell whether a package of an extra is not installed."""
+    from suphx.extras import EXTRA_OF
+
+    return isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRA_OF
+
+
 _REMEDIES: dict[type[OSError], str] = {
     FileNotFoundError: "check the path",
     NotADirectoryError: "name a folder",

@@ -1,4 +1,4 @@
-"""Agents as Python sees them: one of a policy that was trained in the environments, matches, and reviews of games."""
+"""Agents as Python sees them: one of a policy that was trained in the environments, and matches."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from suphx.evaluation import match
 from suphx.evaluation.game_runner import GameRunner, LoadAgent
 from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import PHOENIX_POINTS, Seating
-from suphx.evaluation.review import review_game
 from suphx.games.game import Agent
 from suphx.games.riichi.bots import EVERY_SEAT, observe_seats
 from suphx.games.riichi.features.encoder import decision_layout, find_encoder
-from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjlog import refuse_rules_of_records
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.table import NUM_ACTIONS, action_name
@@ -143,56 +140,3 @@ def play_match(
 def _find_agent(made: Mapping[str, Agent], load: LoadAgent, address: str) -> Agent:
     """Return an agent that the caller has made by its name, another one from ``load``."""
     return made[address] if address in made else load(address)
-
-
-REVIEW_COLUMNS = pa.schema(
-    [
-        ("deal", pa.int16()),
-        ("name", pa.string()),
-        ("seat", pa.int8()),
-        ("kind", pa.string()),
-        ("turn", pa.int16()),
-        ("shanten", pa.int8()),
-        ("under_riichi", pa.bool_()),
-        ("choices", pa.int16()),
-        ("played", pa.string()),
-        ("agent", pa.string()),
-        ("agrees", pa.bool_()),
-        ("p_played", pa.float32()),
-        ("p_agent", pa.float32()),
-    ]
-)
-
-
-def review(game: GameLog, agent: AgentLike) -> pa.Table:
-    """Return one row for each decision with several moves at which both the record and the agent show a choice.
-
-    ``deal`` counts from 0; ``kind``: what the decision is about (win, claim, kan, riichi, discard); ``turn``: number
-    of the seat's next discard, from 1; ``choices``: number of different moves; ``p_played`` and ``p_agent`` are the
-    probabilities of the agent's nets, null where no net decides. ``suphx review`` counts the same decisions. ValueError
-    for an unknown agent and a game that contradicts the rules.
-
-    >>> from suphx import review, simulate
-    >>> (game,) = simulate("ukeire", seed=7)
-    >>> all(review(game, "ukeire")["agrees"].to_pylist())
-    True
-    """
-    rows = [
-        {
-            "deal": decision.deal_number - 1,
-            "name": decision.deal,
-            "seat": decision.seat,
-            "kind": decision.kind,
-            "turn": decision.turn,
-            "shanten": decision.shanten,
-            "under_riichi": decision.is_under_riichi,
-            "choices": len(decision.moves),
-            "played": decision.played,
-            "agent": decision.agent,
-            "agrees": not decision.differs,
-            "p_played": decision.played_probability,
-            "p_agent": decision.agent_probability,
-        }
-        for decision in review_game(game, as_agent(agent)).decisions
-    ]
-    return pa.Table.from_pylist(rows, schema=REVIEW_COLUMNS)

@@ -1,20 +1,15 @@
-"""Games as Python sees them: played, read and written, as Arrow tables, and as features for nets.
-
-``.to_pandas()`` makes a DataFrame of a table.
-"""
+"""Games as Python sees them: played, read and written, and as features for nets. tables.py makes Arrow tables."""
 
 from __future__ import annotations
 
 import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import RecordForm, write_records
@@ -22,12 +17,9 @@ from suphx.games.riichi.archive.store import write_store
 from suphx.games.riichi.features.encoder import find_encoder, unpack_rows
 from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
 from suphx.games.riichi.names import head_index
-from suphx.games.riichi.records.decisions import kyoku_name
-from suphx.games.riichi.records.game_log import ACTION_BITS, RESULT_NAMES, GameLog
+from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
-from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS, game_row
 from suphx.games.riichi.rules import Rules, tenhou
-from suphx.games.riichi.table import action_name
 from suphx.kernel.record import I8, U8
 from suphx.selfplay.agents.agent import AgentLike, as_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -100,115 +92,6 @@ def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "m
     (2, 2)
     """
     return write_records(games, Path(path), form)
-
-
-_SEAT_NAMES = ("0", "1", "2", "3")
-_COUNTS = ("place", "kyoku", "wins", "deal_ins", "riichis", "calls", "draws", "tenpais")
-
-GAME_COLUMNS = pa.schema(
-    [("game", pa.string()), ("seat", pa.int8()), ("player", pa.string()), ("score", pa.int32())]
-    + [(name, pa.int32()) for name in _COUNTS]
-)
-DEAL_COLUMNS = pa.schema(
-    [
-        ("game", pa.string()),
-        ("deal", pa.int16()),
-        ("name", pa.string()),
-        ("dealer", pa.int8()),
-        ("honba", pa.int16()),
-        ("kyotaku", pa.int16()),
-        ("scores", pa.list_(pa.int32(), 4)),
-        ("result", pa.string()),
-        ("winners", pa.list_(pa.int8())),
-        ("loser", pa.int8()),
-        ("deltas", pa.list_(pa.int32(), 4)),
-        ("moves", pa.int16()),
-    ]
-)
-MOVE_COLUMNS = pa.schema(
-    [
-        ("game", pa.string()),
-        ("deal", pa.int16()),
-        ("move", pa.int16()),
-        ("seat", pa.int8()),
-        ("action", pa.int16()),
-        ("name", pa.string()),
-    ]
-)
-
-
-def games_table(games: Iterable[GameLog]) -> pa.Table:
-    """Return one row for each seat of each finished game, with counts over its deals (``kyoku``).
-
-    >>> from suphx import games_table, simulate
-    >>> table = games_table(simulate("ukeire", 2, seed=7))
-    >>> table.num_rows, table.column_names[:5]
-    (8, ['game', 'seat', 'player', 'score', 'place'])
-    >>> sum(table["score"].to_pylist())
-    200000
-    """
-    rows = []
-    for game in games:
-        anonymous = replace(game, names=_SEAT_NAMES)
-        for seat, player in enumerate(game.names):
-            counts = game_row(anonymous, _SEAT_NAMES[seat])
-            if counts is not None and game.final_scores is not None:
-                row = dict(zip(STATISTICS_COLUMNS, counts, strict=True))
-                fixed = {"game": game.id, "seat": seat, "player": player, "score": game.final_scores[seat]}
-                rows.append(fixed | {name: row[name] for name in _COUNTS})
-    return pa.Table.from_pylist(rows, schema=GAME_COLUMNS)
-
-
-def deals_table(games: Iterable[GameLog]) -> pa.Table:
-    """Return one row for each deal: its start, its result, and the changes of the scores (with the riichi sticks
-    that a winner takes, without those paid in the deal).
-
-    ``loser`` is null for a draw and a win by tsumo.
-
-    >>> from suphx import deals_table, simulate
-    >>> deals_table(simulate("ukeire", 1, seed=7)).select(["name", "result", "winners"]).to_pylist()[0]
-    {'name': 'East 1', 'result': 'win', 'winners': [1]}
-    """
-    rows = [_deal(game, index) for game in games for index in range(len(game.kyokus))]
-    return pa.Table.from_pylist(rows, schema=DEAL_COLUMNS)
-
-
-def moves_table(games: Iterable[GameLog]) -> pa.Table:
-    """Return one row for each move, in order; passes are not recorded.
-
-    >>> from suphx import moves_table, simulate
-    >>> moves_table(simulate("tsumogiri", 1, seed=7)).to_pylist()[0]
-    {'game': '7-0', 'deal': 0, 'move': 0, 'seat': 0, 'action': 37, 'name': 'tsumogiri'}
-    """
-    rows = []
-    for game in games:
-        for deal, log in enumerate(game.kyokus):
-            for number, move in enumerate(log.moves.tolist()):
-                action = move & (1 << ACTION_BITS) - 1
-                fixed = {"game": game.id, "deal": deal, "move": number, "seat": move >> ACTION_BITS}
-                rows.append(fixed | {"action": action, "name": action_name(action)})
-    return pa.Table.from_pylist(rows, schema=MOVE_COLUMNS)
-
-
-def _deal(game: GameLog, index: int) -> dict[str, Any]:
-    log = game.kyokus[index]
-    result = log.result
-    winners = result["win_seat"][: int(result["num_wins"])].tolist()
-    loser = int(result["win_loser"][0]) if winners else -1
-    return {
-        "game": game.id,
-        "deal": index,
-        "name": kyoku_name(log.kyoku, log.honba),
-        "dealer": log.kyoku % 4,
-        "honba": log.honba,
-        "kyotaku": log.kyotaku,
-        "scores": list(log.scores),
-        "result": RESULT_NAMES[int(result["result"])],
-        "winners": winners,
-        "loser": None if not winners or loser in winners else loser,
-        "deltas": result["deltas"].tolist(),
-        "moves": len(log.moves),
-    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

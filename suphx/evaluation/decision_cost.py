@@ -17,9 +17,9 @@ import math
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
@@ -33,7 +33,9 @@ from suphx.games.riichi.simulator import MAX_SEED, Simulator
 from suphx.games.riichi.table import GAME_END
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.models.reward_predictor import RewardPredictor
+
+if TYPE_CHECKING:
+    from suphx.models.reward_predictor import RewardPredictor
 
 F64 = NDArray[np.float64]
 
@@ -157,9 +159,10 @@ class CostJudge:
         return worths
 
 
-@torch.inference_mode()
 def _predicted(predictor: RewardPredictor, game: GameLog, kyoku: int, seats: I64, ends: Records) -> F64:
     """Return what games are worth to ``seats`` [m] by the predictor, if the deal ``kyoku`` ended as in ``ends`` [m]."""
+    import torch
+
     deals = game.kyokus[: kyoku + 1]
     scores = np.array([deal.scores for deal in deals], np.int32)
     at_starts = GameProgress(
@@ -175,7 +178,8 @@ def _predicted(predictor: RewardPredictor, game: GameLog, kyoku: int, seats: I64
     before = encode_game_progress(at_starts)[:, seats].transpose(1, 0, 2)
     after = encode_game_progress(at_ends)[np.arange(len(ends)), seats][:, None]
     lines = torch.from_numpy(np.concatenate([before, after], axis=1))
-    worths: F64 = predictor(lines)[:, -1].double().numpy()
+    with torch.inference_mode():
+        worths: F64 = predictor(lines)[:, -1].double().numpy()
     return worths
 
 

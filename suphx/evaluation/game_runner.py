@@ -9,6 +9,7 @@ A plan and its tasks can be pickled: whoever gets both plays the same games on a
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,7 +19,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-import torch
 
 from suphx.evaluation.kept_results import KeptResults, with_kept
 from suphx.evaluation.worker_pool import ProcessPool, Progress, Work
@@ -335,6 +335,10 @@ ONE_PROCESS = GameRunner()
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Keep torch on one thread: small batches gain little from more, and lose much when others want the cores."""
+    torch = sys.modules.get("torch")  # without nets, nobody has imported it
+    if torch is None:
+        yield
+        return
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -24,7 +24,7 @@ class InferenceEngineConfig(Checked):
     wait_seconds: Annotated[float, Range(0, 10)] = 0.0
     """How long the first request of a batch waits for others; 0 = do not wait."""
     action_selection: ActionSelection = "probable"
-    """How two-output nets that do not learn decide between yes and no (selfplay/agents/agent.py)."""
+    """How two-output nets that do not learn decide between yes and no (selfplay/agents/net_agent.py)."""
     epsilon: Share = 0.0
     """How the nets that learn act. 0: they sample from their probabilities. Above: they take the action with the
     highest output, and in this share of decisions any legal one, each equally often (needed for ``learner.algorithm =

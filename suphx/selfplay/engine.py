@@ -33,7 +33,7 @@ from suphx.models.device import find_device
 from suphx.models.inference import InferenceConfig, InferenceNet
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import actions_at, epsilon_greedy
-from suphx.selfplay.agents.agent import yes_no_actions
+from suphx.selfplay.agents.net_agent import yes_no_actions
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.selfplay.requests import EngineCounts, Reply, Request

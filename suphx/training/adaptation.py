@@ -29,7 +29,7 @@ from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.device import give_back_memory
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
 from suphx.training.config import ROLLOUTS_PER_DEAL, AdaptationConfig
 from suphx.training.policy_gradient import divergences_of, policy_loss

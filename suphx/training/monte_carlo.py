@@ -28,7 +28,7 @@ from suphx.models.device import find_device, uses_bf16
 from suphx.models.inference import CandidateInference
 from suphx.models.net_config import CandidateNetConfig
 from suphx.models.sampling import list_actions_at
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.backend import BackendState, Event, Learned, Played, Progress
 from suphx.selfplay.buffer import BufferCounts

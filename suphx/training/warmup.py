@@ -25,7 +25,7 @@ from suphx.kernel.source_closure import PROJECT_ROOT, closure
 
 if TYPE_CHECKING:
     from suphx.experience.observation import Observations, PolicyOutputs
-    from suphx.selfplay.agents.agent import NetAgent
+    from suphx.selfplay.agents.net_agent import NetAgent
     from suphx.training.reward import GlobalReward
 
 
@@ -33,8 +33,12 @@ _GROUPS = Path(__file__)
 
 
 def missing_groups(groups: Iterable[str]) -> list[str]:
-    """Return those of ``groups`` (names of ``KERNEL_GROUPS``) that are not compiled for these sources."""
-    return [group for group in groups if not _is_compiled(_mark(group))]
+    """Return those of ``groups`` (names of ``KERNEL_GROUPS``) that are not compiled for these sources.
+
+    Where torch is not installed, those that need it are not missing.
+    """
+    has_torch = find_spec("torch") is not None
+    return [group for group in groups if (has_torch or group in WITHOUT_TORCH) and not _is_compiled(_mark(group))]
 
 
 def mark_compiled(group: str) -> None:
@@ -290,8 +294,11 @@ for _group, _name in GAME_GROUPS.items():
     KERNEL_GROUPS[_group] = partial(warm_games_of if _group.endswith(" games") else warm_nets_of, _name)
 FIRST_GAMES = ("engine", "hands", "scripted games")
 """What the first games of a run need."""
-WITHOUT_TORCH = ("engine", "hands", "encoder")
-"""What can begin before torch is imported, which takes seconds."""
+WITHOUT_TORCH = (
+    *("engine", "hands", "scripted games", "encoder", "replay", "samples", "random games", "environments"),
+    *(group for group in GAME_GROUPS if group.endswith(" games")),
+)
+"""What needs no torch, which may be missing and takes seconds to import."""
 _SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
 
 
@@ -312,7 +319,7 @@ def import_for(group: str) -> None:
         load_game(GAME_GROUPS[group])
     if group not in WITHOUT_TORCH:
         import suphx.models.policy
-        import suphx.selfplay.agents.agent  # noqa: F401
+        import suphx.selfplay.agents.net_agent  # noqa: F401
 
 
 def _scripted_games(*names: str) -> Iterator[Any]:
@@ -351,7 +358,7 @@ def _reward(num_tables: int) -> GlobalReward:
 
 def _untrained(sampled_heads: tuple[int, ...] = (), game: str = "riichi", encoder: str = _ENCODER) -> NetAgent:
     from suphx.models.net_config import NetConfig
-    from suphx.selfplay.agents.agent import NetAgent
+    from suphx.selfplay.agents.net_agent import NetAgent
     from suphx.selfplay.agents.policy_set import random_policy_set
 
     nets = random_policy_set(encoder, NetConfig(size="tiny", channels=4, num_blocks=1), 0, game=game).nets

@@ -15,7 +15,8 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.rules import Rules, tonpuu
 from suphx.games.scoring import Forfeited, deal_seeds
 from suphx.models.net_config import NetConfig
-from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.rollout import SeatedGame
 

@@ -13,7 +13,7 @@ from suphx.evaluation.match import MatchSetup, play_match
 from suphx.games.game import Agent
 from suphx.games.registry import GAMES
 from suphx.models.net_config import CandidateNetConfig
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import RoundLearner, RoundSimulator
 from tests.games.learned_toy import ENTRY, NAME

@@ -14,7 +14,8 @@ from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.net_agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import save_policy_set
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.selfplay.engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine

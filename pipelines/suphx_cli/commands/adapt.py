@@ -47,8 +47,16 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``adapt``."""
     settings: dict[str, Any] = {name: {"type": float} for name in ("temperature", "kl_target", "learning_rate")}
     settings |= {"hands": 200, "tests": 512, "seed": 0, "rollouts": {"type": positive, "dest": "num_rollouts"}}
-    predictor = {"type": str, "default": ""}
-    add_command(commands, options, _PAGE, execute, agent={"required": True}, reward_predictor=predictor, **settings)
+    settings |= {"reward_predictor": {"type": str, "default": ""}}
+    add_command(
+        commands,
+        options,
+        _PAGE,
+        execute,
+        needs=("torch",),
+        agent={"required": True},
+        **settings,
+    )
 
 
 def config_of(args: argparse.Namespace) -> AdaptationConfig:

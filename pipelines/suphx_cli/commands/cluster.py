@@ -112,13 +112,16 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     place = argparse.ArgumentParser(add_help=False, parents=[options])
     add_arguments(place, _PLACE, {})
     dry_run = {"type": _dry_run, "const": "server", "metavar": "client|server"}
+    needs = ("kubernetes",)
     add_command(commands, place, _LAUNCH, execute_launch, dry_run=dry_run, wait=600.0)
-    add_command(commands, place, _JOBS, execute_jobs)
-    add_command(commands, place, _STATUS, execute_status)
-    add_command(commands, place, _LOGS, execute_logs, role={"choices": ROLES, "default": ROLES[0]}, wait=600.0)
-    add_command(commands, place, _STOP, execute_stop, wait=600.0)
-    add_command(commands, place, _RESUME, execute_resume, wait=600.0)
-    add_command(commands, place, _DELETE, execute_delete, wait=600.0)
+    add_command(commands, place, _JOBS, execute_jobs, needs=needs)
+    add_command(commands, place, _STATUS, execute_status, needs=needs)
+    add_command(
+        commands, place, _LOGS, execute_logs, needs=needs, role={"choices": ROLES, "default": ROLES[0]}, wait=600.0
+    )
+    add_command(commands, place, _STOP, execute_stop, needs=needs, wait=600.0)
+    add_command(commands, place, _RESUME, execute_resume, needs=needs, wait=600.0)
+    add_command(commands, place, _DELETE, execute_delete, needs=needs, wait=600.0)
 
 
 def _dry_run(text: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.arguments import DEFAULT_RUNS, add_command, check_output_folder, check_records, resumable
+from suphx_cli.arguments import DEFAULT_RUNS, LEARNING, add_command, check_output_folder, check_records, resumable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,12 +85,13 @@ _MINUTES_PER_HOUR = 60
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``run``, ``sweep`` and ``recipes``."""
-    add_command(commands, options, _RUN, execute, run_id={"type": _run_id})
+    add_command(commands, options, _RUN, execute, needs=LEARNING, run_id={"type": _run_id})
     add_command(
         commands,
         options,
         _SWEEP,
         execute_sweep,
+        needs=LEARNING,
         set={"action": "append", "required": True, "dest": "overrides"},
         samples=0,
     )

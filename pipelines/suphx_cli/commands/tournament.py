@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.arguments import add_command, check_output_folder, resumable
+from suphx_cli.arguments import LEARNING, add_command, check_output_folder, resumable
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ examples:
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``tournament``."""
-    add_command(commands, options, _PAGE, execute)
+    add_command(commands, options, _PAGE, execute, needs=LEARNING)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:

@@ -25,7 +25,7 @@ Start the MLflow UI on 127.0.0.1, print its link, and serve it until Ctrl-C. If 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``ui``."""
-    add_command(commands, options, _PAGE, execute, port={"type": any_port, "default": 0})
+    add_command(commands, options, _PAGE, execute, needs=("mlflow",), port={"type": any_port, "default": 0})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

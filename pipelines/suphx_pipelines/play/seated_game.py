@@ -33,7 +33,7 @@ from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.agent import JudgingAgent
 from suphx.selfplay.agents.opinion import agent_opinions, opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
 from suphx_pipelines.viewer.viewer_page import viewer_page
@@ -85,7 +85,7 @@ class Agents:
         """``load`` returns the agent of ``address``, which people see as its name; its errors are raised here."""
         self._address, self._load = address, load
         first = load(address)
-        is_shared = isinstance(first, NetAgent) or address in agent_names(GAME)
+        is_shared = isinstance(first, JudgingAgent) or address in agent_names(GAME)
         self._shared = SeatedAgent(first, address, is_shared=True) if is_shared else None
         self._first: Agent | None = first
 
@@ -102,7 +102,7 @@ class SeatedAgent:
 
     def __init__(self, agent: Agent, name: str, *, is_shared: bool) -> None:
         self.agent, self.name = agent, name
-        self.has_hints = not (isinstance(agent, NetAgent) and agent.sees_hidden_tiles)
+        self.has_hints = not (isinstance(agent, JudgingAgent) and agent.sees_hidden_tiles)
         """It can be asked about the person's moves: an agent that sees what is hidden would reveal it."""
         self.judges_records = self.has_hints and is_shared
         """It can be asked about a finished game; one that follows or adapts to games cannot."""

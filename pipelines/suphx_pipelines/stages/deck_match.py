@@ -16,7 +16,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import candidate_game, game_modules
-from suphx.selfplay.agents.agent import NetAgent, load_nets
+from suphx.selfplay.agents.net_agent import NetAgent, load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_deals
 from suphx_pipelines.json_file import write_json

@@ -27,8 +27,9 @@ from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, Side
 from suphx.models.checkpoint import load_header
 from suphx.models.device import uses_bf16
 from suphx.models.net_config import Precision
-from suphx.selfplay.agents.agent import load_agent, load_nets
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
+from suphx.selfplay.agents.net_agent import load_nets
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.json_file import read_json, typed
 from suphx_pipelines.report.report_page import decimal, difference, found_interval, number, percent

@@ -23,8 +23,8 @@ from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 from suphx.models.device import torch_threads
 from suphx.models.reward_predictor import load_reward_predictor, weights_of
-from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
 from suphx.training import adaptation
 from suphx.training.adaptation import Adapter, TrialResults, try_hands
@@ -47,7 +47,7 @@ class AdaptationExperiment:
     """What is tried."""
 
     agent: str
-    """Address of an agent of nets (selfplay/agents/agent.py): the offline policy, at all seats."""
+    """Address of an agent of nets (selfplay/agents/net_agent.py): the offline policy, at all seats."""
     num_hands: int = 200
     num_tests: int = 512
     """Test deals of each hand; both sides play all of them."""

@@ -11,6 +11,7 @@ import re
 import shlex
 from pathlib import Path
 
+from suphx.extras import need
 from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, decision_names, find_game
 from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
@@ -132,7 +133,7 @@ def check_agent(address: str, game: str) -> None:
     """Raise ValueError if no agent can have this name, such as a mistyped scripted agent or a folder without nets.
 
     Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
-    Agents in buckets and registries are not looked up here.
+    Agents in buckets and registries are not looked up here. ModuleNotFoundError if the agent needs an extra.
     """
     check_mjai(address, game)
     if is_program(address):
@@ -149,6 +150,7 @@ def check_agent(address: str, game: str) -> None:
         )
     location, _ = split_address(nets)
     if is_remote(location):
+        need("torch", "boto3" if location.startswith(_REMOTE[0]) else "mlflow")
         return
     if location in agent_names(game):
         if wrapper or nets != location:
@@ -157,6 +159,7 @@ def check_agent(address: str, game: str) -> None:
             )
         return
     check_nets(nets, game)
+    need("torch")
 
 
 def check_nets(address: str, game: str) -> None:

@@ -16,15 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.game_runner import LoadAgent
+from suphx.extras import need
 from suphx.games.game import Agent, CandidateGame
 from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
-from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
-from suphx.training.adaptation import Adapter, AdaptiveAgent
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,
@@ -42,6 +42,9 @@ from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.programs import MOVE_SECONDS, warn_without_sandbox
 from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_side_program
 
+if TYPE_CHECKING:
+    from suphx.selfplay.agents.net_agent import NetAgent
+
 
 def load_any_agent(address: str, game: str, *, precision: Precision = "auto") -> Agent:
     """Return the agent that ``address`` names: a program, one that adapts, or any of ``load_agent``.
@@ -56,6 +59,9 @@ def load_any_agent(address: str, game: str, *, precision: Precision = "auto") ->
         return SideProgram(address, candidate_game(game))
     match = ADAPT.fullmatch(address)
     if match is not None:
+        need("torch")
+        from suphx.training.adaptation import Adapter, AdaptiveAgent
+
         config = adaptation_config(address)
         return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config))
     if address not in agent_names(game):
@@ -66,8 +72,10 @@ def load_any_agent(address: str, game: str, *, precision: Precision = "auto") ->
 def load_net_agent(address: str) -> NetAgent:
     """Return an agent of nets that sees what a player sees; ValueError for another one."""
     check_net_agent(address)
-    agent = load_agent(address)
-    assert isinstance(agent, NetAgent)
+    need("torch")
+    from suphx.selfplay.agents.net_agent import load_nets
+
+    agent = load_nets(address)
     if agent.sees_hidden_tiles:
         raise ValueError(f"{address!r} needs the hidden tiles, which no player sees: use nets of another stage")
     return agent

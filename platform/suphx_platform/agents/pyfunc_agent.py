@@ -26,7 +26,7 @@ from suphx.games.registry import candidate_game, game_of_files, has_candidates
 from suphx.games.riichi.records.mjai_table import reply_of_action
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import load_nets
+from suphx.selfplay.agents.net_agent import load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx_platform.agents.agent_loading import have_same_moves, load_net_agent
 from suphx_platform.agents.mjai.mjai_arena import decision_after, moves_of

@@ -15,7 +15,7 @@ from suphx.evaluation.measures import measure_of
 from suphx.games.registry import decision_names
 from suphx.models.net_config import Calibration
 from suphx.models.tensor_file import write_tensors
-from suphx.selfplay.agents.agent import LEARNED_HEADS
+from suphx.selfplay.agents.net_agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import DivergedBatchError

@@ -31,6 +31,22 @@ def split_address(address: str) -> tuple[str, set[str]]:
     return location, words
 
 
+def find_folder(address: str, game: str) -> tuple[Path, set[str]]:
+    """Return the folder that the address of nets names, and the options behind it; ValueError if there is none."""
+    names = decision_names(game)
+    if not names:
+        raise ValueError(f"{address!r} is no agent of {game}, which has no nets: use {', '.join(agent_names(game))}")
+    location, words = split_address(address)
+    folder = Path(location)
+    if not folder.is_dir():
+        raise ValueError(
+            f"{address!r} is no agent: name a scripted one ({', '.join(agent_names(game))}) or a folder with a "
+            f"checkpoint for each head ({names[0]}.safetensors …), behind it perhaps "
+            f"{', '.join(':' + word for word in WORDS)}"
+        )
+    return folder, words
+
+
 def checkpoint_names(*, game: str, is_weak: bool = False) -> tuple[str, ...]:
     """Return the file name of the checkpoint of each decision: an agent's nets."""
     return tuple(checkpoint_name(decision, is_weak=is_weak) for decision in decision_names(game))

@@ -14,7 +14,7 @@ from suphx.games.game import Agent, CandidateOpinion, CandidateTables, ValuingAg
 from suphx.games.riichi.records.decisions import NO_ACTION, Opinions, RecordedDecisions
 from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import NetAgent, ask
+from suphx.selfplay.agents.agent import JudgingAgent, ask
 
 _DECISIONS_A_CALL = 256
 """So many that a small net takes little longer for them than for one, and a large one tells how far it is."""
@@ -54,7 +54,7 @@ def opinions_at(agent: Agent, tables: Records) -> Opinions:
     indices = np.arange(len(tables))
     actions = ask(agent, tables, indices).astype(np.int16)
     actions[tables["legal"][indices, actions] == 0] = NO_ACTION
-    if isinstance(agent, NetAgent):
+    if isinstance(agent, JudgingAgent):
         probabilities = agent.move_probabilities(tables, indices)
     else:
         probabilities = np.full((len(indices), NUM_ACTIONS), np.nan, np.float32)

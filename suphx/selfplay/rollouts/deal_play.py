@@ -29,7 +29,7 @@ from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I64, U8, Records
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 
 _STARTS_PER_GAME = 4
 _MIN_GAMES = 8

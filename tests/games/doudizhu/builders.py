@@ -15,7 +15,7 @@ from suphx.games.doudizhu.moves import Moves, find_move
 from suphx.games.doudizhu.table import TABLE, Rules
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I32, Records
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.training.monte_carlo import new_nets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.models.net_config import NetConfig
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 
 SMALL = NetConfig(

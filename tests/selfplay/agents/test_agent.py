@@ -20,8 +20,9 @@ from suphx.kernel.record import Records
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
 from suphx.models.net_config import ActionSelection, Calibration, NetConfig, checkpoint_name
 from suphx.models.policy import PolicyNet
-from suphx.selfplay.agents.agent import LEARNED_HEADS, NetAgent, load_agent, yes_no_actions
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import has_nets
+from suphx.selfplay.agents.net_agent import LEARNED_HEADS, NetAgent, yes_no_actions
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set
 
 PLACES = np.random.default_rng(1).random(50_000, np.float32)

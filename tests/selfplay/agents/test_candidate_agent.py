@@ -10,7 +10,8 @@ import pytest
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game, find_learning
 from suphx.models.net_config import CandidateNetConfig
-from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import load_policy_set, random_policy_set, save_policy_set
 from tests.games.doudizhu.builders import new_agent, save_nets
 

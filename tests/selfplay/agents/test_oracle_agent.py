@@ -19,7 +19,8 @@ from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
 from suphx.models.checkpoint import load_header
 from suphx.models.net_config import NetConfig
-from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import (
     PolicySet,
     load_policy_set,

@@ -11,7 +11,7 @@ from suphx.games.riichi.rules import tonpuu
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I32, I64
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from tests.selfplay.agents.small_agent import SMALL, small_agent
 

@@ -15,7 +15,7 @@ import pytest
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.models.net_config import NetConfig
 from suphx.models.reward_predictor import RewardHeader, save_reward_predictor
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set, save_policy_set
 from suphx.training.adaptation import AdaptiveAgent, TrialResults
 from suphx.training.config import AdaptationConfig

@@ -20,8 +20,8 @@ from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.rules import tonpuu
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.models.net_config import checkpoint_name
-from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.training.adaptation import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent

@@ -28,7 +28,7 @@ from suphx.games.riichi.records.mjai_table import MjaiTable, reply_of_action
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 from suphx.printable_text import shortened
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.agent import JudgingAgent
 from suphx_platform.agents.mjai.programs import Event
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class MjaiPlayer:
 
         ValueError if the agent has no probabilities, or cannot play without seeing hidden tiles.
         """
-        nets = agent if isinstance(agent, NetAgent) else None
+        nets = agent if isinstance(agent, JudgingAgent) else None
         if has_meta and nets is None:
             raise ValueError(f"{agent.name!r} has no probabilities to send: use an agent of nets, or no meta data")
         if nets is not None and nets.sees_hidden_tiles:

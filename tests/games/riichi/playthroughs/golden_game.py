@@ -11,7 +11,7 @@ from suphx.atomic_file import write_atomically
 from suphx.games.game import Agent
 from suphx.games.riichi.rules import mahjong_soul, tenhou, tenhou_no_red
 from suphx.games.riichi.tables import ScriptedAgent
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from tests.games.riichi.playthroughs.hasty_agent import HastyAgent
 from tests.games.riichi.playthroughs.narrator import tell_game
 from tests.repository import GOLDEN
