@@ -27,7 +27,7 @@ COMPANIONS = {
     "urllib3": "kubernetes",
 }
 """Package -> the dependency that is built on it and chooses its version."""
-ELSEWHERE = {"MahjongGB": "/engines.py:"}
+ELSEWHERE = {"MahjongGB": "/bench/mcr.py:"}
 """Peers that a user installs, each imported by one file."""
 IMPORTERS = {"_import", "import_module", "__import__"}
 """Functions that import the module which their first argument names."""

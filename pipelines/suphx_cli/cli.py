@@ -77,7 +77,7 @@ def _run(arguments: Sequence[str]) -> int:
     if not arguments:
         parser.print_help()
         return 0
-    args = parser.parse_args(arguments, argparse.Namespace(json=False, debug=False, verbosity="normal"))
+    args = parser.parse_args(arguments, argparse.Namespace(json=False, debug=False, verbosity="normal", needs=()))
     return _execute(args, Console(is_json=args.json, verbosity=args.verbosity))
 
 

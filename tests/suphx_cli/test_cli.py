@@ -239,11 +239,11 @@ def test_a_package_that_is_missed_before_the_command_begins_is_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails() -> argparse.ArgumentParser:
-        raise ModuleNotFoundError("No module named 'rich'", name="rich")
+        raise ModuleNotFoundError("No module named 'ray'", name="ray")
 
     monkeypatch.setattr(cli, "build_parser", fails)
-    assert cli.main(["recipes"]) == 1
-    assert capsys.readouterr().err.startswith("suphx: the package rich is not installed: ")
+    assert cli.main(["recipes"]) == cli.WRONG_USAGE
+    assert capsys.readouterr().err == "suphx: needs ray: pip install 'suphx[platform]'\n"
 
 
 class _Failing:
