@@ -17,7 +17,7 @@ from suphx.games.mahjong.viewer import CALLED
 from suphx.games.registry import game_of_records, load_game
 from suphx.models.checkpoint import load_checkpoint
 from suphx.models.net_config import NetConfig
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.net_agent import NetAgent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import SplitConfig, StreamConfig, SupervisedConfig
 from suphx.training.head_data import head_data, recorded_samples
