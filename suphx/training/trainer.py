@@ -229,6 +229,12 @@ class Trainer(ABC, Generic[P, R]):
         self.saved_step = 0
         self._save_seconds, self._threads, self._keep = save_seconds, threads, hooks.get("keep")
 
+    def resume(self, progress: P) -> None:
+        """Go on from a state that was loaded: the ``progress`` in it."""
+        self.progress = progress
+        self.saved_step = self.reached
+        self.watch.resumed(self.reached, min(1.0, self.share_done))
+
     def run(self) -> R:
         """Train to the end, and return what the training leaves.
 
@@ -262,12 +268,6 @@ class Trainer(ABC, Generic[P, R]):
             raise
         finally:
             self.close()
-
-    def resume(self, progress: P) -> None:
-        """Go on from a state that was loaded: the ``progress`` in it."""
-        self.progress = progress
-        self.saved_step = self.reached
-        self.watch.resumed(self.reached, min(1.0, self.share_done))
 
     def open(self) -> None:
         """Start what ``step`` needs."""
