@@ -59,7 +59,7 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 MAX_COPIED_INSTRUCTIONS = 300
-"""With 800 compiling takes a quarter longer, with 120 the simulator is slower (docs/experiments.md, 2026-11-22)."""
+"""With 800 compiling takes a quarter longer, with 120 the simulator is slower (measured on 2026-11-22)."""
 _MAX_THREADS = 256  # started when they are needed only
 
 _STARTED = time.time()
