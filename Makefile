@@ -10,7 +10,7 @@ RECIPE ?= self_play
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow cluster-test golden docs fuzz check format bench image lock sbom ui clean
+.PHONY: help setup warmup train test test-slow cluster-test golden docs fuzz check format bench image dist lock sbom ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,10 @@ CPU_WHEELS ?=
 IMAGE_FLAGS ?=
 image:  ## build the image suphx-cpu with buildah, as root; TARGET=cuda builds suphx-cuda
 	infra/docker/image.sh $(TARGET) $(if $(CPU_WHEELS),--build-arg CPU_WHEELS=$(CPU_WHEELS)) $(IMAGE_FLAGS)
+
+# SUPHX_REPOSITORY=https://HOST/OWNER/NAME: links of the README that work on a package index.
+dist: setup  ## build wheel and sdist in dist
+	$(BIN)/hatchling build -d dist
 
 lock: setup  ## write the locks for the ranges in pyproject.toml; UPGRADE=all: newest versions, UPGRADE=name: of one package
 	$(BIN)/python infra/setup/lock.py $(if $(UPGRADE),--upgrade $(UPGRADE))

@@ -2,6 +2,8 @@
 # # A first game
 #
 # Play games between agents, look at them as tables, and ask an agent what it would have done.
+#
+# On Colab, run this first: `!git clone ADDRESS_OF_THE_REPOSITORY suphx` and `%pip install "./suphx[learn,tables]"`.
 
 # %%
 import suphx

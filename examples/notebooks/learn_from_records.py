@@ -4,6 +4,8 @@
 # Read game records, encode the discards, and train a small net in plain PyTorch to predict them.
 # `python examples/notebooks/learn_from_records.py [RECORDS]`: a file or folder of at least two records
 # (docs/records.md). Without it, the scripted agent ukeire plays games first, and they are written and read as records.
+#
+# On Colab, run this first: `!git clone ADDRESS_OF_THE_REPOSITORY suphx` and `%pip install "./suphx[learn,tables]"`.
 
 # %%
 import sys

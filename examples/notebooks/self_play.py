@@ -3,6 +3,8 @@
 #
 # One small net plays all four seats against itself and learns from the points of each deal, by policy gradient
 # (REINFORCE). `python examples/notebooks/self_play.py [ROUNDS [GAMES]]`: 30 rounds of 64 games take some minutes.
+#
+# On Colab, run this first: `!git clone ADDRESS_OF_THE_REPOSITORY suphx` and `%pip install "./suphx[learn,tables]"`.
 
 # %%
 import sys

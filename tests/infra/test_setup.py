@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -155,3 +157,23 @@ def test_a_python_of_another_version_is_refused_before_anything_is_made(tmp_path
         assert done.returncode != 0
         assert f"Python 3.11, 3.12, 3.13 or 3.14 is needed, but {python} {told}: run make setup PYTHON=" in done.stderr
         assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize("repository", ["", "https://example.org/team/suphx/"])
+def test_a_published_readme_has_addresses_instead_of_paths(repository: str) -> None:
+    command = [sys.executable, "-m", "hatchling", "metadata"]
+    environment = {**os.environ, "SUPHX_REPOSITORY": repository}
+    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True)
+    metadata = json.loads(done.stdout)
+    targets = re.findall(r'\]\(([^)]+)\)|(?:src|srcset)="([^"]+)"', metadata["readme"]["text"])
+    paths = [path for link, picture in targets if not (path := link or picture).startswith("http")]
+    if not repository:
+        assert paths
+        assert metadata.get("urls", {}) == {}
+        return
+    assert paths == []
+    address = re.compile(rf"{repository}(?:blob|raw)/v{re.escape(metadata['version'])}/([^#]+)")
+    own = [found[1] for target in targets if (found := address.match("".join(target)))]
+    assert len(own) > 30
+    assert [path for path in own if not (REPOSITORY / path).exists()] == []
+    assert metadata["urls"]["Repository"] == repository.rstrip("/")
