@@ -86,7 +86,7 @@ class DecisionConfig:
 class TournamentRecipe(AnyRecipe):
     """All settings of a tournament."""
 
-    free_keys: ClassVar[tuple[str, ...]] = (*AnyRecipe.free_keys, "on_ray", "registry.max_lost_versions", "workers")
+    free_keys: ClassVar[tuple[str, ...]] = (*AnyRecipe.free_keys, "on_ray", "workers")
     game: str | None = None
     """The game; recipes without this key are for riichi."""
     rules: Rules | None = None

@@ -322,10 +322,7 @@ class _LiveMatch:
 
 
 def promote(context: Context) -> dict[str, float]:
-    """Register the candidate with the evidence and move the champion's alias if it has won: ``promotion.json``.
-
-    Old versions of candidates that lost are deleted.
-    """
+    """Register the candidate with the evidence and move the champion's alias if it has won: ``promotion.json``."""
     kind, config = kind_of(context.recipe), context.recipe.registry
     decision, pool = read_json(context.upstream[DECISION] / DECISION_NAME), Pool.read(context.upstream[POOL])
     registry = ModelRegistry(context.tracker.store, config)
@@ -346,7 +343,6 @@ def promote(context: Context) -> dict[str, float]:
         "reason": kind.texts.reason(decision, is_promoted=version is not None),
     }
     write_json(context.folder / PROMOTION_NAME, result)
-    _delete_lost(context)
     return {"promoted": float(version is not None)}
 
 
@@ -384,25 +380,3 @@ def _promotion(
         tags=tags,
         metrics=evidence.metrics,
     )
-
-
-def _delete_lost(context: Context) -> None:
-    """Delete old versions of candidates that lost; what cannot be deleted now is left to the next night."""
-    recipe, config = context.recipe, context.recipe.registry
-    named = [match[0] for agent in recipe.pool.agents for match in model_registry.VERSION_ADDRESS.finditer(agent)]
-    try:
-        is_own = partial(history.is_night_of, recipe.name)
-        result = model_registry.delete_lost_versions(context.tracker.store, config, is_own, named)
-    except OSError as error:
-        context.console.warn(f"old versions of candidates that lost are not deleted tonight: {error}")
-        return
-    if result.deleted:
-        context.console.say(
-            f"deleted {', '.join(result.deleted)}: not promoted, and {config.max_lost_versions} of these are newer "
-            "(registry.max_lost_versions)"
-        )
-    if result.left_models:
-        context.console.warn(
-            f"MLflow does not let this user delete the models {', '.join(result.left_models)} of these versions: an "
-            "administrator can delete them on the Models page, and `mlflow gc` then frees their files"
-        )

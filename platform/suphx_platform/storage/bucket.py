@@ -25,15 +25,12 @@ from botocore.exceptions import (
     ClientError,
     ConnectionError,
     HTTPClientError,
-    IncompleteReadError,
     NoCredentialsError,
-    ResponseStreamingError,
 )
 from s3transfer.exceptions import RetriesExceededError
 
 from suphx.credentials import without_credentials
 from suphx_platform.storage.objects import (
-    READS,
     DamagedObjectError,
     Digest,
     ExpiredKeysError,
@@ -51,7 +48,6 @@ READ_SECONDS = 20
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _BODY_ATTEMPTS = 5
 _CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
-_BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
 _EXPIRED_KEYS = "get new temporary keys, and set AWS_SESSION_TOKEN with them"
 _REMEDIES = {
@@ -84,7 +80,7 @@ class BucketStore:
     def reach(self) -> None:
         """Ask for the first key."""
         with self._explained(""):
-            _check_listing(self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1))
+            self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
 
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object; FileExistsError if there is another one already.
@@ -106,14 +102,12 @@ class BucketStore:
                 time.sleep(_CONFLICT_SECONDS * 2**attempt)
 
     def get(self, key: str) -> bytes:
-        """Return a small object; boto3 retries by itself only until the answer has begun."""
+        """Return a small object."""
         with self._explained(key):
-            for _ in range(_BODY_ATTEMPTS):
-                answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
-                with closing(answer["Body"]) as body, suppress(*_BROKEN_BODY):
-                    check_small(key, answer["ContentLength"])
-                    return bytes(body.read())
-        raise OSError(f"s3://{self._bucket}/{self._prefix}{key}: every answer was cut off: look at the network")
+            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
+            with closing(answer["Body"]) as body:
+                check_small(key, answer["ContentLength"])
+                return bytes(body.read())
 
     def upload(self, key: str, path: Path) -> None:
         """Send a file, in parts if it is large."""
@@ -152,7 +146,7 @@ class BucketStore:
 
     def _holds(self, key: str, data: bytes) -> bool:
         with suppress(FileNotFoundError, DamagedObjectError):
-            return any(self.get(key) == data for _ in range(READS))  # an answer may be damaged on its way
+            return self.get(key) == data
         return False
 
     def _call(self, operation: str, key: str, **options: Any) -> None:
@@ -162,7 +156,7 @@ class BucketStore:
     def _listed(self, operation: str, what: str, prefix: str) -> list[dict[str, Any]]:
         with self._explained(prefix):
             pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
-            return [entry for page in pages for entry in _check_listing(page).get(what, [])]
+            return [entry for page in pages for entry in page.get(what, [])]
 
     def _transfer(self, key: str, begin: Callable[..., Any], *arguments: object) -> None:
         with self._explained(key):
@@ -268,12 +262,6 @@ def _refuse_redirect(endpoint_url: str, response: Any, **_: object) -> None:
             f"{endpoint_url} redirects to {where}: set storage.endpoint_url (or AWS_ENDPOINT_URL_S3) to the address "
             "that answers itself"
         )
-
-
-def _check_listing(page: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer to a listing; KeyError if it is none, such as a proxy's page: boto3 finds no entries in it."""
-    page["IsTruncated"]
-    return page
 
 
 def _is_aged(when: datetime, min_age: float) -> bool:

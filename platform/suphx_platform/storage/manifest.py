@@ -80,6 +80,8 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
         manifest = _Manifest.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
+        if first["loc"] == ("format",) and first["type"] == "literal_error":
+            raise ManifestError("it was written by another version of suphx") from None
         place = "".join(f"{part}: " for part in first["loc"])
         raise ManifestError(shortened(f"{place}{first['msg']}", 200)) from None
     return CheckpointVersion(

@@ -18,7 +18,6 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TypeVar
 
 from suphx.atomic_file import sync
 
@@ -26,10 +25,6 @@ SMALL_BYTES = 16 * 2**20
 """The largest object that is read at once, such as a manifest with 100,000 files."""
 Digest = tuple[int, str]
 """Size and SHA-256 of a file."""
-READS = 3
-"""How often a small object is read before it counts as damaged or missing: a network may damage an answer."""
-
-T = TypeVar("T")
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
@@ -182,17 +177,6 @@ class FolderStore:
             yield partial
         finally:
             partial.unlink(missing_ok=True)
-
-
-def read_parsed(get: Callable[[str], bytes], key: str, parse: Callable[[bytes], T]) -> T:
-    """Return what ``parse`` makes of a small object that should be there; it is read up to ``READS`` times.
-
-    Raises what ``get`` does, and what ``parse`` raises: ValueError or DamagedObjectError.
-    """
-    for _ in range(READS - 1):
-        with suppress(ValueError, DamagedObjectError, FileNotFoundError):
-            return parse(get(key))
-    return parse(get(key))
 
 
 def check_small(key: str, num_bytes: int) -> None:

@@ -22,19 +22,12 @@ import uuid
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest, write_manifest
-from suphx_platform.storage.objects import (
-    DamagedObjectError,
-    Digest,
-    FolderStore,
-    file_digest,
-    read_parsed,
-)
+from suphx_platform.storage.objects import DamagedObjectError, Digest, FolderStore, file_digest
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.writer_lease import WriterLease
 
@@ -264,16 +257,13 @@ class Storage:
 
     def read(self, version: CheckpointVersion, file: str) -> bytes | None:
         """Return one small file of a version; None if the version does not have it, or has it damaged."""
-
-        def checked(data: bytes) -> bytes:
-            if (len(data), hashlib.sha256(data).hexdigest()) != version.files[file]:
-                raise DamagedObjectError(f"{version.key(file)} is not what its manifest says")
-            return data
-
+        if file not in version.files:
+            return None
         try:
-            return read_parsed(self._store.get, version.key(file), checked) if file in version.files else None
+            data = self._store.get(version.key(file))
         except (DamagedObjectError, FileNotFoundError):
             return None
+        return data if (len(data), hashlib.sha256(data).hexdigest()) == version.files[file] else None
 
     # Which versions there are
 
@@ -314,7 +304,7 @@ class Storage:
 
     def _version(self, path: str) -> CheckpointVersion | None:
         try:
-            return read_parsed(self._store.get, f"{path}/{MANIFEST}", partial(read_manifest, path))
+            return read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
         except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
             _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
@@ -382,23 +372,11 @@ class Storage:
             path = _path_of(key, name)
             return bool(path) and path <= versions[-1].path and not key.startswith(owned)
 
-        left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
-        unlisted = {_path_of(key, name) for key in left}.difference(finished)
-        hidden = {path for path in unlisted if self._has_manifest(path)}
-        self._store.delete([key for key in left if _path_of(key, name) not in hidden])
+        self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
             _logger.debug("incomplete uploads may be left: %s", error)
-
-    def _has_manifest(self, path: str) -> bool:
-        """Tell whether a version has a manifest, which a listing may lack."""
-        with suppress(DamagedObjectError):
-            try:
-                self._store.get(f"{path}/{MANIFEST}")
-            except FileNotFoundError:
-                return False
-        return True
 
 
 def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:

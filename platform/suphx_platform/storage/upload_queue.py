@@ -8,7 +8,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,9 +21,6 @@ from suphx_platform.storage.storage import Storage
 _SNAPSHOTS = ".uploads"  # begins with a dot: no part of what is stored
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
-_REQUEST_SECONDS, _SLOWEST = 60.0, 2.0**18
-"""A save may take this for each attempt of a request, and the time for its bytes at so many per second, there and back.
-"""
 
 _logger = logging.getLogger(__name__)
 
@@ -184,7 +180,7 @@ class UploadQueue:
     def _try(self, job: _Job, pause: GrowingPause) -> CheckpointVersion | None:
         """Store a save; if the storage is away, return None after a pause."""
         try:
-            version = self._saved_in_time(job)
+            version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
         except OSError as error:
             is_lost = isinstance(error, FileNotFoundError) and not job.snapshot.is_dir()
             if is_lost or isinstance(error, FileExistsError):  # a retry would not help
@@ -196,29 +192,6 @@ class UploadQueue:
             _logger.warning("%s takes what is saved again, after %.0f min", self._storage.config.address, minutes)
         self._away_since = None
         return version
-
-    def _saved_in_time(self, job: _Job) -> CheckpointVersion:
-        """Store a save; OSError if it takes too long, as when the server sends a byte now and then.
-
-        Its thread is left to itself then. If it stores the save after all, that is an older version.
-        """
-        num_bytes = sum(path.stat().st_size for path in job.snapshot.rglob("*") if path.is_file())
-        limit = _REQUEST_SECONDS * self._storage.config.max_attempts + 2 * num_bytes / _SLOWEST
-        done: Future[CheckpointVersion] = Future()
-
-        def save() -> None:
-            try:
-                done.set_result(self._storage.save(job.name, job.snapshot, number=job.number, score=job.score))
-            except BaseException as error:  # noqa: BLE001 - the queue's thread raises it
-                done.set_exception(error)
-
-        threading.Thread(target=save, name="upload", daemon=True).start()
-        try:
-            return done.result(limit)
-        except TimeoutError as error:
-            if done.done():  # of the save itself
-                raise
-            raise OSError(f"{self._storage.config.address} has not taken a save in {limit / 60:.0f} min") from error
 
     def _wait_after(self, error: OSError, pause: GrowingPause) -> None:
         """Wait before the next attempt; raise ``error``, with what it means, if there is to be none."""

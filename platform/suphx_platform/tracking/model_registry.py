@@ -4,8 +4,7 @@ A promotion first registers the winner with a tag, its **claim**: alias, night, 
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
 with the same nets before its own, as after a kill, completes that one. The tag ``outcome`` of a version says whether it
-was promoted; ``delete_lost_versions`` deletes old ones that were not, but none that was a champion by a promotion, that
-somebody has registered by hand, or that has an alias.
+was promoted.
 
 Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
 its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
@@ -17,23 +16,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from suphx.json_text import parse_json
-from suphx.number_range import Range, check_ranges
-from suphx_platform.tracking.mlflow_client import (
-    EXISTS,
-    FILES,
-    FIRST,
-    MISSING,
-    SERVER,
-    TrackingRefusedError,
-    without_error,
-)
+from suphx_platform.tracking.mlflow_client import EXISTS, FILES, FIRST, SERVER, without_error
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.pyfunc_form import columns_of, differences, net_digests, take_nets, write_pyfunc
 from suphx_platform.tracking.tracking import Tracker
@@ -79,9 +69,6 @@ class RegistryConfig:
     candidate_alias: str = "candidate"
     """Alias of this model that names the candidate of the last night, also if it lost; empty: only winners are
     registered."""
-    max_lost_versions: Annotated[int, Range(0, 1_000_000)] = 30
-    """Most versions of this tournament's candidates that were not promoted (tag ``outcome``). Older ones are deleted
-    after each night, except those that an alias or ``pool.agents`` names; 0: no limit."""
 
     def __post_init__(self) -> None:
         for name in ("model", "alias", "candidate_alias"):
@@ -90,7 +77,6 @@ class RegistryConfig:
                 raise ValueError(f"{name} is {text!r}: use letters, digits, -, _ and .")
         if self.alias == self.candidate_alias:
             raise ValueError(f"candidate_alias is {self.alias!r}, as alias is: use another, or none")
-        check_ranges(self)
 
     @property
     def address(self) -> str:
@@ -301,51 +287,3 @@ def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
 def _aliases(store: MlflowStore, model: str) -> dict[str, str]:
     found = store.client.search_registered_models(f"name = '{model}'")
     return {alias: str(version) for alias, version in found[0].aliases.items()} if found else {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeletedVersions:
-    """What ``delete_lost_versions`` has done."""
-
-    deleted: list[str] = field(default_factory=list)
-    left_models: list[str] = field(default_factory=list)
-    """MLflow's ids of their models, with the files, which this user must not delete."""
-
-
-def delete_lost_versions(
-    store: MlflowStore, config: RegistryConfig, is_own: Callable[[str], bool], named: Collection[str] = ()
-) -> DeletedVersions:
-    """Delete a tournament's versions that were not promoted, but for its newest ``config.max_lost_versions``.
-
-    ``is_own``: tells whether a run is one of its nights. Those stay that an alias names, and those with an address
-    (``models:/NAME/VERSION``) in ``named``. The model of the run that a version was made from is deleted with it unless
-    another version has the same; ``mlflow gc`` then frees its files. TrackingError if MLflow does not answer; a later
-    call does the rest.
-    """
-    result = DeletedVersions()
-    if not config.max_lost_versions:
-        return result
-    client = store.client
-    with store.call():
-        versions = client.search_model_versions(f"name = '{config.model}'")
-    lost = [each for each in versions if each.tags.get(OUTCOME_TAG) == NOT_PROMOTED]
-    lost = [each for each in lost if is_own(each.tags.get(TOURNAMENT_TAG, ""))]
-    lost.sort(key=lambda version: int(version.version), reverse=True)
-    for version in lost[config.max_lost_versions :]:
-        number, model = str(version.version), version.tags.get(MODEL_TAG)
-        address = f"{PREFIX}{config.model}/{number}"
-        with store.call():
-            has_alias = bool(client.get_model_version(config.model, number).aliases)
-        if has_alias or address in named:
-            continue
-        with store.call():
-            # The model goes before its version, so that none is forgotten, unless another version has the same.
-            if model and len(client.search_model_versions(f"tags.`{MODEL_TAG}` = '{model}'")) == 1:
-                try:
-                    with store.call(), without_error(MISSING):  # deleted before a kill, or by hand
-                        client.delete_logged_model(model)
-                except TrackingRefusedError:
-                    result.left_models.append(model)
-            client.delete_model_version(config.model, number)
-        result.deleted.append(address)
-    return result

@@ -13,7 +13,6 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -72,14 +71,13 @@ class Outbox:
         if sends_refused:
             self._database.execute("UPDATE messages SET error = NULL")
         found = self._database.execute("SELECT count(*) FROM messages WHERE error IS NULL").fetchone()
-        self._num_written = int(found[0])
-        self.num_before = self._num_written
+        self.num_waiting = int(found[0])
+        """Messages that MLflow has not got yet."""
+        self.num_before = self.num_waiting
         """Messages that an earlier start has left, which are sent first."""
         if self.num_before:
             left = count_text(self.num_before, "message")
             _logger.warning("sending %s that MLflow has not got from an earlier start", left)
-        self._held: deque[Message] = deque()
-        """Messages that a full disk does not take."""
         self._changed = threading.Condition()
         """Guards the database too."""
         self._num_refused = self._num_tries = 0
@@ -95,16 +93,14 @@ class Outbox:
         self._thread.start()
 
     def put(self, message: Message) -> None:
-        """Have a message sent."""
+        """Have a message sent; OSError if the disk does not take it."""
         with self._changed:
-            self._held.append(message)
-            self._write_held()
+            try:
+                self._database.execute("INSERT INTO messages (text) VALUES (?)", [json.dumps(message)])
+            except sqlite3.Error as error:
+                raise OSError(f"cannot write messages for MLflow ({error}): free space in {self._folder}") from error
+            self.num_waiting += 1
             self._changed.notify_all()
-
-    @property
-    def num_waiting(self) -> int:
-        """Messages that MLflow has not got yet."""
-        return self._num_written + len(self._held)
 
     def flush(self, is_enough: Callable[[], bool] = lambda: False) -> None:
         """Wait until all messages are sent, or it ``is_enough``; TrackingError if MLflow does not take them now."""
@@ -134,15 +130,13 @@ class Outbox:
             self._is_closing = True
             self._hurry()
         self._thread.join(seconds)
-        left, held = self._num_written, len(self._held)
+        left = self.num_waiting
         if self._num_refused > _MAX_REFUSED_SHOWN:
             _logger.warning("MLflow has refused %s", count_text(self._num_refused, "message"))
         if left:
             wait = "waits" if left == 1 else "wait"
             text = "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them"
             _logger.warning(text, self._error or "MLflow is slow", count_text(left, "message"), wait, self._folder)
-        if held:
-            _logger.warning("MLflow has this run without %s: the disk is full", count_text(held, "message"))
         if self.is_ended:
             is_empty = not self._database.execute("SELECT 1 FROM messages LIMIT 1").fetchone()
             self._database.close()
@@ -150,7 +144,7 @@ class Outbox:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 with suppress(OSError):  # it holds a run's results
                     self._folder.parent.rmdir()
-        return left + held + self._num_refused
+        return left + self._num_refused
 
     @property
     def is_ended(self) -> bool:
@@ -158,36 +152,25 @@ class Outbox:
         return not self._thread.is_alive()
 
     def _hurry(self) -> None:
-        self._write_held()
         self._after, self._is_hurried = 0, True
         self._changed.notify_all()
-
-    def _write_held(self) -> None:
-        """Write what is in memory to the database, as far as the disk takes it."""
-        try:
-            while self._held:
-                self._database.execute("INSERT INTO messages (text) VALUES (?)", [json.dumps(self._held[0])])
-                self._held.popleft()
-                self._num_written += 1
-        except sqlite3.Error as error:
-            if len(self._held) == 1:
-                _logger.warning("%s takes no messages for MLflow (%s): they wait in memory", self._folder, error)
 
     # The thread that sends
 
     def _run(self) -> None:
-        is_over = False
         while rows := self._next():
             number, message = rows[0]
             may_refuse = message["do"] != "artifact" and self._num_tries + 1 >= _MAX_TRIES
             try:
                 refused = self._deliver([each for _, each in rows], may_refuse=may_refuse)
                 self._settle([each for each, _ in rows], refused)
-            except sqlite3.Error:  # the disk is full: they are sent again, which MLflow notes once
-                if is_over:
-                    return
-                is_over = self._rest()
-                continue
+            except sqlite3.Error as error:  # the disk is full: the next start sends them again
+                text = f"cannot remove sent messages ({error}): free space in {self._folder}, and repeat the command"
+                with self._changed:
+                    self._error = TrackingError(text)
+                    self._num_stuck += 1
+                    self._changed.notify_all()
+                return
             except TrackingError as error:
                 if not self._wait_after(error, number, is_file=message["do"] == "artifact"):
                     return
@@ -224,7 +207,7 @@ class Outbox:
                 rows.append((number, parse_json(text)))
             except ValueError as error:  # of a damaged disk: it holds up nothing
                 self._database.execute("UPDATE messages SET error = ? WHERE id = ?", [str(error), number])
-                self._num_written -= 1
+                self.num_waiting -= 1
                 self._warn([({"do": "a damaged message"}, error)])
         return rows
 
@@ -266,7 +249,7 @@ class Outbox:
                 with suppress(sqlite3.Error):  # SQLite may have done so itself
                     self._database.execute("ROLLBACK")
                 raise
-            self._num_written -= len(ids)
+            self.num_waiting -= len(ids)
 
     def _is_there(self) -> bool:
         try:

@@ -66,10 +66,9 @@ class Login:
 def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) -> None:
     """Create both users, the experiment of all runs and the registered ``MODELS``, and grant each user what it needs.
 
-    Both users may write into the experiment. The tournament may also change and manage the registered models, and
-    delete models of runs, which it does with those of old candidates; everybody else can only read the registered
-    models. The environment has the administrator's user and password. Raises TrackingError if the server does not
-    answer, ValueError if two of the three users are the same.
+    Both users may write into the experiment. The tournament may also change and manage the registered models;
+    everybody else can only read them. The environment has the administrator's user and password. Raises TrackingError
+    if the server does not answer, ValueError if two of the three users are the same.
     """
     logins = [runs] if tournament is None else [runs, tournament]
     if tournament is not None and tournament.name == runs.name:
@@ -93,7 +92,6 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
         if tournament is not None:
             for model in MODELS:
                 _grant(users, tournament.name, "registered_model", model, "MANAGE")
-            _grant(users, tournament.name, "logged_model", "*", "MANAGE")  # MLflow has no narrower right to delete
 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:

@@ -13,16 +13,13 @@ import pytest
 
 from suphx_platform.tracking.mlflow_client import TrackingRefusedError
 from suphx_platform.tracking.model_registry import (
-    MODEL_TAG,
-    TOURNAMENT_TAG,
     ModelRegistry,
     Promotion,
     RegistryConfig,
-    delete_lost_versions,
     fetch_model,
 )
 from suphx_platform.tracking.server_users import MODELS, Login, set_up_users
-from suphx_platform.tracking.tracking import Tracker, TrackingStore
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.helm.everything import Render, find, pods
 from tests.helm.mlflow.mlflow_process import SECRETS, VALUES, environment, server_pod, started
 
@@ -121,9 +118,6 @@ def test_only_the_tournament_moves_the_champion(
     assert own.champion() == "1"
     assert [one.version for one in store.client.search_model_versions("name = 'suphx'")] == ["1"]
 
-    with monkeypatch.context() as users:
-        check_old_candidates(registry, night, tmp_path / "nets", login, users)
-
     login("head")
     changed = {**SECRETS, "runs": {**SECRETS["runs"], USERS[1]: "another-password"}}
     assert run_job(render, address, changed).returncode == 0  # helm upgrade after the secret was changed
@@ -135,44 +129,6 @@ def test_only_the_tournament_moves_the_champion(
     wrong = run_job(render, address, {**SECRETS, "admin": {**SECRETS["admin"], "MLFLOW_AUTH_ADMIN_PASSWORD": "wrong"}})
     assert wrong.returncode == 1
     assert "server_users: " in wrong.stderr
-
-
-def check_old_candidates(
-    registry: ModelRegistry, night: Tracker, nets: Path, login: Callable[[str], None], users: pytest.MonkeyPatch
-) -> None:
-    """The tournament deletes old candidates that lost, with their models if the server lets it; runs cannot."""
-    from mlflow.server.auth.client import AuthServiceClient
-
-    login("nightly")
-    store, kept = night.store, RegistryConfig(max_lost_versions=1)
-    for number in ("2", "3", "4"):
-        lost = Promotion(digest=number, replaces="1", night=number, tags={TOURNAMENT_TAG: f"nightly-{number}"})
-        registry.nominate(nets, night, lost)
-    models = {number: store.client.get_model_version("suphx", number).tags[MODEL_TAG] for number in ("2", "3", "4")}
-    login("head")
-    with pytest.raises(Exception, match="Permission denied"):
-        store.client.delete_logged_model(models["4"])
-    login("nightly")
-    deleted = delete_lost_versions(store, kept, _is_night, ("models:/suphx/3",))
-    assert (deleted.deleted, deleted.left_models) == (["models:/suphx/2"], [])
-    be_admin(users)  # for a server that does not let the tournament delete models
-    AuthServiceClient(store.uri).revoke_user_permission("tournament", "logged_model", "*")
-    login("nightly")
-    deleted = delete_lost_versions(store, kept, _is_night)
-    assert (deleted.deleted, deleted.left_models) == (["models:/suphx/3"], [models["3"]])
-    left = {model.model_id for model in store.client.search_logged_models([store.experiment_id()])}
-    assert left & set(models.values()) == {models["3"], models["4"]}
-    assert [int(one.version) for one in store.client.search_model_versions("name = 'suphx'")] == [4, 1]
-
-
-def _is_night(run: str) -> bool:
-    return run.startswith("nightly-")
-
-
-def be_admin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Be the administrator of the server."""
-    for name, part in zip(USERS, ("USERNAME", "PASSWORD"), strict=True):
-        monkeypatch.setenv(name, SECRETS["admin"][f"MLFLOW_AUTH_ADMIN_{part}"])
 
 
 def changes(client: Any, source: str) -> list[Callable[[], object]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -28,8 +27,6 @@ class FaultyProxy:
         self.is_open.set()
         self.is_busy = threading.Event()
         """While it is set every request is answered with 503 by the proxy itself, and its connection closed."""
-        self.is_dripping = threading.Event()
-        """While it is set an answer comes a byte a second."""
         self.refusal: bytes | None = None
         """What the proxy itself answers every request with, as ``refusal`` makes it; the connection is closed."""
         self.tampering: Callable[[bytes], bytes] | None = None
@@ -91,10 +88,6 @@ class FaultyProxy:
     def _answer(self, server: socket.socket, client: socket.socket, allowed: list[int]) -> None:
         with suppress(OSError):
             while data := server.recv(_CHUNK):
-                while self.is_dripping.is_set() and data:
-                    client.sendall(data[:1])
-                    data = data[1:]
-                    time.sleep(1)
                 if allowed:
                     client.sendall(data[: allowed[0]])
                     allowed[0] -= len(data)

@@ -70,7 +70,6 @@ FAULTS: dict[str, tuple[str, object]] = {
     "reset": ("is_resetting", True),
     "500": ("refusal", refusal(500, "InternalError")),
     "503": ("is_busy", True),
-    "drip": ("is_dripping", True),
     "truncated": ("max_answer", 150),
     "hang": ("is_open", False),
     "clock skew": ("refusal", refusal(403, "RequestTimeTooSkewed")),

@@ -119,18 +119,6 @@ def test_a_storage_that_is_away_is_asked_again_until_it_is_back(
     assert "takes what is saved again" in caplog.text
 
 
-def test_a_server_that_holds_a_save_for_ever_is_asked_again(
-    storage: GatedStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(upload_queue, "_REQUEST_SECONDS", 0.01)
-    with UploadQueue(storage) as uploads:
-        save(uploads, folder, 1)
-        wait_until(lambda: uploads.figures()["storage_outage_seconds"])
-        monkeypatch.setattr(upload_queue, "_REQUEST_SECONDS", 60.0)
-        storage.gate.set()
-    assert set(numbers(storage, NAME)) == {1}
-
-
 def test_during_an_outage_newer_saves_replace_the_one_that_waits(away: GatedStorage, folder: Path) -> None:
     with UploadQueue(away) as uploads:
         for number in range(1, 20):

@@ -1,9 +1,8 @@
-"""Promotions, and old versions of candidates that lost, with a real store of MLflow."""
+"""Promotions, with a real store of MLflow."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,18 +11,15 @@ import pytest
 
 from suphx_platform.tracking.model_registry import (
     CLAIM_TAG,
-    MODEL_TAG,
     NIGHT_TAG,
     ModelRegistry,
     Promotion,
     RegistryConfig,
-    delete_lost_versions,
     fetch_model,
 )
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 NIGHT = "2026-11-21"
-TWO = RegistryConfig(max_lost_versions=2)
 
 
 def nets(tmp_path: Path, text: str) -> Path:
@@ -189,103 +185,3 @@ def test_a_claim_that_was_overtaken_is_not_promoted(runs: Path, tmp_path: Path) 
     assert registry.nominate(nets(tmp_path, "b"), tracker, replace(won, description="overtaken")) == "2"
     version = tracker.store.client.get_model_version("suphx", "2")
     assert (version.tags["outcome"], version.description) == ("not promoted", "overtaken")
-
-
-@pytest.fixture
-def store(runs: Path) -> TrackingStore:
-    return TrackingStore(runs)
-
-
-@pytest.fixture
-def night(store: TrackingStore) -> Tracker:
-    return store.start("night", key="night")
-
-
-def promotion(text: str, number: int, replaces: str | None = "1", tournament: str = "nightly") -> Promotion:
-    tags = {"tournament": f"{tournament}-{number}"}
-    return Promotion(digest=text, replaces=replaces, night=str(number), tags=tags)
-
-
-def lose(
-    tracker: Tracker,
-    folder: Path,
-    texts: Sequence[str],
-    first: int,
-    config: RegistryConfig = TWO,
-    name: str = "nightly",
-) -> None:
-    """Have candidates lose in nights from ``first`` on."""
-    registry = ModelRegistry(tracker.store, config)
-    for number, text in enumerate(texts, first):
-        registry.nominate(nets(folder, text), tracker, promotion(text, number, tournament=name))
-
-
-def models(store: TrackingStore) -> set[str]:
-    return {model.model_id for model in store.client.search_logged_models([store.experiment_id()])}
-
-
-def delete_lost(
-    store: TrackingStore, config: RegistryConfig = TWO, *, name: str = "nightly", named: tuple[str, ...] = ()
-) -> list[str]:
-    """Return the numbers of the versions that are deleted."""
-    result = delete_lost_versions(store, config, lambda run: run.rpartition("-")[0] == name, named)
-    assert result.left_models == []
-    return [address.removeprefix("models:/suphx/") for address in result.deleted]
-
-
-def test_only_old_losers_that_nothing_refers_to_are_deleted_with_their_models(
-    store: TrackingStore, night: Tracker, tmp_path: Path
-) -> None:
-    registry = ModelRegistry(store, TWO)
-    assert registry.promote(nets(tmp_path, "a"), night, promotion("a", 1, None)) == "1"
-    lose(night, tmp_path, "bcdef", 2)
-    assert registry.promote(nets(tmp_path, "g"), night, promotion("g", 7)) == "7", "version 1 was a champion"
-    source = store.client.get_model_version("suphx", "2").source
-    assert source is not None
-    store.client.create_model_version("suphx", source)  # 8, by hand
-    store.client.set_registered_model_alias("suphx", "favourite", "3")
-    model, named = store.client.get_model_version("suphx", "2").tags[MODEL_TAG], ("models:/suphx/4",)
-    assert delete_lost(store, named=named) == ["2"], "3 has an alias, 4 is named, 5 and 6 are the newest"
-    assert model not in models(store)
-    assert len(models(store)) == 6
-    assert delete_lost(store, named=named) == []
-    store.client.delete_registered_model_alias("suphx", "favourite")
-    assert delete_lost(store) == ["4", "3"]
-    assert registry.champion() == "7"
-
-
-def test_a_model_of_two_versions_goes_with_the_second_one(store: TrackingStore, night: Tracker, tmp_path: Path) -> None:
-    lose(night, tmp_path, ("same", "same", "x", "y"), 1)
-    assert delete_lost(store, RegistryConfig(max_lost_versions=3)) == ["1"]
-    assert len(models(store)) == 3
-    assert delete_lost(store) == ["2"]
-    assert len(models(store)) == 2
-
-
-def test_a_kill_between_model_and_version_is_mended_by_the_next_call(
-    store: TrackingStore, night: Tracker, tmp_path: Path
-) -> None:
-    lose(night, tmp_path, "abc", 1)
-    store.client.delete_logged_model(store.client.get_model_version("suphx", "1").tags[MODEL_TAG])
-    assert delete_lost(store) == ["1"]
-
-
-def test_a_tournament_deletes_and_counts_only_its_own_versions(
-    store: TrackingStore, night: Tracker, tmp_path: Path
-) -> None:
-    lose(night, tmp_path, "abcd", 1)
-    lose(night, tmp_path, "efgh", 5, name="weekly")
-    assert delete_lost(store) == ["2", "1"]
-    assert delete_lost(store, name="weekly") == ["6", "5"]
-
-
-def test_the_nets_of_a_version_of_another_registered_model_stay(
-    store: TrackingStore, night: Tracker, tmp_path: Path
-) -> None:
-    lose(night, tmp_path, "abc", 1)
-    lose(night, tmp_path, "a", 1, replace(TWO, model="other"))
-    model = store.client.get_model_version("other", "1").tags[MODEL_TAG]
-    assert store.client.get_model_version("suphx", "1").tags[MODEL_TAG] == model
-    assert delete_lost(store) == ["1"]
-    fetch_model(store, "models:/other/1", tmp_path / "fetched")
-    assert (tmp_path / "fetched" / "discard.safetensors").read_text() == "a"

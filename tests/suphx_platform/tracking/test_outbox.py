@@ -280,30 +280,25 @@ def test_two_processes_do_not_send_for_one_run(place: Place) -> None:
     outbox.close()
 
 
-def test_a_full_disk_loses_nothing(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_is_an_error_and_loses_nothing_that_was_written(place: Place) -> None:
     place.is_away.set()
     outbox = place.outbox(tag(0))
-    with files_limited_to(100):
-        for number in range(1, 19):
-            outbox.put(tag(number))
-    outbox.put(tag(19))
-    assert outbox.figures()["tracking_waiting"] == 20
+    with files_limited_to(100), pytest.raises(OSError, match=r"cannot write messages for MLflow \(.*free space in"):
+        outbox.put(tag(1))
+    outbox.put(tag(2))
     place.is_away.clear()
     outbox.close()
-    assert place.heard == list(range(20))
-    assert caplog.text.count("takes no messages for MLflow (") == 1
+    assert place.heard == [0, 2]
 
 
-def test_what_is_refused_while_the_disk_is_full_is_kept(place: Place) -> None:
-    place.refused = {1}
+def test_a_disk_that_is_full_after_the_sending_leaves_the_message_to_the_next_start(place: Place) -> None:
     place.is_open.clear()
     outbox = place.outbox(tag(1))
     wait_until(lambda: place.num_asked == 1)
     with files_limited_to(100):
         place.is_open.set()
-        wait_until(lambda: place.num_asked > 2)
-        assert outbox.num_waiting == 1
-    outbox.put(tag(2))
-    outbox.close()
-    assert place.heard == [2]
-    assert [message["number"] for message, _ in place.set_aside()] == [1]
+        with pytest.raises(TrackingError, match=r"cannot remove sent messages .* repeat the command"):
+            outbox.flush()
+    assert outbox.close() == 1
+    place.outbox(tag(2)).close()
+    assert place.heard == [1, 1, 2]
