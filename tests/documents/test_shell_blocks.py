@@ -42,7 +42,6 @@ NOT_RUN = {
 NOT_HERE = {
     "--device cuda": "needs a GPU",
     "gpus_per_engine": "needs a GPU",
-    "socat": "serves until it is stopped; tests/suphx_platform/agents/mjai plays against programs over TCP",
     "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
     "ray.stress": "takes minutes of a quiet machine",
     "benchmarks/": "plays thousands of games; tests/benchmarks runs the scripts with small settings",

@@ -32,7 +32,7 @@ class PoolConfig:
 
     agents: tuple[str, ...] | None = None
     """Agents (docs/agents.md): scripted ones, folders of nets, addresses of nets in a bucket (``s3://…``) and in the
-    model registry (``models:/NAME/VERSION``), of riichi also programs (``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``).
+    model registry (``models:/NAME/VERSION``), of riichi also programs (``mjai:COMMAND LINE``).
     Nets among them are for comparison only: they cannot become the champion. Default: the game's scripted agents."""
     newest: Annotated[int, Range(0, 1000)] = 3
     """Number of newest checkpoints that play; one of them may become the champion. Not in Dazhong."""

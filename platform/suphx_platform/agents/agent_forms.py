@@ -1,8 +1,7 @@
 """All the ways to name an agent, and what can be checked of a name before torch is imported.
 
-``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``; ``mjai-S:COMMAND LINE`` and
-``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K]:AGENT``: K is the number of rollouts in a
-kyoku.
+``mjai:COMMAND LINE`` is an external program; ``mjai-S:COMMAND LINE`` has S seconds for each move. ``adapt[-K]:AGENT``:
+K is the number of rollouts in a kyoku.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, decision_name
 from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
-from suphx_platform.agents.mjai.programs import CommandLine, ProgramAddress, TcpAddress, warn_without_sandbox
+from suphx_platform.agents.mjai.programs import CommandLine, warn_without_sandbox
 
 AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("ukeire", "scripted: plays for shanten and ukeire, with defence"),
@@ -35,7 +34,6 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("adapt:NETS", "nets that adapt to each kyoku (run-time adaptation, pMCPA)"),
     ("adapt-K:NETS", "the same with K rollouts (default: 1,024)"),
     ("mjai:COMMAND LINE", "an external program that speaks mjai; mjai-S: allows it S seconds for each move"),
-    ("mjai-tcp:HOST:PORT", "an external program that listens there; mjai-tcp-S: likewise"),
 )
 """Each form of a name, and the agent that it names."""
 AGENT_HELP = (
@@ -54,7 +52,7 @@ def agent_rows() -> list[tuple[str, str]]:
     return list(rows.items())
 
 
-_MJAI = re.compile(r"mjai(?P<network>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
+_MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?:(?P<agent>.+)")
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
 _REMOTE = ("s3://", "models:/")
@@ -62,20 +60,15 @@ _SHOWN = 8
 
 
 def is_program(address: str) -> bool:
-    """Tell whether the agent is an outside program."""
+    """Tell whether the agent is an external program."""
     return _MJAI.fullmatch(address) is not None
 
 
-def split_program(address: str) -> tuple[ProgramAddress, float | None]:
-    """Return where an outside program is (``is_program``), and its seconds for each move; None: the usual ones.
-
-    ValueError if the address of one that listens elsewhere is not HOST:PORT.
-    """
+def split_program(address: str) -> tuple[CommandLine, float | None]:
+    """Return an external program (``is_program``), and its seconds for each move; None: the default."""
     match = _MJAI.fullmatch(address)
     assert match is not None, f"{address!r} is no program"
-    program: ProgramAddress
-    program = TcpAddress.parse(match["program"]) if match["network"] else CommandLine(match["program"])
-    return program, float(match["seconds"]) if match["seconds"] else None
+    return CommandLine(match["program"]), float(match["seconds"]) if match["seconds"] else None
 
 
 def split_wrapper(address: str) -> tuple[str, str]:
@@ -105,12 +98,12 @@ def is_remote(address: str) -> bool:
 def agent_files(address: str, game: str) -> list[Path]:
     """Return the files that decide how an agent plays: checkpoints, or those that the command of a program names.
 
-    None of a scripted agent, and of a program that listens elsewhere. ValueError if a checkpoint is missing.
+    None of a scripted agent. ValueError if a checkpoint is missing.
     """
     if not is_program(address):
         return find_nets(split_wrapper(address)[1], game)
     program, _ = split_program(address)
-    return command_files(program.command) if isinstance(program, CommandLine) else []
+    return command_files(program.command)
 
 
 def command_files(command: str) -> list[Path]:
@@ -137,8 +130,7 @@ def check_agent(address: str, game: str) -> None:
     """
     check_mjai(address, game)
     if is_program(address):
-        if isinstance(split_program(address)[0], CommandLine):
-            warn_without_sandbox()
+        warn_without_sandbox()
         return
     wrapper, nets = split_wrapper(address)
     if wrapper:

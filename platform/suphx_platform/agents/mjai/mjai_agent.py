@@ -1,7 +1,7 @@
-"""An agent whose moves come from an outside program in the mjai protocol (programs.py).
+"""An agent whose moves come from an external program in the mjai protocol (programs.py).
 
-Every seat of every game has a process or a connection of its own, which begins and ends with the game. A program sees
-what a player sees: the others' hands and draws are ``?``.
+Every seat of every game has a process of its own, which begins and ends with the game. A program sees what a player
+sees: the others' hands and draws are ``?``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.table import CLAIM, ROB_KAN
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx_platform.agents.mjai.programs import MOVE_SECONDS, Event, Place, ProgramAddress, ProgramAgent
+from suphx_platform.agents.mjai.programs import MOVE_SECONDS, CommandLine, Event, Place, ProgramAgent
 
-_TABLES = 4  # so that there are at most 16 processes or connections at a time
+_TABLES = 4  # so that there are at most 16 processes at a time
 
 
 class MjaiAgent(ProgramAgent):
@@ -32,7 +32,7 @@ class MjaiAgent(ProgramAgent):
 
     max_tables = _TABLES
 
-    def __init__(self, name: str, address: ProgramAddress, move_seconds: float = MOVE_SECONDS) -> None:
+    def __init__(self, name: str, address: CommandLine, move_seconds: float = MOVE_SECONDS) -> None:
         """ValueError if there is no such program, or no time for it."""
         rest = "this seat discards what it draws, or wins with it"
         super().__init__(name, address, move_seconds, rest=rest)
@@ -47,7 +47,7 @@ class MjaiAgent(ProgramAgent):
         self._recorder = tables
 
     def leave(self) -> None:
-        """End all programs and connections."""
+        """End all programs."""
         super().leave()
         self._known.clear()
 

@@ -6,9 +6,7 @@ of the program and of all its descendants, or SIGTERM, which the kernel also sen
 kills those that are left. A descendant that has begun a session of its own, or whose parent has ended, is found too
 (PR_SET_CHILD_SUBREAPER).
 
-Unless a sandbox does it (IS_SANDBOXED is 1), the program is kept from looking into other processes
-(``/proc/PID/environ``, ptrace): Landlock allows that inside of its domain only, whatever else a domain restricts. From
-Linux 6.12 on it also refuses signals to processes outside. A program of root keeps the capabilities for files only.
+Without a sandbox (IS_SANDBOXED is 0), a program of root keeps the capabilities for files only.
 """
 
 # pathlib takes a third of the time in which all of this is imported.
@@ -20,7 +18,6 @@ import ctypes
 import os
 import resource
 import signal
-import struct
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -37,18 +34,13 @@ _MORE_PROCESSES = 512
 """Per core, at least ``_CORES``: processes and threads beyond those that the user has when the program starts. The
 kernel counts all of the user, those of programs at other seats too."""
 _CORES = 8
-_SET_PDEATHSIG, _SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVS = 1, 36, 38
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_ABI_VERSION, _PATH_BENEATH = 1, 1
-_MAKE_BLOCK, _REFER = 1 << 11, 1 << 13
-_SCOPE_SIGNAL = 1 << 1
-_ABI_WITH_REFER, _ABI_WITH_SCOPE = 2, 6
+_SET_PDEATHSIG, _SET_CHILD_SUBREAPER = 1, 36
 _DROP_CAPABILITY = 24
 _FILE_CAPABILITIES = range(5)
 """CAP_CHOWN to CAP_FSETID."""
 _NUM_CAPABILITIES = 64
 _NOT_FOUND = 127
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.CDLL(None)
 
 
 def main() -> None:
@@ -98,7 +90,7 @@ def _become(words: list[str], *, is_sandboxed: bool) -> NoReturn:
             most = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(limit, (most, most))
         if not is_sandboxed:
-            _restrict_access()
+            _drop_capabilities()
         os.execvp(words[0], words)
     except OSError as error:
         sys.stderr.write(f"{words[0]}: {error.strerror}\n")
@@ -115,40 +107,10 @@ def _most_processes() -> int:
     return count + _MORE_PROCESSES * max(_CORES, os.cpu_count() or 1)
 
 
-def landlock_version() -> int:
-    """Return the version of Landlock that the kernel has, 0 if none, or if it is off."""
-    return max(int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ABI_VERSION)), 0)
-
-
-def _restrict_access() -> None:
-    """Put this process into a domain of Landlock, if the kernel has it; OSError if that fails.
-
-    A domain has to restrict something: new block devices, which a program does not make. Without its rule it would also
-    restrict moves of files to another folder.
-    """
+def _drop_capabilities() -> None:
+    """Keep of root's capabilities those for files only: it must not trace other processes. Others have none."""
     for capability in range(len(_FILE_CAPABILITIES), _NUM_CAPABILITIES):
-        _libc.prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails for other users, who have none
-    version = landlock_version()
-    if version == 0:
-        return
-    refer = _REFER if version >= _ABI_WITH_REFER else 0
-    attributes = struct.pack("QQQ", _MAKE_BLOCK | refer, 0, _SCOPE_SIGNAL if version >= _ABI_WITH_SCOPE else 0)
-    size = len(attributes) if version >= _ABI_WITH_SCOPE else struct.calcsize("Q")
-    rules = _checked(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
-    if refer:
-        root = os.open("/", os.O_PATH | os.O_CLOEXEC)
-        _checked(_libc.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", refer, root), 0))
-        os.close(root)
-    _checked(_libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    _checked(_libc.syscall(_RESTRICT_SELF, rules, 0))
-    os.close(rules)
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"it cannot be restricted with Landlock: {os.strerror(code)}")
-    return result
+        _libc.prctl(_DROP_CAPABILITY, capability, 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Outside programs at the seats of games: the way to one, its lines, and the programs of all running games.
+"""External programs at the seats of games: child processes with pipes, their lines, and those of all running games.
 
-A program is a child process with pipes, or it listens elsewhere on a TCP connection. As on mjai.app,
-a line that it gets is JSON, and it answers every line with one JSON object. Its seat (0 to 3) is ``id`` of
-``start_game``; a process also gets it as its last argument.
+As on mjai.app, a line that a program gets is JSON, and it answers every line with one JSON object. Its seat (0 to 3) is
+``id`` of ``start_game``, and its last argument.
 """
 
 from __future__ import annotations
@@ -15,22 +14,19 @@ import select
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeAlias
-from urllib.parse import urlsplit
+from typing import Any, TypeAlias
 
 from suphx.json_text import parse_json
 from suphx.printable_text import shortened
 from suphx_platform.agents.mjai import program_launcher
-from suphx_platform.agents.mjai.program_launcher import landlock_version
 
 _logger = logging.getLogger(__name__)
 _VARIABLES = (
@@ -56,7 +52,7 @@ def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a program with pipes to its standard input, output and error, by way of program_launcher.py."""
     around = sandbox()
     launcher = (sys.executable, "-I", "-S", program_launcher.__file__, str(os.getpid()), "1" if around else "0")
-    if not around and not landlock_version():  # let no process of this user read the environment or memory of this one
+    if not around:  # let no process of this user read the environment or memory of this one
         ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
     return subprocess.Popen(
         [*launcher, *around, *words],
@@ -127,28 +123,6 @@ def _bubblewrap(program: str) -> tuple[str, ...]:
     )
 
 
-CONNECT_SECONDS = 10.0
-"""The longest time that a TCP connection may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramChannel:
-    """The way to one program at one seat: non-blocking file descriptors; the first two may be the same."""
-
-    input: int
-    output: int
-    read: Callable[[int], bytes]
-    """Returns at most so many bytes of what the program writes, none at its end. BlockingIOError: nothing now."""
-    write: Callable[[bytes], int]
-    """Returns how many bytes it has taken for the program. BlockingIOError: none now."""
-    complaints: int | None
-    """Its standard error, if that comes here."""
-    ended: str
-    """What it means when ``output`` ends, for errors: "it has ended"."""
-    close: Callable[[], None]
-    """Ends the program, or its connection."""
-
-
 @dataclass(frozen=True, slots=True)
 class CommandLine:
     """A program of this machine: a process for each seat of each game."""
@@ -156,11 +130,6 @@ class CommandLine:
     command: str
     form: str = "mjai"
     """How agents' addresses begin."""
-
-    @property
-    def slower_form(self) -> str:
-        """The form of an agent's address that gives it another time for a move."""
-        return f"{self.form}-SECONDS:COMMAND"
 
     def __str__(self) -> str:
         return f"{self.form}:{self.command}"
@@ -171,94 +140,10 @@ class CommandLine:
         if not words or shutil.which(words[0]) is None:
             raise ValueError(f"there is no program {words[0] if words else ''!r}: give a command, or its path")
 
-    def open(self, seat: int, seconds: float) -> ProgramChannel:
-        """Start it with the seat as its last argument; OSError if there is no shell."""
-        try:
-            process = start_process([*shlex.split(self.command), str(seat)])
-        except OSError as error:
-            raise OSError(f"it cannot be started: {error.strerror}: {error.filename}") from error
-        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-        assert stdin is not None
-        assert stdout is not None
-        assert stderr is not None
-        for pipe in (stdin, stdout, stderr):
-            os.set_blocking(pipe.fileno(), False)
-        return ProgramChannel(
-            input=stdin.fileno(),
-            output=stdout.fileno(),
-            read=partial(os.read, stdout.fileno()),
-            write=partial(os.write, stdin.fileno()),
-            complaints=stderr.fileno(),
-            ended="it has ended",
-            close=lambda: end_process(process),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TcpAddress:
-    """A program that listens elsewhere: a connection for each seat of each game."""
-
-    host: str
-    port: int
-    slower_form = "mjai-tcp-SECONDS:HOST:PORT"
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the address of ``HOST:PORT`` or ``[IPV6]:PORT``; ValueError for anything else."""
-        try:
-            parts = urlsplit(f"//{text}")
-            host, port = parts.hostname, parts.port
-        except ValueError as error:
-            raise ValueError(f"{text!r} is not HOST:PORT: {error}") from error
-        if not host or not port or parts.netloc != text or "@" in text:
-            raise ValueError(f"{text!r} is not HOST:PORT: name the machine and the port where the program listens")
-        return cls(host, port)
-
-    def __str__(self) -> str:
-        return f"mjai-tcp:{self.place}"
-
-    @property
-    def place(self) -> str:
-        """``HOST:PORT`` or ``[IPV6]:PORT``."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-    def open(self, seat: int, seconds: float) -> ProgramChannel:
-        """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
-        limit = min(seconds, CONNECT_SECONDS)
-        try:
-            connection = socket.create_connection((self.host, self.port), limit)
-        except TimeoutError as error:
-            hint = "check the address, and that no firewall is between"
-            raise OSError(f"no connection to {self.place} in {limit:g} s: {hint}") from error
-        except OSError as error:
-            why = f"{error.strerror or error}: check that the program listens there"
-            raise OSError(f"no connection to {self.place}: {why}") from error
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setblocking(False)
-        return ProgramChannel(
-            input=connection.fileno(),
-            output=connection.fileno(),
-            read=connection.recv,
-            write=connection.send,
-            complaints=None,
-            ended="it has closed the connection",
-            close=partial(_close_connection, connection),
-        )
-
-
-ProgramAddress: TypeAlias = CommandLine | TcpAddress
-"""Where a program is; as text it is an agent's address without seconds, such as ``mjai:python bot.py``."""
-
-
-def _close_connection(connection: socket.socket) -> None:
-    """Close it, and wake a thread that waits for it."""
-    with suppress(OSError):  # the other end may have closed it
-        connection.shutdown(socket.SHUT_RDWR)
-    connection.close()
-
 
 START_SECONDS = 60.0
 """For the first answer, in which a program may load its nets."""
+_ENDED = "it has ended"
 _MAX_LINE = 1 << 20
 _PIECE = 1 << 16
 _MAX_COMPLAINT = 1 << 12
@@ -279,9 +164,9 @@ class MjaiProgram:
     """
 
     def __init__(
-        self, address: ProgramAddress, seat: int, move_seconds: float, start_seconds: float | None = None
+        self, address: CommandLine, seat: int, move_seconds: float, start_seconds: float | None = None
     ) -> None:
-        """Start it, or connect to it; ValueError if that fails. ``start_seconds``: for the first answer."""
+        """Start it; ValueError if that fails. ``start_seconds``: for the first answer."""
         self._address = address
         self._name = f"{address} (seat {seat})"
         self._move_seconds = move_seconds
@@ -290,10 +175,17 @@ class MjaiProgram:
         """Whether it has sent an answer in time, sensible or not."""
         self._unsent = self._rest = self._line = self._said = b""
         try:
-            self._channel = address.open(seat, self._limit)
+            self._process = start_process([*shlex.split(address.command), str(seat)])
         except OSError as error:
-            raise ValueError(f"{self._name}: {error}") from error
-        self._has_complaints = self._channel.complaints is not None
+            raise ValueError(f"{self._name}: it cannot be started: {error.strerror}: {error.filename}") from error
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        self._input, self._output, self._complaints = stdin.fileno(), stdout.fileno(), stderr.fileno()
+        for pipe in (self._input, self._output, self._complaints):
+            os.set_blocking(pipe, False)
+        self._has_complaints = True
 
     def send(self, events: Sequence[Event] | Event) -> None:
         """Send a line without waiting, such as what has happened since the last one; ValueError if it has ended."""
@@ -318,30 +210,24 @@ class MjaiProgram:
         return self._error(f"its answer {self._line.decode(errors='replace'):.200} cannot be played: {reason}")
 
     def close(self) -> None:
-        """End the program and the processes that it has started, or the connection."""
-        self._channel.close()
+        """End the program and the processes that it has started."""
+        end_process(self._process)
 
     def _read_line(self, limit: float) -> bytes:
-        channel = self._channel
         while b"\n" not in self._rest:
             readable, writable = self._wait(limit - time.monotonic())
             if not readable and not writable:
-                form = self._address.slower_form
+                form = f"{self._address.form}-SECONDS:COMMAND"
                 raise self._error(f"no answer in {self._limit:g} s: give it more time ({form})")
-            if channel.complaints in readable:
+            if self._complaints in readable:
                 self._has_complaints = self._read_complaints()
             if writable:
                 self._write()
-            if channel.output in readable:
-                try:
-                    piece = channel.read(_PIECE)
-                except BlockingIOError:  # a socket may be called readable that is not
-                    continue
-                except ConnectionError as error:
-                    raise self._error(channel.ended) from error
+            if self._output in readable:
+                piece = os.read(self._output, _PIECE)
                 self._rest += piece
                 if not piece or len(self._rest) > _MAX_LINE:
-                    raise self._error("its answer has no end" if piece else channel.ended)
+                    raise self._error("its answer has no end" if piece else _ENDED)
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
@@ -349,36 +235,28 @@ class MjaiProgram:
         """Return the descriptors that can be read and written, or have ended; none when the time is over."""
         if seconds <= 0:
             return set(), set()
-        channel = self._channel
         poll = select.poll()
-        wanted = {channel.output: select.POLLIN}
-        if self._has_complaints and channel.complaints is not None:
-            wanted[channel.complaints] = select.POLLIN
+        poll.register(self._output, select.POLLIN)
+        if self._has_complaints:
+            poll.register(self._complaints, select.POLLIN)
         if self._unsent:
-            wanted[channel.input] = wanted.get(channel.input, 0) | select.POLLOUT
-        for descriptor, events in wanted.items():
-            poll.register(descriptor, events)
-        ready = [(descriptor, wanted[descriptor], events) for descriptor, events in poll.poll(1000 * seconds)]
-        return (
-            {descriptor for descriptor, asked, events in ready if asked & select.POLLIN and events & ~select.POLLOUT},
-            {descriptor for descriptor, asked, events in ready if asked & select.POLLOUT and events & ~select.POLLIN},
-        )
+            poll.register(self._input, select.POLLOUT)
+        ready = {descriptor for descriptor, _ in poll.poll(1000 * seconds)}
+        return ready - {self._input}, ready & {self._input}
 
     def _write(self) -> None:
         """Send as much as the program takes now."""
         try:
-            self._unsent = self._unsent[self._channel.write(self._unsent) :]
+            self._unsent = self._unsent[os.write(self._input, self._unsent) :]
         except BlockingIOError:
             return
-        except ConnectionError as error:
-            raise self._error(self._channel.ended) from error
+        except BrokenPipeError as error:
+            raise self._error(_ENDED) from error
 
     def _read_complaints(self) -> bool:
         """Read a piece of its standard error, of which only the end is kept; False if there is no more."""
-        if self._channel.complaints is None:
-            return False
         try:
-            piece = os.read(self._channel.complaints, _PIECE)
+            piece = os.read(self._complaints, _PIECE)
         except BlockingIOError:
             return False
         self._said = (self._said + piece)[-_MAX_COMPLAINT:]
@@ -402,13 +280,12 @@ Place: TypeAlias = tuple[int, int]
 class ProgramAgent:
     """An agent whose moves come from programs; the games of those that cannot go on are forfeits."""
 
-    def __init__(self, name: str, address: ProgramAddress, move_seconds: float, *, rest: str) -> None:
+    def __init__(self, name: str, address: CommandLine, move_seconds: float, *, rest: str) -> None:
         """``rest``: what a seat does after its program was ended. ValueError for no such program, or no time for it."""
-        if isinstance(address, CommandLine):  # whether somebody listens elsewhere is known when a game begins
-            try:
-                address.check()
-            except ValueError as error:
-                raise ValueError(f"{name!r}: {error}") from error
+        try:
+            address.check()
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}") from error
         if move_seconds <= 0:
             raise ValueError(f"{name!r} has {move_seconds:g} s for a move: give it more")
         self.name = name
@@ -420,7 +297,7 @@ class ProgramAgent:
         """Why a program could not play its game to the end."""
         self._has_forfeited = False
         self._start_seconds: float | None = None
-        """Less than usual while no program has ever answered, or taken a connection: others would not either."""
+        """Less than usual while no program has ever answered: others would not either."""
         self._has_answered = False
 
     def follow(self, tables: Any) -> None:
@@ -432,7 +309,7 @@ class ProgramAgent:
         return {seat: reason for (table, seat), reason in self.reasons.items() if table == index}
 
     def leave(self) -> None:
-        """End all programs and connections."""
+        """End all programs."""
         for program in self._programs.values():
             program.close()
         self._programs.clear()

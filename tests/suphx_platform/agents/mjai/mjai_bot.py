@@ -1,4 +1,4 @@
-"""A program in the mjai protocol for tests: ``mjai_bot.py WAY SEAT``; bot_server.py lets it listen for connections.
+"""A program in the mjai protocol for tests: ``mjai_bot.py WAY SEAT``.
 
 It follows its own hand from the events alone, so that an event too many or too few ends it.
 """
