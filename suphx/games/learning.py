@@ -49,6 +49,8 @@ class DecisionKind:
     """Of yes, before a net learns: with 0 a random agent would claim half of all tiles."""
     training_share: float = 1.0
     """Of the time of supervised learning, against the shares of the other kinds; small ones learn first."""
+    can_be_played_out: bool = True
+    """Whether its every answer is an action, which can be tried with the option ``playouts``."""
 
     @property
     def num_outputs(self) -> int:
@@ -70,7 +72,8 @@ LearningOption = Literal["hidden", "draw lanes", "archive", "game rewards", "pla
 """What a game may offer besides. ``hidden``: observations of the kinds that learn also have what is hidden from their
 seat (paper, section 3.3). ``draw lanes``: every seat draws from its own positions of the wall, so that a claim does not
 change what the others draw. ``archive``: records of others are read, and those with faults are set aside. ``game
-rewards``: rewards made of how deals ended (``EndedDeals.ends``). ``playouts``: decisions whose actions are tried."""
+rewards``: rewards made of how deals ended (``EndedDeals.ends``). ``playouts``: decisions whose actions are
+tried (playouts.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

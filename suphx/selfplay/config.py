@@ -67,7 +67,8 @@ class SimulatorConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchConfig(Checked):
-    """Which decisions of self-play are played out; ``ukeire`` plays on at all seats after an action."""
+    """Which decisions of self-play are played out; the strongest scripted agent of the game plays on at all seats after
+    an action."""
 
     num_tables: Annotated[int, Range(1, 65_536)] = 512
     """Games that are played at once."""
@@ -76,9 +77,11 @@ class BranchConfig(Checked):
     min_probability: Annotated[float, Range(0, 0.5, "left")] = 0.04
     """An action that is less probable is not tried. A decision with fewer than two actions left is not played out."""
     discard_share: Share = 0.3
-    """Share of the uncertain discards that are played out. They are many, and each of them matters less than a call."""
+    """Share of the uncertain discards (of the game's first net) that are played out. They are many, and each of them
+    matters less than a call."""
     has_draw_lanes: bool = True
-    """Every seat draws from its own positions of the wall, so that a call does not change what the others draw."""
+    """Riichi: every seat draws from its own positions of the wall, so that a call does not change what the others draw.
+    No effect in other games."""
     num_walls: Annotated[int, Range(1, 1024)] = 4
     """Number of orders of the undrawn tiles in which every action is tried: the order of the game, and random ones."""
     temperature: Annotated[float, Range(0, 100, "right")] = 0.5

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
 from suphx.evaluation.match_config import HANCHANS_OR_NONE
-from suphx.games.registry import decision_numbers
-from suphx.games.riichi.names import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, head_index
+from suphx.games.registry import decision_numbers, find_decisions
 from suphx.models.net_config import Compilation, DeviceName, Precision
 from suphx.number_range import (
     Checked,
@@ -223,7 +222,8 @@ class PlayoutConfig:
     num_decisions: Steps = 0
     """Number of decisions that are played out; the nets learn from each once. 0 = skip this stage."""
     heads: tuple[str, ...] = ("discard", "chow", "pong")
-    """Heads that learn; the other nets stay unchanged: discard, riichi, chow and pong are possible."""
+    """Heads that learn; the other nets stay unchanged. Possible in riichi: discard, riichi, chow and pong; in other
+    games: all nets."""
     branches: BranchConfig = field(default_factory=BranchConfig)
     """Which decisions are played out."""
     num_collectors: Annotated[int, Range(1, MAX_COLLECTORS)] = 2
@@ -265,23 +265,23 @@ class PlayoutConfig:
     """What may differ when the stage goes on: it does not change the numbers, up to rounding."""
 
     def __post_init__(self) -> None:
-        decision_numbers(self.heads, "riichi")
-        known = [name for name in HEAD_NAMES if head_index(name) in PLAYOUT_HEADS]
-        for head in self.heads:
-            if head not in known:
-                raise ValueError(
-                    f"heads is {list(self.heads)}: the actions of {head} cannot be played out; use {', '.join(known)}"
-                )
         check_ranges(self)
-        if self.head_numbers == (DISCARD_HEAD,) and not self.branches.discard_share:
-            raise ValueError("branches.discard_share is 0, but only discard learns: use a larger share")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
 
-    @property
-    def head_numbers(self) -> tuple[int, ...]:
-        """The heads that learn, as numbers, ascending."""
-        return tuple(sorted(head_index(head) for head in self.heads))
+    def head_numbers(self, game: str) -> tuple[int, ...]:
+        """Return the heads that learn, as numbers, ascending; ValueError for those that cannot in a game."""
+        numbers, kinds = decision_numbers(self.heads, game), find_decisions(game)
+        known = [kind.name for kind in kinds if kind.can_be_played_out]
+        for number in numbers:
+            if not kinds[number].can_be_played_out:
+                raise ValueError(
+                    f"heads is {list(self.heads)}: the actions of {kinds[number].name} cannot be played out; "
+                    f"use {', '.join(known)}"
+                )
+        if numbers == (0,) and not self.branches.discard_share:
+            raise ValueError(f"branches.discard_share is 0, but only {kinds[0].name} learns: use a larger share")
+        return numbers
 
 
 Algorithm = Literal["policy_gradient", "monte_carlo"]

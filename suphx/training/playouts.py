@@ -1,6 +1,6 @@
 """Learning from playouts, round by round: threads play games out while the nets learn from those of the round before.
 
->>> job = PlayoutJob(config=config, start=start, encoder="suphx", rules_version="tenhou-1", seed=1)
+>>> job = PlayoutJob(config=config, start=start, encoder="suphx", game="riichi", seed=1)
 >>> PlayoutTrainer(job, Path("runs/playouts")).run()["decisions"]
 
 The games of a round are played by the nets of the round before the last, and a training that resumes plays the round
@@ -23,9 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from suphx.experience.columns import joined
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.names import HEAD_NAMES
-from suphx.games.riichi.rules import tenhou
+from suphx.games.registry import decision_names, find_learning
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64
 from suphx.models.checkpoint import copied
@@ -240,7 +238,7 @@ class PlayoutJob:
     config: PlayoutConfig
     start: PolicySet
     encoder: str
-    rules_version: str
+    game: str
     seed: int
     """0 <= seed < 2**20; all random numbers follow."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -250,7 +248,8 @@ class PlayoutJob:
         """Return all that must be the same for a training to go on, as JSON can hold it."""
         config = {name: value for name, value in asdict(self.config).items() if name not in self.config.FREE_KEYS}
         nets = [asdict(net.config) for net in self.start.nets]
-        same = {"nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
+        rules = find_learning(self.game).rules_version
+        same = {"nets": nets, "encoder": self.encoder, "rules": rules, "seed": self.seed}
         return dict(parse_json(json.dumps(config | same | {"start": self.start.digest()})))
 
 
@@ -269,12 +268,13 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._job, self._config = job, config
         self._since_report: dict[str, BranchSums] = {}
-        heads, device = config.head_numbers, find_device(config.device)
+        self._names = decision_names(job.game)
+        heads, device = config.head_numbers(job.game), find_device(config.device)
         self._learners = {head: BranchLearner(job.start.net(head), config, device) for head in heads}
         seeds = [_FIRST_SEED + (MAX_COLLECTORS * job.seed + number) * _SEEDS for number in range(config.num_collectors)]
-        encoder = find_encoder(job.encoder)
         self._collectors = [
-            BranchCollector(config.branches, heads, encoder, tenhou(), first_seed=first_seed) for first_seed in seeds
+            BranchCollector(config.branches, heads, job.encoder, game=job.game, first_seed=first_seed)
+            for first_seed in seeds
         ]
         self._pool = ThreadPoolExecutor(
             config.num_collectors, "playouts", initializer=torch.set_num_threads, initargs=(1,)
@@ -317,7 +317,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             generator = np.random.default_rng([self._job.seed, self.progress.step, head])
             sums = BranchSums()
             self._learners[head].learn(branches, rate_share, generator, sums, open_deals=open_deals)
-            self._since_report.setdefault(HEAD_NAMES[head], BranchSums()).add_all(sums)
+            self._since_report.setdefault(self._names[head], BranchSums()).add_all(sums)
         self.progress.step += 1
         self.clock.tick()
 
@@ -325,7 +325,7 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         """Have the games of a round played by ``players``, or else by copies of the nets of now."""
         players = players or {head: copied(learner.net) for head, learner in self._learners.items()}
         self._players = {
-            f"player.{HEAD_NAMES[head]}.{name}": tensor.clone()
+            f"player.{self._names[head]}.{name}": tensor.clone()
             for head, net in players.items()
             for name, tensor in net.state_dict().items()
         }
@@ -367,12 +367,12 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         """Write the nets of now as checkpoints, and the state."""
         job, rounds = self._job, self.progress.step
         save_policy_set(
-            self.folder, self.policy_set(), job.encoder, rules=job.rules_version, step=rounds,
+            self.folder, self.policy_set(), job.encoder, rules=find_learning(job.game).rules_version, step=rounds,
             extra=dict(job.extra),
         )  # fmt: skip
         tensors = dict(self._players)
         for head, learner in self._learners.items():
-            tensors |= {f"{HEAD_NAMES[head]}.{name}": tensor for name, tensor in learner.state().items()}
+            tensors |= {f"{self._names[head]}.{name}": tensor for name, tensor in learner.state().items()}
         sums = {head: asdict(sums) for head, sums in self._since_report.items()}
         write_state(self.folder / STATE_FILE, tensors, self.progress, job.identity(), since_report=sums)
 
@@ -381,12 +381,12 @@ class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         with damage(path, RuntimeError, ValueError):
             self._since_report = {head: BranchSums(**sums) for head, sums in header["since_report"].items()}
             for head, learner in self._learners.items():
-                learner.restore(_part(tensors, HEAD_NAMES[head]))
+                learner.restore(_part(tensors, self._names[head]))
             for number, collector in enumerate(self._collectors):
                 collector.restore({name: tensor.numpy() for name, tensor in _part(tensors, f"games.{number}").items()})
             nets = {head: copied(learner.net) for head, learner in self._learners.items()}
             for head, net in nets.items():
-                net.load_state_dict(_part(tensors, f"player.{HEAD_NAMES[head]}"))
+                net.load_state_dict(_part(tensors, f"player.{self._names[head]}"))
         self._first_players = nets
         self.resume(progress)
 

@@ -205,7 +205,6 @@ def warm_self_play() -> None:
     from suphx.games.riichi.features.oracle import ORACLE, seen_planes
     from suphx.games.riichi.names import DISCARD_HEAD
     from suphx.games.riichi.rules import tenhou
-    from suphx.games.riichi.selfplay.playout import play_out_scripted
     from suphx.games.riichi.selfplay.table_group import TableGroup
 
     encoder, heads = find_encoder(_ENCODER), tuple(range(len(DECISIONS)))
@@ -213,7 +212,7 @@ def warm_self_play() -> None:
     observed = group.observe()
     number, discards = next((n, part) for n, part in enumerate(observed) if part.decision == DISCARD_HEAD)
     legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]
-    play_out_scripted(group.branch(number, np.zeros(1, np.int64), legal, num_walls=2))
+    group.branch(number, np.zeros(1, np.int64), legal, [], num_walls=2).points()  # of discards no probability counts
     ended = group.step([_no(observations) for observations in observed])
     while not len(ended.ends.games):
         ended = group.step([_no(observations) for observations in group.observe()])

@@ -11,7 +11,7 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
-from suphx.games.riichi.selfplay.playout import branch, play_out_scripted
+from suphx.games.riichi.selfplay.playout import branch
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import CHI, CLAIM, OWN_TURN, PASS, RIICHI, TABLE, TSUMO
 from suphx.games.riichi.tables import ScriptedAgent
@@ -23,25 +23,18 @@ from suphx.selfplay.branches import BranchCollector, Branches, Net, probable_act
 from suphx.selfplay.config import BranchConfig
 from tests.selfplay.agents.small_agent import SMALL
 
-NO_MASK = torch.zeros(4, 0, dtype=torch.uint8)
-
-
-def logits_of(probabilities: list[list[float]]) -> torch.Tensor:
-    return torch.tensor(probabilities).clamp_min(1e-9).log()
-
 
 def test_discards_that_are_probable_enough_are_tried_the_most_probable_first() -> None:
-    logits = logits_of([[0.1, 0.5, 0.02, 0.38], [0.97, 0.01, 0.01, 0.01], [0.3, 0.3, 0.3, 0.1]])
-    masks = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]], dtype=torch.uint8)
-    choices = probable_actions(logits, masks, max_branches=3, min_probability=0.05)
+    probabilities = torch.tensor([[0.1, 0.5, 0.02, 0.38], [0.97, 0.01, 0.01, 0.01], [0.5, 0.5, 0.0, 0.0]])
+    choices = probable_actions(probabilities, max_branches=3, min_probability=0.05)
     assert choices[0].tolist() == [1, 3, 0]
     assert choices[1].tolist() == [-1, -1, -1], "nothing to compare"
     assert sorted(choices[2].tolist()) == [-1, 0, 1], "what is not legal is not tried"
 
 
 def test_both_answers_to_a_call_are_tried_unless_yes_is_out_of_the_question() -> None:
-    logits = logits_of([[0.999, 0.001], [0.9, 0.1], [0.001, 0.999], [0.5, 0.5]])
-    choices = probable_actions(logits, NO_MASK, max_branches=3, min_probability=0.05)
+    probabilities = torch.tensor([[0.999, 0.001], [0.9, 0.1], [0.001, 0.999], [0.5, 0.5]])
+    choices = probable_actions(probabilities, max_branches=3, min_probability=0.05)
     assert choices.shape == (4, 2)
     assert choices[0].tolist() == [-1, -1]
     assert choices[1].tolist() == [0, 1]
@@ -70,7 +63,7 @@ NETS = [PackedNet(net) for net in random_policy_set("mini", SMALL, 3, game="riic
 
 def collector(**changes: object) -> BranchCollector:
     config = BranchConfig(**{"num_tables": 32, "num_walls": 1, "discard_share": 1.0, **changes})  # type: ignore[arg-type]
-    return BranchCollector(config, HEADS, MINI, tenhou(), first_seed=500)
+    return BranchCollector(config, HEADS, "mini", game="riichi", first_seed=500)
 
 
 def assert_equal(first: Mapping[int, Branches], second: Mapping[int, Branches]) -> None:
@@ -98,14 +91,14 @@ def test_decisions_come_with_the_points_of_their_actions() -> None:
 def test_games_in_which_nothing_is_worth_a_try_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suphx.selfplay.branches, "_STEPS_IN_VAIN", 50)
     config = BranchConfig(num_tables=8, num_walls=1, discard_share=0.0)
-    collector = BranchCollector(config, (DISCARD_HEAD,), MINI, tenhou(), first_seed=500)
+    collector = BranchCollector(config, (DISCARD_HEAD,), "mini", game="riichi", first_seed=500)
     with pytest.raises(ValueError, match=r"in 50 steps of 8 games no decision of discard was to be played out: use a"):
         collector.collect(NETS, 1)
 
 
 def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:
     config = BranchConfig(num_tables=8, num_walls=1, discard_share=0.0)
-    playing = BranchCollector(config, (RIICHI_HEAD,), MINI, tenhou(), first_seed=500)
+    playing = BranchCollector(config, (RIICHI_HEAD,), "mini", game="riichi", first_seed=500)
     tables = ready_tables(8)
     playing.restore(playing.state() | {"tables": tables.view(np.uint8).reshape(8, -1), "num_steps": np.array([1000])})
     riichi = playing.collect(NETS, 1)[RIICHI_HEAD]
@@ -115,7 +108,7 @@ def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:
     kinds = masked_logits(logits, torch.from_numpy(asked.masks)).argmax(dim=1).numpy()
     none = np.full(8, -1)
     branches = branch(tables, RIICHI_HEAD, np.arange(8), none, riichi.choices, after_no=kinds)
-    np.testing.assert_array_equal(riichi.points, play_out_scripted(branches))
+    np.testing.assert_array_equal(riichi.points, branches.points())
     assert (riichi.points[:, 0] != riichi.points[:, 1]).any()
 
 
@@ -145,7 +138,7 @@ def find_tables(count: int, is_wanted: Callable[[Records], np.ndarray]) -> Recor
 def test_no_to_a_chow_is_the_other_chow_if_the_nets_want_it_and_else_a_pass(is_wanted: bool) -> None:
     tables = find_tables(8, has_two_chows)
     playing = BranchCollector(
-        BranchConfig(num_tables=8, num_walls=1, discard_share=0.0), (CHOW_HEAD,), MINI, tenhou(), first_seed=500
+        BranchConfig(num_tables=8, num_walls=1, discard_share=0.0), (CHOW_HEAD,), "mini", game="riichi", first_seed=500
     )
     playing.restore(playing.state() | {"tables": tables.view(np.uint8).reshape(8, -1), "num_steps": np.array([1000])})
     nets: list[Net] = list(NETS)
@@ -157,7 +150,7 @@ def test_no_to_a_chow_is_the_other_chow_if_the_nets_want_it_and_else_a_pass(is_w
     other = asked.candidates.reshape(8, 2)[:, ::-1].ravel()
     after_no = other if is_wanted else np.full(16, PASS)
     branches = branch(tables, CHOW_HEAD, asked.owners, asked.candidates, chows.choices, after_no=after_no)
-    np.testing.assert_array_equal(chows.points, play_out_scripted(branches))
+    np.testing.assert_array_equal(chows.points, branches.points())
     assert (chows.points[:, 0] != chows.points[:, 1]).any()
 
 

@@ -63,7 +63,7 @@ PLAYOUTS = PlayoutJob(
     config=PlayoutConfig(num_decisions=50, round_decisions=50, batch_size=32, branches=BranchConfig(num_tables=8)),
     start=small_policy_set(5),
     encoder="mini",
-    rules_version="tenhou-1",
+    game="riichi",
     seed=7,
 )
 MONTE_CARLO = MonteCarloConfig(

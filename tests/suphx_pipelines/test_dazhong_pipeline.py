@@ -51,7 +51,6 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("playouts.num_decisions", "100", "playouts needs 'playouts', which Dazhong mahjong does not offer"),
         ("reinforcement.reward", '"global_prediction"', "reinforcement.reward needs 'game rewards'"),
         ("reinforcement.evaluation_deals", "100", "reinforcement.evaluation_deals has no meaning for Dazhong mahjong"),
         ("oracle.max_updates", "1", "oracle needs 'hidden'"),

@@ -16,20 +16,35 @@ from suphx_pipelines.pipeline import pipeline_stages
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import HANDS, load_recipe
 
+PLAYOUTS = (
+    *("playouts.num_decisions=80", "playouts.round_decisions=40", "playouts.report_every=1"),
+    *("playouts.branches.num_tables=16", "playouts.branches.num_walls=2", "playouts.final_hanchans=0"),
+)
+
 
 @pytest.mark.parametrize("grid", ["4x9", pytest.param("34x1", marks=pytest.mark.slow)])
 def test_a_run_learns_on_either_grid(grid: str, runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = (*HANDS, f"net.grid={grid}", "net.choice_head=connected")
+    settings = (*HANDS, *PLAYOUTS, f"net.grid={grid}", "net.choice_head=connected")
     words = [word for setting in settings for word in ("--set", setting)]
     assert cli.main(["run", "mcr_laptop", "--runs", str(runs), *words, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    stages = ["records", "supervised/claim", "supervised/discard", "evaluation", "reinforcement", "sample_game"]
+    stages = [
+        "records",
+        "supervised/claim",
+        "supervised/discard",
+        "evaluation",
+        "playouts",
+        "reinforcement",
+        "sample_game",
+    ]
     assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
         [*stages, "report"], "finished"
     )
     assert "points per game" in result["verdict"]
     page = (runs / result["run_id"] / "report" / "report.html").read_text(encoding="utf-8")
     assert "placement" not in page.replace("average_placement", "")
+    assert "Gain of the discard net (points per decision)" in page
+    assert result["stages"]["playouts"]["metrics"]["decisions"] >= 80
     folder = runs / result["run_id"] / "reinforcement"
     for match in json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))["matches"]:
         assert (match["decides"], len(match["points"])) == ("points", match["hanchans"])

@@ -32,10 +32,7 @@ from tests.repository import REPOSITORY
         (SupervisedConfig, {"precision": "fp16"}, "precision is 'fp16': use auto, bf16 or fp32"),
         (SplitConfig, {"validation_fraction": 0.5, "test_fraction": 0.5}, "leave games for training"),
         (GlobalRewardConfig, {"last_kyoku": "real"}, "last_kyoku is 'real': use predicted or paid"),
-        (PlayoutConfig, {"heads": ("kong",)}, "kong cannot be played out; use discard, riichi, chow, pong"),
-        (PlayoutConfig, {"heads": ()}, "use one or more of discard"),
         (PlayoutConfig, {"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
-        (PlayoutConfig, {"heads": ("discard",), "branches": BranchConfig(discard_share=0)}, "discard_share is 0, but"),
         (MonteCarloConfig, {"imitates": "rule", "algorithm": "policy_gradient"}, "leave algorithm out"),
         (AdaptationConfig, {"num_rollouts": 1023}, "use a multiple of 8"),
         (EntropyConfig, {"alpha": 0.9}, "at most max_alpha"),
@@ -57,6 +54,22 @@ from tests.repository import REPOSITORY
 def test_settings_that_do_not_fit_are_refused_with_a_remedy(kind: Any, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         kind(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "game", "message"),
+    [
+        ({"heads": ("kong",)}, "riichi", "kong cannot be played out; use discard, riichi, chow, pong"),
+        ({"heads": ()}, "riichi", "use one or more of discard"),
+        ({"heads": ("discard",), "branches": BranchConfig(discard_share=0)}, "riichi", "discard_share is 0, but only"),
+        ({}, "mcr", "heads is .'discard', 'chow', 'pong'.: use one or more of discard, claim"),
+    ],
+)
+def test_heads_that_cannot_be_played_out_in_a_game_are_refused(
+    settings: dict[str, Any], game: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        PlayoutConfig(**settings).head_numbers(game)
 
 
 def test_the_chart_accepts_as_many_buffers_as_a_run() -> None:

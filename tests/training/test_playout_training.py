@@ -38,7 +38,7 @@ CONFIG = PlayoutConfig(
 
 def job(**changes: Any) -> PlayoutJob:
     return PlayoutJob(
-        config=replace(CONFIG, **changes), start=START, encoder="mini", rules_version="tenhou", seed=7, extra={"a": 1}
+        config=replace(CONFIG, **changes), start=START, encoder="mini", game="riichi", seed=7, extra={"a": 1}
     )
 
 

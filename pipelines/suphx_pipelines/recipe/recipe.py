@@ -275,11 +275,23 @@ class Recipe(AnyRecipe):
             if name not in agents and not is_folder:
                 other = "nothing" if key.startswith("reinforcement") else "the path of a folder of checkpoints"
                 raise ValueError(f"{key} is {name!r}: use {', '.join(agents)}, or {other}")
-        if self.reinforcement.is_wanted or self.reinforcement.heads != ReinforcementConfig().heads:
-            try:
-                decision_numbers(self.reinforcement.heads, self.game_name)
-            except ValueError as error:
-                raise ValueError(f"reinforcement.{error}") from error
+        for key, is_needed, check in (
+            (
+                "reinforcement",
+                self.reinforcement.is_wanted or self.reinforcement.heads != ReinforcementConfig().heads,
+                lambda game: decision_numbers(self.reinforcement.heads, game),
+            ),
+            (
+                "playouts",
+                self.playouts.num_decisions or self.playouts.heads != PlayoutConfig().heads,
+                self.playouts.head_numbers,
+            ),
+        ):
+            if is_needed:
+                try:
+                    check(self.game_name)
+                except ValueError as error:
+                    raise ValueError(f"{key}.{error}") from error
 
     @property
     def game_name(self) -> str:

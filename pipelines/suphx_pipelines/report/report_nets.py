@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from suphx.evaluation.match_config import widened_note
-from suphx.games.registry import decision_names
 from suphx.games.riichi.records.decisions import kyoku_name
 from suphx_pipelines.charts.comparison_charts import heat_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_figure, curve_of, reliability_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
+from suphx_pipelines.runs.verdict import digits_that_tell
 from suphx_platform.console.table_text import count_text
 
 Result = Mapping[str, Any]
@@ -82,8 +82,8 @@ _STANDARD_ERRORS = 1.96
 
 
 def _playout_heads(result: Result) -> list[str]:
-    history = result.get("history", ())
-    return [head for head in decision_names("riichi") if any(f"{head}_gain" in point for point in history)]
+    names = dict.fromkeys(name for point in result.get("history", ()) for name in point)
+    return [name.removesuffix("_gain") for name in names if name.endswith("_gain")]
 
 
 def playout_rows(result: Result) -> list[list[str]]:
@@ -92,8 +92,9 @@ def playout_rows(result: Result) -> list[list[str]]:
     for head in _playout_heads(result):
         last = [point for point in result["history"] if f"{head}_gain" in point][-1]
         count = sum(point.get(f"{head}_decisions", 0) for point in result["history"])
-        gain, bounds = difference(last[f"{head}_gain"], 1), interval(_gain_interval(last, head), 1)
-        rows.append([head, number(count), gain, bounds, decimal(last[f"{head}_kl_to_start"], 3)])
+        bounds = _gain_interval(last, head)
+        gain = difference(last[f"{head}_gain"], digits_that_tell(bounds, 1))
+        rows.append([head, number(count), gain, interval(bounds, 1), decimal(last[f"{head}_kl_to_start"], 3)])
     return rows
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suphx.evaluation.match import MatchSetup
-from suphx.games.registry import decision_names, find_learning
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -19,6 +18,7 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.runs.verdict import digits_that_tell
 from suphx_pipelines.stages.evaluation import difference_figures, play_hanchans
 from suphx_pipelines.stages.training import training
 
@@ -48,7 +48,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         config=recipe.playouts,
         start=load_policy_set(folder, recipe.encoder, game=recipe.game_name),
         encoder=recipe.encoder,
-        rules_version=find_learning(recipe.game_name).rules_version,
+        game=recipe.game_name,
         seed=context.seed % _SEEDS,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
@@ -74,11 +74,11 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 
 
 def _note(point: Mapping[str, float]) -> str:
-    gains = [
-        f"{head} {point[f'{head}_gain']:+.0f} ± {1.96 * point[f'{head}_gain_error']:.0f}"
-        for head in decision_names("riichi")
-        if f"{head}_gain" in point
-    ]
+    gains = []
+    for head in (name.removesuffix("_gain") for name in point if name.endswith("_gain")):
+        gain, error = point[f"{head}_gain"], 1.96 * point[f"{head}_gain_error"]
+        digits = digits_that_tell((gain - error, gain + error), 0 if error >= 10 else 2)
+        gains.append(f"{head} {gain:+.{digits}f} ± {error:.{digits}f}")
     if not gains:
         return f"{point['decisions']:,.0f} decisions; too few deals to measure a gain"
     return (

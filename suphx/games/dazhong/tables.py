@@ -52,7 +52,8 @@ def deal_hands(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
 
 
 @jit
-def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
+def step_hands(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
+    """Play a legal move at each table."""
     for i in range(len(indices)):
         step(tables[indices[i]], suits, moves[i])
 
@@ -68,7 +69,7 @@ class DazhongTables(HandTables):
 
     new_state = staticmethod(new_tables)
     deal = staticmethod(deal_hands)
-    step = staticmethod(_step)
+    step = staticmethod(step_hands)
     played_game = staticmethod(played_game)
 
 

@@ -16,16 +16,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suphx.atomic_file import write_atomically
 from suphx.experience.learning_tables import Ended, draw_seating, restore_stores, saved_tables
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs, Samples
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import MANIFEST_FILE, DecisionKind, Forward, LearningConfig, LearningOption
+from suphx.games.mahjong.hand_tables import HandAgent
 from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.playouts import NO_BRANCH, BranchTables
 from suphx.json_text import parse_json
-from suphx.kernel.record import I8, I64, U8, Records
+from suphx.kernel.record import I8, I16, I64, U8, Records
 
 NUM_SEATS = 4
 _STORE_FILE = "hands.bin"
@@ -46,6 +49,8 @@ class HandKernels:
     """(tables, indices, choices) -> the moves of choices, and of -1 that which needs no net; -1: a net is asked."""
     play: Callable[[Records, Suits, I64, I64], None]
     """(tables, suits, indices, choices): make the moves of choices, and then those that need no net."""
+    step: Callable[[Records, Suits, I64, I64], None]
+    """(tables, suits, indices, moves): play a legal move at each table."""
     encode_hands: Callable[[Records, Suits, int, U8, U8, I8], int]
     """(tables, suits, kind, rows, masks, labels): play hands that have ended again, fill zeros with the decisions of a
     kind, and return how many there are."""
@@ -107,6 +112,29 @@ class HandSamples:
         return Samples(learning.seen_by(rows[:end], encoder), masks[:end], labels[:end])
 
 
+@dataclass(frozen=True, slots=True)
+class HandBranches(BranchTables):
+    """Copies of tables; the strongest scripted agent of the game plays on."""
+
+    learning: HandLearning
+
+    def table_deals(self) -> I64:
+        """Return the seed of each copy."""
+        seeds: I64 = self.tables["seed"]
+        return seeds
+
+    def gains(self) -> F32:
+        """Return what the hands were worth to the deciding seats, float32 [m]."""
+        learning, suits, ends = self.learning, load_suits(), self.tables.copy()
+        everyone = np.arange(len(ends))
+        learning.kernels.play(ends, suits, everyone, self.actions.astype(np.int64))
+        agent = learning.strongest_agent()
+        while (waiting := np.flatnonzero(ends["phase"] != learning.ended_phase)).size:
+            learning.kernels.step(ends, suits, waiting, agent.act(ends, waiting))
+        gains: F32 = learning.points(ends)[everyone, self.tables["actor"]]
+        return gains
+
+
 class HandLearning(ABC):
     """How nets see such a game, decide in it and learn it."""
 
@@ -120,7 +148,7 @@ class HandLearning(ABC):
     """The record of a table."""
     ended_phase: ClassVar[int]
     kernels: ClassVar[HandKernels]
-    options: frozenset[LearningOption] = frozenset()
+    options: frozenset[LearningOption] = frozenset({"playouts"})
     hidden = None
 
     def __init__(self, *suit_choices: I64) -> None:
@@ -139,6 +167,14 @@ class HandLearning(ABC):
     @abstractmethod
     def points(self, ended: Records) -> F32:
         """Return what hands were worth, float32 [hands, seats]."""
+
+    @abstractmethod
+    def strongest_agent(self) -> HandAgent:
+        """Return the scripted agent that plays on in playouts."""
+
+    @abstractmethod
+    def undrawn(self, tables: Records) -> NDArray[np.bool_]:
+        """Return which tiles of the walls nobody has drawn, bool [tables, tiles of a wall]."""
 
     def layout(self, encoder: str, kind: int) -> PlaneLayout:
         """Return the planes, which are the same for all kinds."""
@@ -249,6 +285,39 @@ class HandLearningTables:
         self._num_steps += 1
         points, decisions = self._play_on(begun, choices)
         return Ended(points, decisions, len(begun), num_games=len(points))
+
+    def counted(self, outputs: Sequence[PolicyOutputs]) -> list[NDArray[np.bool_]]:
+        """Return that all rows of the last ``observe`` are decided by these outputs: of a table one net is asked."""
+        return [np.ones(len(output), np.bool_) for output in outputs]
+
+    def deals(self) -> I64:
+        """Return the seeds of the hands that the tables play now, int64 [tables]."""
+        seeds: I64 = self._tables["seed"]
+        return seeds
+
+    def branch(
+        self, part: int, rows: I64, choices: I16, probabilities: Sequence[F32], *, num_walls: int = 1
+    ) -> HandBranches:
+        """Return copies of tables on which to try actions, as ``PlayoutTables`` (games/playouts.py).
+
+        The other orders exchange all tiles that nobody has drawn, also between walls.
+        """
+        owners, observations = self._observed[part]
+        is_tried = choices != NO_BRANCH
+        is_legal = np.take_along_axis(observations.masks[rows], np.maximum(choices, 0).astype(np.int64), axis=1) == 1
+        if (wrong := np.flatnonzero((is_tried & ~is_legal).any(axis=1))).size:
+            row = wrong[0]
+            raise ValueError(f"row {row}: one of the choices {choices[row].tolist()} is not legal")
+        positions = np.repeat(np.flatnonzero(is_tried), num_walls)
+        copies = self._tables[owners[rows][positions // choices.shape[1]]]
+        is_undrawn = self._learning.undrawn(copies)
+        for number, copy in enumerate(copies):
+            if order := number % num_walls:
+                places = np.flatnonzero(is_undrawn[number])
+                shuffled = np.random.default_rng([copy["seed"], copy["num_decisions"], order]).permutation(places)
+                copy["wall"][places] = copy["wall"][shuffled]
+        num_decisions, num_choices = choices.shape
+        return HandBranches(copies, choices.ravel()[positions], positions, num_decisions, num_choices, self._learning)
 
     def _play_on(self, tables: I64, choices: I64) -> tuple[F32, tuple[Unrewarded, ...]]:
         """Make the moves of choices (-1: none) and those that need no net; deal new hands until all tables wait."""

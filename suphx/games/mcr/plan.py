@@ -192,7 +192,7 @@ def _choose_turn(s: Search, t: Table, suits: Suits) -> int:
                 _add_to_melds(s, ANKAN_MELD, kind)
             _weigh(s, suits)
             s.worths[KONG + kind] = s.worth
-            if s.worth >= _KONG_KEEPS * kept:
+            if s.worth >= _KONG_KEEPS * kept and not t.kong_declined:
                 choice = KONG + kind
             s.hand[kind], s.num_melds, s.is_open = number, num_melds, is_open
     return choice

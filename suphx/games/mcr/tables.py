@@ -46,7 +46,8 @@ def deal_games(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
 
 
 @jit
-def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
+def step_games(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
+    """Play a legal move at each table."""
     for i in range(len(indices)):
         step(tables[indices[i]], suits, moves[i])
 
@@ -62,7 +63,7 @@ class McrTables(HandTables):
 
     new_state = staticmethod(new_tables)
     deal = staticmethod(deal_games)
-    step = staticmethod(_step)
+    step = staticmethod(step_games)
     played_game = staticmethod(played_game)
 
 

@@ -35,6 +35,8 @@ DECISIONS = (
             outputs=("no", "yes"),
             first_logit=sign * _FIRST_LOGIT,
             training_share=share,
+            # the no of an own kong is no action: other decisions have to follow it
+            can_be_played_out=name != "kong",
         )
         for number, (name, (sign, share)) in enumerate(_YES_OR_NO.items(), start=1)
     ),
@@ -50,10 +52,6 @@ CLAIM_HEADS = (
     PONG_HEAD,
     KONG_HEAD,
 )  # one input row for each possible claim, with the planes of the hand after it
-
-PLAYOUT_HEADS = (DISCARD_HEAD, RIICHI_HEAD, CHOW_HEAD, PONG_HEAD)
-"""Heads whose every answer is an action: the no of a riichi is the discard that follows it, that of a chow or pong the
-next claim or a pass. The no of an own kan is not one: other decisions have to follow it."""
 
 
 def head_index(name: str) -> int:

@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.game import Agent, PlayedGame
+from suphx.games.learning import KindOutputs, LearningConfig
 from suphx.games.mahjong.hand_game import HandGame
+from suphx.games.mahjong.hand_learning import HandLearningTables
 from suphx.games.mahjong.viewer import CALLED
+from suphx.games.playouts import NO_BRANCH
 from suphx.games.registry import game_of_records, load_game
+from suphx.kernel.record import I64
 from suphx.models.checkpoint import load_checkpoint
 from suphx.models.net_config import NetConfig
 from suphx.selfplay.agents.net_agent import NetAgent
@@ -304,6 +309,83 @@ def test_nets_that_imitate_an_agent_win_more_than_random_moves(game: HandGame, t
     scores = np.array([learning.positions(record)[-1][game.text.scores] for record in ended])
     own = scores[:, ::2].sum(axis=1)
     assert own.mean() > 3 * own.std() / np.sqrt(len(own)), "they have learned to complete hands"
+
+
+def waiting_tables(game: HandGame, num_steps: int) -> tuple[HandLearningTables, list[Observations]]:
+    """Return tables after some random decisions, and what is observed."""
+    rng, learning = np.random.default_rng(5), game.learning
+    tables = learning.new_learning_tables(LearningConfig(num_tables=24, learned=()), learning.encoders[0], first_seed=3)
+    for _ in range(num_steps):
+        outputs = []
+        for part in tables.observe():
+            outputs.append(PolicyOutputs.blank(len(part), 0))
+            outputs[-1].actions[:] = (part.masks * rng.random(part.masks.shape)).argmax(axis=1)
+        tables.step(outputs)
+    return tables, tables.observe()
+
+
+def played_on(game: HandGame, table: np.void, kind: int, choice: int) -> float:
+    """Return the points of the actor if the strongest scripted agent plays on after a choice, one table alone."""
+    one = np.zeros(1, np.int64)
+
+    def forward(observations: Observations, indices: I64) -> KindOutputs:
+        assert observations.decision == kind
+        return np.full(1, choice, np.int16), np.zeros(1, np.float32)
+
+    tables, agent = game.open_tables(1, game.new_rules({})), game.scripted_agent(game.agents[-1])
+    tables.state[0], seat = table, table["actor"]
+    tables.advance(one, game.learning.decide(tables.state, one, game.learning.encoders[0], forward))
+    while tables.waiting().size:
+        tables.advance(one, agent.act(tables.state, one))
+    return float(game.learning.points(tables.state)[0, seat])
+
+
+def test_playouts_are_the_hands_that_the_strongest_agent_plays_on(game: HandGame) -> None:
+    compared = different = 0
+    for num_steps in (5, 20, 35):
+        tables, observed = waiting_tables(game, num_steps)
+        before = tables.state()["tables"].copy()
+        state = before.reshape(-1).view(game.learning.table)
+        for number, part in enumerate(observed):
+            order = np.argsort(-part.masks.astype(np.int16), axis=1, kind="stable")[:, :3].astype(np.int16)
+            choices = np.where(np.take_along_axis(part.masks, order.astype(np.int64), axis=1) == 1, order, NO_BRANCH)
+            rows = np.arange(len(part))[::2]
+            tried = tables.branch(number, rows, choices[rows], [])
+            points, deals = tried.points(), tried.deals()
+            assert (points[choices[rows] == NO_BRANCH] == 0).all()
+            different += int((points[:, 0] != points[:, 1]).sum())
+            for row, deal in enumerate(deals.tolist()):
+                (table,) = state[state["seed"] == deal]
+                is_pass = game.decisions[part.decision].outputs[int(choices[rows[row], 0])] == "pass"
+                for k, choice in enumerate(choices[rows[row]].tolist()):
+                    # in an own turn of MCR, pass leaves the decision to another net
+                    if choice != NO_BRANCH and not (k == 0 and is_pass and table["actor"] == table["turn"]):
+                        assert points[row, k] == played_on(game, table, part.decision, choice)
+                        compared += 1
+        assert (tables.state()["tables"] == before).all(), "the tables stay as they are"
+    assert compared > 100
+    assert different > 20
+
+
+def test_playouts_of_more_orders_have_the_mean_over_them_which_the_table_decides(game: HandGame) -> None:
+    tables, observed = waiting_tables(game, 12)
+    part = observed[0]
+    rows = np.flatnonzero(part.masks.sum(axis=1) > 1)[:1]
+    choices = np.flatnonzero(part.masks[rows[0]])[None, :2].astype(np.int16)
+    one, several, again = (tables.branch(0, rows, choices, [], num_walls=walls) for walls in (1, 50, 50))
+    assert (several.points() == again.points()).all()
+    gains, walls = several.gains().reshape(2, 50), several.tables["wall"].reshape(2, 50, -1)
+    assert several.points()[0] == pytest.approx(gains.mean(axis=1), rel=1e-5)
+    assert gains[:, 0].tolist() == one.gains().tolist()
+    assert (walls[0] == walls[1]).all(), "both actions meet the same orders"
+    is_undrawn = game.learning.undrawn(one.tables[:1])[0]
+    assert is_undrawn.sum() == one.tables["wall_left"][0].sum()
+    assert (walls[0, :, ~is_undrawn] == walls[0, 0, ~is_undrawn][:, None]).all()
+    assert (np.sort(walls[0]) == np.sort(walls[0, 0])).all()
+    assert len(np.unique(walls[0], axis=0)) == 50
+    assert len(np.unique(walls[0][:, is_undrawn][:, -1])) > 20, "any undrawn tile may come next"
+    with pytest.raises(ValueError, match=r"row 0: one of the choices"):
+        tables.branch(0, rows, np.flatnonzero(part.masks[rows[0]] == 0)[None, :1].astype(np.int16), [])
 
 
 # --- commands

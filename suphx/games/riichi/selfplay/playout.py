@@ -1,12 +1,7 @@
-"""Playouts: actions of one decision are each tried on copies of the table, and these are played to the end of the deal.
-
-All branches of a decision have the same walls and the same hidden hands. So most of the luck is the same in each of
-them, and two actions after which nothing else changes differ by exactly 0. A net that learns from many decisions
-averages over what is hidden (rollouts: Tesauro and Galperin 1996; a rollout set with common random numbers: Schulman
-and others 2015, arXiv 1502.05477, section 5.2, "vine").
+"""Playouts of riichi (suphx/games/playouts.py): the scripted agent ``ukeire`` plays on to the end of the deal.
 
 >>> branches = branch(tables, head, indices, candidates, choices, num_walls=4)
->>> points = play_out_scripted(branches)
+>>> points = branches.points()
 """
 
 from __future__ import annotations
@@ -17,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.playouts import NO_BRANCH, BranchTables
 from suphx.games.riichi.bots import choose_ukeire
 from suphx.games.riichi.kyoku import step
-from suphx.games.riichi.names import DISCARD_HEAD, PLAYOUT_HEADS, RIICHI_HEAD
+from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, RIICHI_HEAD
 from suphx.games.riichi.selfplay.decision import discard_action
 from suphx.games.riichi.table import KYOKU_END, PASS, RIICHI, TABLE, Table, is_undrawn
 from suphx.kernel.jit import jit
@@ -28,56 +24,31 @@ from suphx.kernel.record import I16, I64, Records
 
 F32 = NDArray[np.float32]
 
-NO_BRANCH = -1
-"""Marks an unused branch in a row with fewer branches than others."""
-
 
 @dataclass(frozen=True, slots=True)
-class BranchTables:
-    """Copies of tables, one for each action of a decision and each order of the undrawn tiles."""
+class RiichiBranches(BranchTables):
+    """Copies of tables, TABLE [m]."""
 
-    tables: Records
-    """TABLE [m]: as they were at the decision."""
-    actions: I16
-    """int16 [m]: the action, done first."""
-    positions: I64
-    """int64 [m]: to which of the n x k actions each belongs, counted along the rows."""
-    num_decisions: int
-    num_choices: int
+    def table_deals(self) -> I64:
+        """Return a number for the deal of each copy (``deal_numbers``)."""
+        return deal_numbers(self.tables)
 
-    def deals(self) -> I64:
-        """Return a number for the deal of each decision, int64 [n]: equal numbers are the same deal.
-
-        That holds for games whose seeds differ in their low 52 bits, as those of one training do.
-        """
-        found = np.zeros(self.num_decisions, np.int64)
-        found[self.positions // self.num_choices] = deal_numbers(self.tables)
-        return found
-
-    def points(self, ends: Records) -> F32:
-        """Return what the deciding seat won or lost on the way to ``ends`` TABLE [m], the same tables after the deal.
-
-        float32 [n, k]: the mean over the orders; 0 for NO_BRANCH. Riichi sticks count when they are paid and won.
-        """
+    def gains(self) -> NDArray[np.number]:
+        """Return what the deciding seats won or lost; riichi sticks count when they are paid and won."""
+        ends = self.tables.copy()
+        _play_scripted(ends, load_suits(), self.actions)
         lines, seats = np.arange(len(ends)), self.tables["actor"].astype(np.int64)
-        gains = ends["scores"][lines, seats] - self.tables["scores"][lines, seats]
-        count = self.num_decisions * self.num_choices
-        num_orders = np.maximum(np.bincount(self.positions, minlength=count), 1)
-        means = np.bincount(self.positions, weights=gains, minlength=count) / num_orders
-        return means.reshape(self.num_decisions, self.num_choices).astype(np.float32)
+        gains: NDArray[np.number] = ends["scores"][lines, seats] - self.tables["scores"][lines, seats]
+        return gains
 
 
 def deal_numbers(tables: Records) -> I64:
-    """Return a number for the deal of each of ``tables`` TABLE [n], int64 [n]: as ``BranchTables.deals``."""
+    """Return a number for the deal of each of ``tables`` TABLE [n], int64 [n]: equal numbers are the same deal.
+
+    That holds for games whose seeds differ in their low 52 bits, as those of one training do.
+    """
     numbers: I64 = tables["wall_seed"] << 12 | tables["num_kyoku"]
     return numbers
-
-
-def play_out_scripted(branches: BranchTables) -> F32:
-    """Let the scripted agent ``ukeire`` play on at all seats; return the points (``BranchTables.points``)."""
-    ends = branches.tables.copy()
-    _play_scripted(ends, load_suits(), branches.actions)
-    return branches.points(ends)
 
 
 def branch(
@@ -89,18 +60,18 @@ def branch(
     *,
     num_walls: int = 1,
     after_no: I64 | None = None,
-) -> BranchTables:
+) -> RiichiBranches:
     """Return copies of the tables ``indices`` int64 [n], which wait for decisions of ``head`` and stay as they are.
 
     ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: actions of the head
     to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. ``after_no`` int64 [n]: what follows a no: of
     the riichi head the kind that is discarded, of claims the action (without it, they pass). Every action is tried in
     ``num_walls`` orders of the undrawn tiles: first that of the game, then random ones, the same for all actions of a
-    row. Raises ValueError for a head that is not one of PLAYOUT_HEADS,
+    row. Raises ValueError for a head whose actions cannot be played out,
     and for a choice that is not legal.
     """
-    if head not in PLAYOUT_HEADS:
-        raise ValueError(f"head {head} cannot be played out: use one of {PLAYOUT_HEADS}")
+    if not DECISIONS[head].can_be_played_out:
+        raise ValueError(f"the actions of {DECISIONS[head].name} cannot be played out")
     actions = np.full(choices.shape, NO_BRANCH, np.int16)
     if after_no is None:
         after_no = np.full(len(indices), NO_BRANCH if head == RIICHI_HEAD else PASS, np.int64)
@@ -110,7 +81,7 @@ def branch(
     positions = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
     copies: Records = np.zeros(len(positions), TABLE)
     _fill_copies(tables, indices, actions, num_walls, np.zeros(1, TABLE), copies)
-    return BranchTables(copies, actions.ravel()[positions], positions, *choices.shape)
+    return RiichiBranches(copies, actions.ravel()[positions], positions, *choices.shape)
 
 
 def second_choices(tables: I64, candidates: I64, probabilities: F32) -> I64:

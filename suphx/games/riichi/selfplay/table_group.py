@@ -23,12 +23,13 @@ from suphx.experience.observation import F32, LATEST, Observations, PolicyOutput
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import LearningConfig
 from suphx.games.mahjong.shanten import load_suits
+from suphx.games.playouts import NO_BRANCH
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.oracle import oracle_observation
-from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, HEAD_NAMES
+from suphx.games.riichi.names import CLAIM_HEADS, DECISIONS, DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.selfplay import decision
-from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
+from suphx.games.riichi.selfplay.playout import RiichiBranches, branch, deal_numbers, second_choices
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.record import I8, I16, I32, I64, Records
@@ -121,42 +122,41 @@ class TableGroup:
         tables = self._tables[: self._config.num_begun(self._num_steps)]
         return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), decision.UNDECIDED, np.int16))
 
-    def owners(self, part: int) -> I64:
-        """Return the table of each row of a part of the last ``observe``, int64 [n]."""
-        return self._observed[part].owners
-
-    def candidates(self, part: int) -> I64:
-        """Return the claim or kan of each row of a part of the last ``observe``, int64 [n]; -1 for other heads."""
-        return self._observed[part].candidates
-
-    def next_claims(self, part: int, probabilities: Sequence[F32]) -> I64:
-        """Return the action that follows a no of each row of a claim's part of the last ``observe``, int64 [n].
-
-        It is the most probable claim of the other rows of its table, or PASS if none is more probable than not.
-        ``probabilities``: that of yes by row, float32 [n], for each part of a claim head (of others it is not used).
-        """
-        claims = [number for number, asked in enumerate(self._observed) if asked.observations.decision in CLAIM_HEADS]
-        tables = np.concatenate([self._observed[number].owners for number in claims])
-        candidates = np.concatenate([self._observed[number].candidates for number in claims])
-        found = second_choices(tables, candidates, np.concatenate([probabilities[number] for number in claims]))
-        before = sum(len(self._observed[number].owners) for number in claims if number < part)
-        return found[before : before + len(self._observed[part].owners)]
-
     def deals(self) -> I64:
-        """Return the numbers of the deals that the tables play now, int64 [tables]: as ``BranchTables.deals``."""
+        """Return the numbers of the deals that the tables play now, int64 [tables] (playout.py)."""
         return deal_numbers(self._tables)
 
     def branch(
-        self, part: int, rows: I64, choices: I16, *, num_walls: int = 1, after_no: I64 | None = None
-    ) -> BranchTables:
-        """Return copies of tables on which to try actions for the ``rows`` int64 [n] of a part of the last ``observe``.
+        self, part: int, rows: I64, choices: I16, probabilities: Sequence[F32], *, num_walls: int = 1
+    ) -> RiichiBranches:
+        """Return copies of tables on which to try actions, as ``PlayoutTables`` (games/playouts.py)."""
+        asked, after_no = self._observed[part], self._after_no(part, probabilities)
+        return branch(
+            self._tables, asked.observations.decision, asked.owners[rows], asked.candidates[rows], choices,
+            num_walls=num_walls, after_no=None if after_no is None else after_no[rows],
+        )  # fmt: skip
 
-        ``choices`` int16 [n, k], ``after_no`` int64 [n] and errors as in playout.py. The tables stay as they are.
+    def _after_no(self, part: int, probabilities: Sequence[F32]) -> I64 | None:
+        """Return what follows a no of each row of a part (playout.py), int64 [n]; None for discards, which have no no.
+
+        After no riichi it is the most probable discard of its table, after no claim the most probable one of the other
+        claims of its table, or PASS if none is more probable than not.
         """
-        asked = self._observed[part]
-        owners, candidates = asked.owners[rows], asked.candidates[rows]
-        head = asked.observations.decision
-        return branch(self._tables, head, owners, candidates, choices, num_walls=num_walls, after_no=after_no)
+        heads = [asked.observations.decision for asked in self._observed]
+        owners = self._observed[part].owners
+        if heads[part] == DISCARD_HEAD:
+            return None
+        if heads[part] == RIICHI_HEAD:
+            discards = heads.index(DISCARD_HEAD)
+            kinds = np.full(self._config.num_tables, NO_BRANCH, np.int64)
+            kinds[self._observed[discards].owners] = probabilities[discards].argmax(axis=1)
+            return kinds[owners]
+        claims = [number for number, head in enumerate(heads) if head in CLAIM_HEADS]
+        tables = np.concatenate([self._observed[number].owners for number in claims])
+        candidates = np.concatenate([self._observed[number].candidates for number in claims])
+        found = second_choices(tables, candidates, np.concatenate([probabilities[number][:, 1] for number in claims]))
+        before = sum(len(self._observed[number].owners) for number in claims if number < part)
+        return found[before : before + len(owners)]
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""

@@ -4,16 +4,12 @@ import numpy as np
 import pytest
 
 from suphx.games.game import Agent
+from suphx.games.playouts import NO_BRANCH
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, apply_forced_actions, discard_action, observe_head
-from suphx.games.riichi.selfplay.playout import (
-    NO_BRANCH,
-    branch,
-    play_out_scripted,
-    shuffle_undrawn,
-)
+from suphx.games.riichi.selfplay.playout import branch, shuffle_undrawn
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import CHI, KYOKU_END, OWN_TURN, PASS, PON, RIICHI
 from suphx.games.riichi.tables import ScriptedAgent
@@ -43,7 +39,7 @@ def play_on(simulator: Simulator, num_decisions: int, agent: Agent = UKEIRE) -> 
 def play_out(
     tables: Records, head: int, indices: I64, candidates: I64, choices: I16, *, num_walls: int = 1
 ) -> np.ndarray:
-    return play_out_scripted(branch(tables, head, indices, candidates, choices, num_walls=num_walls))
+    return branch(tables, head, indices, candidates, choices, num_walls=num_walls).points()
 
 
 def points_with_the_simulator(table: Records, action: int, agent: Agent = UKEIRE) -> int:
@@ -173,7 +169,7 @@ def test_the_no_of_a_riichi_is_the_discard_that_follows_it() -> None:
             one, none = np.zeros(1, np.int64), np.full(1, -1)
             branches = branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), after_no=np.array([kind]))
             assert branches.actions.tolist() == [RIICHI, discard_action(table[0], kind)]
-            points = play_out_scripted(branches)[0]
+            points = branches.points()[0]
             assert points.tolist() == [points_with_the_simulator(table, int(each)) for each in branches.actions]
             for kinds in (None, np.array([-1]), np.flatnonzero(table["hand"][0, table["actor"][0]] == 0)[:1]):
                 with pytest.raises(ValueError, match="row 0: one of the choices"):
@@ -185,5 +181,5 @@ def test_the_no_of_a_riichi_is_the_discard_that_follows_it() -> None:
 
 def test_an_own_kan_cannot_be_played_out() -> None:
     deal = Deal(["", "", "", ""], left=40)
-    with pytest.raises(ValueError, match="head 4 cannot be played out"):
+    with pytest.raises(ValueError, match="the actions of kong cannot be played out"):
         play_out(deal.tables, KONG_HEAD, NO_CANDIDATES, NO_CANDIDATES, np.zeros((0, 2), np.int16))

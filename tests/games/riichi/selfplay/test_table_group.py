@@ -12,8 +12,9 @@ from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
-from suphx.games.riichi.table import PASS
+from suphx.games.riichi.table import PASS, TABLE
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.selfplay.row_nets import RowAgent, policy_outputs
 
@@ -53,27 +54,30 @@ def final_scores(kyokus: list[KyokuEnds]) -> dict[int, list[tuple[int, ...]]]:
 
 def test_the_claim_after_a_no_is_one_of_the_same_table() -> None:
     group, several = new_group(64), 0
+    undecided = np.full(64, UNDECIDED, np.int16)
     for step in range(60):
         observed = group.observe()
         rng = np.random.default_rng(step)
-        yes = [rng.random(len(part.masks), np.float32) for part in observed]
+        probabilities = [rng.random((len(part.masks), 2), np.float32) for part in observed]
+        tables = group.state()["tables"].reshape(-1).view(TABLE)
+        asked = [observe_head(tables, np.arange(64), undecided, MINI, part.decision) for part in observed]
         claims = [
-            (table, candidate, probability)
-            for number, part in enumerate(observed)
-            if part.decision in CLAIM_HEADS
-            for table, candidate, probability in zip(
-                group.owners(number).tolist(), group.candidates(number).tolist(), yes[number].tolist(), strict=True
+            (table, candidate, yes)
+            for part, each in zip(asked, probabilities, strict=True)
+            if part.observations.decision in CLAIM_HEADS
+            for table, candidate, yes in zip(
+                part.owners.tolist(), part.candidates.tolist(), each[:, 1].tolist(), strict=True
             )
         ]
-        for number, part in enumerate(observed):
-            if part.decision not in (CHOW_HEAD, PONG_HEAD):
+        for number, part in enumerate(asked):
+            if part.observations.decision not in (CHOW_HEAD, PONG_HEAD):
                 continue
-            found = group.next_claims(number, yes)
-            assert found.shape == group.owners(number).shape
-            own = zip(group.owners(number).tolist(), group.candidates(number).tolist(), found.tolist(), strict=True)
-            for table, candidate, after_no in own:
-                wanted = [(p, other) for at, other, p in claims if at == table and other != candidate and p > 0.5]
-                assert after_no == max(wanted, default=(0.0, PASS))[1]
+            rows, no = np.arange(len(part.owners)), np.zeros((len(part.owners), 1), np.int16)
+            after_no = group.branch(number, rows, no, probabilities).actions
+            own = zip(part.owners.tolist(), part.candidates.tolist(), after_no.tolist(), strict=True)
+            for table, candidate, action in own:
+                wanted = [(yes, other) for at, other, yes in claims if at == table and other != candidate and yes > 0.5]
+                assert action == max(wanted, default=(0.0, PASS))[1]
                 several += bool(wanted)
         group.step([policy_outputs(part, 0) for part in observed])
     assert several > 10
