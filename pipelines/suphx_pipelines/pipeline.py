@@ -157,8 +157,7 @@ def run_recipe(
     ``last_stage``: run only this stage and those that it needs; ValueError if the recipe has no such stage.
     """
     stages = pipeline_stages(recipe)
-    if last_stage:
-        stages = needed_stages(stages, last_stage)
+    only = [stage.name for stage in needed_stages(stages, last_stage)] if last_stage else []
     if isinstance(recipe, Recipe):
         for note in left_out(recipe):
             console.say(note)
@@ -192,5 +191,6 @@ def run_recipe(
         on_code_change=on_code_change,
         max_wait_hours=max_wait_hours,
         tags=tags or {},
+        only=only,
     )
     return runner.run()

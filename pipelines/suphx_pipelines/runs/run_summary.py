@@ -220,9 +220,11 @@ class RunRecord:
         *,
         records: Path | None = None,
         storage: str = "",
+        keeps_verdict: bool = False,
         refresh_seconds: float = _REFRESH_SECONDS,
     ) -> None:
         """``records``: None if the run plays the games itself. ``storage``: its address, if there is one.
+        ``keeps_verdict``: that of an earlier command stays, as this one runs some of the stages only.
 
         ``refresh_seconds``: how often the summary is written while a stage works, with the time spent so far.
         """
@@ -242,6 +244,8 @@ class RunRecord:
             state="running",
             started=before.started if before else datetime.now().astimezone().isoformat(timespec="seconds"),
             seconds=self._seconds_before,
+            verdict=before.verdict if before and keeps_verdict else None,
+            outcome=before.outcome if before and keeps_verdict else None,
             stages={name: known.get(name, StageSummary()) for name in stages},
             machine=machine_text(),
             version=environment()["suphx"],
@@ -330,6 +334,13 @@ class RunRecord:
         elif figures:
             self._tracker.log_metrics(figures)
         self._describe()
+
+    def forget(self, stages: Sequence[str]) -> None:
+        """Note that there are no results of these stages; what came out of the run is not known then."""
+        for name in stages:
+            self.summary.stages[name] = StageSummary()
+        if stages:
+            self.summary.verdict = self.summary.outcome = None
 
     def set_started(self, seconds: float) -> None:
         """Note that the run was begun at this time, in seconds since 1970, if that is earlier than is known here."""

@@ -145,9 +145,12 @@ class Runner(Generic[R]):
     """How long the start waits for MLflow and the storage; 0 = an error if they do not answer."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Further tags of the run in MLflow."""
+    only: Sequence[str] = ()
+    """Names of the stages that are run, with all that they need; empty: all. What is known of the others stays."""
 
     def __post_init__(self) -> None:
         _check_names(self.recipe.name, self.stages)
+        self._wanted = [stage for stage in self.stages if not self.only or stage.name in self.only]
         self._identity = without(to_table(self.recipe), self.recipe.free_keys)
         self._record_files: dict[str, str] = {}
         if self.records is not None:
@@ -194,6 +197,7 @@ class Runner(Generic[R]):
                 *(self.folder, self.recipe.name, names, self.console),
                 records=self.records,
                 storage=self._storage.address,
+                keeps_verdict=bool(self.only),
             )
             tags = {**_tags(), **self.tags}
             with (
@@ -209,10 +213,10 @@ class Runner(Generic[R]):
 
     def _make_plan(self) -> None:
         planner = StagePlanner(self.folder, self._storage, self._settings, self.on_code_change)
-        self._plan = wait_for_services(lambda: planner.plan(self.stages), self.max_wait_hours, self.console)
+        self._plan = wait_for_services(lambda: planner.plan(self._wanted), self.max_wait_hours, self.console)
         if self.on_code_change == "stop":
             check_plan(self._plan, self.run_id, self.console)
-        for stage in self.stages:
+        for stage in self._wanted:
             planned = self._plan[stage.name]
             is_new = not planned.is_finished and not find_finished(self.runs, stage.name, planned.digest)
             if stage.check is not None and is_new:
@@ -223,7 +227,7 @@ class Runner(Generic[R]):
         record.set_tracking_page(page)
         begins = f"continuing, {summary.progress_text}"
         if not record.is_continued:
-            begins = f"starting, {count_text(len(self.stages), 'stage')}"
+            begins = f"starting, {count_text(len(self._wanted), 'stage')}"
         self.console.say(f"run {self.run_id}: {begins}")
         show_plan(self._plan, self.console)
         if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
@@ -233,8 +237,10 @@ class Runner(Generic[R]):
         self._keep_origin(tracker)
         if self.get_ready is not None:
             self.get_ready()
-        for number, stage in enumerate(self.stages, 1):
+        for number, stage in enumerate(self._wanted, 1):
             self._run_stage(number, stage, tracker, record)
+        others = [stage.name for stage in self.stages if stage not in self._wanted]
+        record.forget([name for name in others if not (self.folder / name / stage_folder.DONE).is_file()])
         verdict = None
         if self.find_verdict is not None:
             verdict = self.find_verdict({name: stage.metrics for name, stage in summary.stages.items()})
@@ -245,7 +251,7 @@ class Runner(Generic[R]):
             tracking_uri=store.uri,
             storage=self._storage.address,
             page=page,
-            stages=summary.stages,
+            stages={stage.name: summary.stages[stage.name] for stage in self._wanted},
             verdict=verdict,
             warnings=tuple(summary.warnings),
         )
@@ -270,7 +276,7 @@ class Runner(Generic[R]):
         warnings += done.warnings
         record.end_stage(name, status, done, warnings)
         how = _STATUS_WORDS.get(status) or f"finished in {duration_text(round(time.monotonic() - started))}"
-        self.console.say(f"[{number}/{len(self.stages)}] {name}: {how}")
+        self.console.say(f"[{number}/{len(self._wanted)}] {name}: {how}")
         if status != "finished":
             for warning in warnings:
                 self.console.warn(warning)
@@ -331,7 +337,7 @@ class Runner(Generic[R]):
         self._drop_dependents(stage)  # before it: an attempt that is cut off in between drops them again
         is_continued = stage_folder.prepare(folder, begun, plan.continues)
         tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
-        self.console.say(f"[{number}/{len(self.stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
+        self.console.say(f"[{number}/{len(self._wanted)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         context = StageContext(
             folder=folder,
             recipe=self.recipe,

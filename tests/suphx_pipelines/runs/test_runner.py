@@ -18,6 +18,7 @@ from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import Runner, wait_for_services
 from suphx_pipelines.runs.stage import Stage, stage_seed
 from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.objects import ExpiredKeysError
@@ -73,6 +74,29 @@ def test_finished_stages_are_kept(runs: Path) -> None:
     assert again.stages["total"].metrics == first.stages["total"].metrics
     assert work(again.folder) == ALL_WORK
     assert len(tracked_runs(runs)) == 4
+
+
+def test_a_run_of_some_stages_keeps_what_is_known_of_the_others(runs: Path) -> None:
+    verdict = Verdict(outcome="better", sentence="It is better.")
+    runner = small_runner(runs, find_verdict=lambda metrics: verdict)
+    runner.run()
+    whole = RunSummary.read(runner.folder)
+    assert whole is not None
+
+    part = small_runner(runs, only=["numbers", "powers"]).run()
+    assert statuses(part) == ["kept", "kept"]
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert (summary.state, summary.verdict, summary.outcome) == ("finished", "It is better.", "better")
+    assert summary.stages["total"] == whole.stages["total"]
+
+    shutil.rmtree(runner.folder / "powers")
+    assert statuses(small_runner(runs, only=["numbers", "powers"]).run()) == ["kept", "finished"]
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert (summary.verdict, summary.stages["total"].status) == (None, "waiting")
+    assert not (runner.folder / "total/done.json").exists()  # it was made from earlier powers
+    assert statuses(small_runner(runs).run()) == ["kept", "kept", "finished"]
 
 
 def test_a_stage_is_checked_before_any_begins_unless_it_has_a_result(runs: Path, tmp_path: Path) -> None:
