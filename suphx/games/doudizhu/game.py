@@ -93,10 +93,14 @@ class DouDizhu:
         write_records(path, records)
 
     def join_records(self, folder: Path) -> None:
-        """Put the games of a match, in the order of its decks, into one file ``games.jsonl``."""
+        """Put the games of a match, in the order of its decks, into one file ``games.jsonl``.
+
+        A file that is there has all of them: an earlier call was cut off while it removed the parts.
+        """
         parts = sorted(folder.glob("decks-*.jsonl.part"), key=lambda path: int(path.name.split("-")[1]))
-        if parts:
-            write_atomically(folder / "games.jsonl", (path.read_bytes() for path in parts))
+        joined = folder / "games.jsonl"
+        if parts and not joined.exists():
+            write_atomically(joined, (path.read_bytes() for path in parts))
         for path in parts:
             path.unlink()
 

@@ -81,10 +81,14 @@ class HandFiles(Generic[R]):
                     yield record
 
     def join(self, folder: Path) -> None:
-        """Join the files of the parts of a match, in the order of its walls, into one, such as ``hands.jsonl``."""
+        """Join the files of the parts of a match, in the order of its walls, into one, such as ``hands.jsonl``.
+
+        A file that is there has all of them: an earlier call was cut off while it removed the parts.
+        """
         parts = {path: re.fullmatch(r"(.*?)walls-(\d+)-.*", path.name) for path in folder.glob(f"*{PART_SUFFIX}")}
         order = sorted((match[1], int(match[2]), path) for path, match in parts.items() if match is not None)
-        if order:
-            write_atomically(folder / f"{self._word}s{SUFFIX}", (path.read_bytes() for *_, path in order))
+        joined = folder / f"{self._word}s{SUFFIX}"
+        if order and not joined.exists():
+            write_atomically(joined, (path.read_bytes() for *_, path in order))
         for *_, path in order:
             path.unlink()

@@ -37,6 +37,30 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return game.name, file
 
 
+@pytest.mark.parametrize("name", PLAIN)
+def test_no_game_is_lost_if_joining_the_parts_of_a_match_is_cut_off(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = load_game(name)
+    setup = MatchSetup(game.agents[0], game.agents[0], seed=1, game=name, deals_per_task=1)
+    list(play_deals(setup, 2, runner=GameRunner(records=tmp_path)))
+    parts, unlink = list(tmp_path.iterdir()), Path.unlink
+    assert len(parts) == 2
+
+    def unlink_once(path: Path, *arguments: Any) -> None:
+        if len([part for part in parts if part.exists()]) < len(parts):
+            raise KeyboardInterrupt
+        unlink(path, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", unlink_once)
+        with pytest.raises(KeyboardInterrupt):
+            game.join_records(tmp_path)
+    game.join_records(tmp_path)
+    (file,) = tmp_path.iterdir()
+    assert len(list(game.read_records(file))) == 2 * game.scoring.num_games()
+
+
 def test_records_are_verified_converted_and_counted(
     played: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
