@@ -67,7 +67,9 @@ def _message(path: Path, error: OSError) -> str:
 
 
 def sync(path: Path) -> None:
-    """Return when the disk has a file, or the names in a folder."""
+    """Return when the disk has a file, or the names in a folder; at once on Windows, which cannot be asked so."""
+    if os.name == "nt":
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -48,7 +48,7 @@ def remove_unused(parent: Path, max_days: float = 30) -> int:
             if time.time() - folder.stat().st_mtime < max_days * _DAY:
                 continue
             doomed = folder if folder.suffix == ".removed" else folder.rename(f"{folder}.{os.getpid()}.removed")
-        except FileNotFoundError:  # another process removes it
+        except OSError:  # another process removes it; Windows: or has a file of it open
             continue
         shutil.rmtree(doomed, ignore_errors=True)
         removed += 1

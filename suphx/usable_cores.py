@@ -19,9 +19,9 @@ def usable_cores(limit_file: Path = _LIMIT_FILE) -> int:
 
     A limit of 1.5 cores counts as two.
     """
-    cores = len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = limit_file.read_text(encoding="ascii").split()
         return max(1, min(cores, math.ceil(int(quota) / int(period))))
-    except (OSError, ValueError):  # no limit, or control groups of version 1
+    except (OSError, ValueError):  # no limit, control groups of version 1, or another system than Linux
         return cores

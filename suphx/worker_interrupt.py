@@ -34,6 +34,9 @@ def worker_deaths(remedy: str) -> Iterator[None]:
 @contextmanager
 def starting_workers() -> Iterator[None]:
     """Block Ctrl-C while the block starts processes: they inherit that; a Ctrl-C meanwhile comes at its end."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows: workers may print a traceback
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -45,7 +48,8 @@ def become_worker() -> None:
     """Let Ctrl-C end this worker at once and without a traceback, also in the middle of C code; `end_with_parent`."""
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def end_with_parent() -> None:

@@ -401,8 +401,9 @@ class _ProcessWorker(Worker):
             code = self._process.exitcode
             how = "no longer answers" if code is None else f"ended with exit code {code}"
             if code is not None and code < 0:
-                hint = ", possibly because memory ran out (use fewer workers)" if -code == signal.SIGKILL else ""
-                how = f"was ended by {signal.Signals(-code).name}{hint}"
+                name = signal.Signals(-code).name
+                hint = ", possibly because memory ran out (use fewer workers)" if name == "SIGKILL" else ""
+                how = f"was ended by {name}{hint}"
             raise _EndedError(f"worker process {self._process.pid} {how}") from None
         if isinstance(answer, Exception):
             raise answer

@@ -22,7 +22,6 @@ through others, from the versions of the compiler and from the options that chan
 from __future__ import annotations
 
 import copy
-import fcntl
 import gc
 import hashlib
 import importlib
@@ -266,15 +265,15 @@ def sole_compiler(index: Path, name: str) -> Iterator[None]:
     if index.exists() or path in _held:
         yield
         return
+    from filelock import lock_descriptor  # takes longer to import than the rest of this project's core
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+", buffering=0) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_descriptor(file.fileno(), blocking=False):
             holder = _holder(file)
             for watch in watchers:
                 watch(name, holder)
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock_descriptor(file.fileno())
         with suppress(OSError):  # a full disk is an error of whoever writes the code
             file.truncate(0)
             file.write(str(os.getpid()).encode())
@@ -287,7 +286,10 @@ def sole_compiler(index: Path, name: str) -> Iterator[None]:
 
 def _holder(file: BinaryIO) -> int:
     file.seek(0)
-    text = file.read()
+    try:
+        text = file.read()
+    except OSError:  # Windows lets nobody else read what is locked
+        return 0
     return int(text) if text.isdigit() else 0
 
 
@@ -358,4 +360,5 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="kernel")
 
 
-os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads

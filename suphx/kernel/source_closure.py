@@ -55,8 +55,8 @@ def imported_names(source: str) -> set[str]:
 def closure(path: Path, roots: Sequence[Path]) -> set[str]:
     """Return ``path`` and every file below ``roots`` that it imports, directly or through others."""
     found: set[str] = set()
-    waiting = [str(path)]
-    folders = tuple(map(str, roots))
+    waiting = [path.as_posix()]  # one form on all systems
+    folders = tuple(root.as_posix() for root in roots)
     while waiting:
         current = waiting.pop()
         if current not in found:
@@ -67,15 +67,15 @@ def closure(path: Path, roots: Sequence[Path]) -> set[str]:
 
 def closure_digest(path: Path, roots: Sequence[Path]) -> str:
     """Return hexadecimal digits that change when any file of the closure changes, appears or disappears."""
-    folders = sorted((str(root) for root in roots), key=len, reverse=True)
+    folders = sorted((root.as_posix() for root in roots), key=len, reverse=True)
     files = sorted((_name_below(folders, file), _content(file)[0]) for file in closure(path, roots))
     return hashlib.sha256(repr(files).encode()).hexdigest()
 
 
 def closure_digests(path: Path, roots: Sequence[Path]) -> dict[str, str]:
     """Return name below its root -> hexadecimal SHA-256, for every file of the closure."""
-    folders = sorted((str(root) for root in roots), key=len, reverse=True)
-    return {_name_below(folders, file).lstrip(os.sep): _content(file)[0] for file in closure(path, roots)}
+    folders = sorted((root.as_posix() for root in roots), key=len, reverse=True)
+    return {_name_below(folders, file).lstrip("/"): _content(file)[0] for file in closure(path, roots)}
 
 
 def imported_packages(path: Path, roots: Sequence[Path]) -> set[str]:
@@ -95,7 +95,7 @@ def forget() -> None:
 
 
 def _name_below(folders: Sequence[str], file: str) -> str:
-    return next((file[len(folder) :] for folder in folders if file.startswith(folder + os.sep)), file)
+    return next((file[len(folder) :] for folder in folders if file.startswith(f"{folder}/")), file)
 
 
 @cache
@@ -112,8 +112,8 @@ def _names(path: str) -> set[str]:
 def _relative_files(name: str, path: str) -> list[str]:
     """Return what importing ``..a.b`` in the module ``path`` runs."""
     below = name.lstrip(".")
-    folder = Path(path).parents[len(name) - len(below) - 1]
-    return _existing(str(folder)) + _files_below(below, str(folder))
+    folder = Path(path).parents[len(name) - len(below) - 1].as_posix()
+    return _existing(folder) + _files_below(below, folder)
 
 
 def _module_files(name: str, folder: str) -> list[str]:
@@ -128,7 +128,7 @@ def _files_below(name: str, folder: str) -> list[str]:
         folder = f"{folder}/{package}"
         files += _existing(folder)
     if last == "*":
-        return files + list(map(str, Path(folder).glob("*.py")))
+        return files + [path.as_posix() for path in Path(folder).glob("*.py")]
     lazy = {module for name, module in _lazy_names(folder) if name == last}
     lazy |= {f"{last}.{module}" for _, module in _lazy_names(f"{folder}/{last}")}
     below = [file for module in sorted(lazy) for file in _files_below(module, folder)]

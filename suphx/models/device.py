@@ -89,10 +89,10 @@ def give_back_memory() -> None:
 
 @cache
 def _trim() -> Callable[[int], int] | None:
-    """Return malloc_trim; None with another C library."""
+    """Return malloc_trim; None with another C library than that of Linux."""
     try:
         return cast(Callable[[int], int], ctypes.CDLL(None).malloc_trim)
-    except (AttributeError, OSError):
+    except (AttributeError, OSError, TypeError):  # TypeError: Windows cannot load the program itself
         return None
 
 

@@ -47,7 +47,7 @@ def mark_compiled(group: str) -> None:
     mark.parent.mkdir(parents=True, exist_ok=True)
     partial = mark.with_name(f".{mark.name}.{os.getpid()}")
     folders = (cache_folder(module, path) for module, path in _kernel_modules(_sources(group)))
-    partial.write_text(json.dumps([folder.name for folder in folders if folder.is_dir()]))
+    partial.write_text(json.dumps([folder.name for folder in folders if folder.is_dir()]), encoding="utf-8")
     partial.replace(mark)
 
 
@@ -69,7 +69,7 @@ def _sources(group: str) -> tuple[Path, ...]:
 
 def _is_compiled(mark: Path) -> bool:
     try:
-        names = parse_json(mark.read_text())
+        names = parse_json(mark.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     kernels = mark.parent.parent

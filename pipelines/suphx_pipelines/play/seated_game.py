@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import logging
 import os
@@ -21,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Self
 
+from filelock import lock_descriptor
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
@@ -291,7 +291,7 @@ class SeatedGame:
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._path.open("x+b", buffering=0)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_descriptor(file.fileno(), blocking=False)
             _append(file, self._path, asdict(self.settings))
         except OSError:
             self._path.unlink(missing_ok=True)
@@ -306,15 +306,13 @@ def continued_games(config: PlayConfig, agents: Agents) -> Iterator[SeatedGame]:
         file = None
         try:
             file = path.open("r+b", buffering=0)
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            settings, actions = _read(path, file)
-            has_seed = config.seed_of_game(settings.game) in (None, settings.seed)
-            same = (settings.agent, settings.seat, settings.length) == (config.agent, config.seat, config.length)
-            if has_seed and same:
-                yield SeatedGame(settings, config, agents, file=file, actions=actions)
-                continue
-        except BlockingIOError:
-            pass  # another command plays it
+            if lock_descriptor(file.fileno(), blocking=False):  # else another command plays it
+                settings, actions = _read(path, file)
+                has_seed = config.seed_of_game(settings.game) in (None, settings.seed)
+                same = (settings.agent, settings.seat, settings.length) == (config.agent, config.seat, config.length)
+                if has_seed and same:
+                    yield SeatedGame(settings, config, agents, file=file, actions=actions)
+                    continue
         except (OSError, ValueError) as error:
             _logger.warning("%s cannot be continued: %s", path.stem, error)
         if file is not None:

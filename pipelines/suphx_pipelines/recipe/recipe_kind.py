@@ -8,6 +8,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import psutil
+
 from suphx.games.registry import DEFAULT_GAME, find_game, has_candidates
 from suphx.usable_cores import MachineError
 from suphx_pipelines.recipe.recipe import EXPERIMENT_KEY, FanfouRecipe, MonteCarloRecipe, Recipe
@@ -100,7 +102,7 @@ def check_memory(recipe: RunRecipe) -> None:
 
     With a cluster (``RAY_ADDRESS``) the parts are on other machines, whose memory the chart limits.
     """
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = psutil.virtual_memory().total
     for key, value in flatten(to_table(recipe)).items():
         if key.endswith("_bytes") and value > memory and not os.environ.get("RAY_ADDRESS"):
             raise MachineError(

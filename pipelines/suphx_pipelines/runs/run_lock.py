@@ -6,15 +6,22 @@ A POSIX lock, not flock: worker processes that outlive a killed run must not kee
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
+
+from filelock import lock_descriptor
+
+if sys.platform != "win32":
+    import fcntl
 
 LOCK_FILE = "lock"
-_FLOCK = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
+# struct flock: type, whence, start, length, process; elsewhere than on Linux start, length, process, type, whence.
+_FLOCK, _TYPE, _PROCESS = ("hhqqi4x", 0, 4) if sys.platform == "linux" else ("qqihh", 3, 2)
 
 
 @contextmanager
@@ -22,18 +29,31 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the run in ``folder`` for this process; ValueError if another one has it, or if it cannot be locked."""
     with (folder / LOCK_FILE).open("a+", encoding="ascii") as file:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_taken = _take(file)
         except OSError as error:
-            if error.errno not in (errno.EACCES, errno.EAGAIN):
-                raise ValueError(
-                    f"{folder} cannot be locked ({error.strerror}): with --runs, name a folder on a file system "
-                    "that has POSIX locks"
-                ) from error
-            raise _held(folder) from error
+            raise ValueError(
+                f"{folder} cannot be locked ({error.strerror}): with --runs, name a folder on a file system that has "
+                "POSIX locks"
+            ) from error
+        if not is_taken:
+            raise _held(folder)
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _take(file: IO[Any]) -> bool:
+    """Lock a file unless another process has."""
+    if sys.platform == "win32":
+        return lock_descriptor(file.fileno(), blocking=False)
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EAGAIN):
+            raise
+        return False
+    return True
 
 
 def check_free(folder: Path) -> None:
@@ -46,7 +66,9 @@ def check_free(folder: Path) -> None:
 
 
 def _held(folder: Path) -> ValueError:
-    owner = (folder / LOCK_FILE).read_text(encoding="ascii").strip() or "unknown"
+    owner = "unknown"
+    with suppress(OSError):  # Windows lets nobody else read what is locked
+        owner = (folder / LOCK_FILE).read_text(encoding="ascii").strip() or owner
     return ValueError(
         f"{folder} is being run by process {owner}: wait for it, or stop it with suphx runs stop {folder.name}"
     )
@@ -72,9 +94,12 @@ def holder(folder: Path) -> int | None:
 def _lock_of(folder: Path) -> int | None:
     """Return what the kernel says of who has the lock: a process, or a number below 1; None if nobody has it."""
     try:
-        with (folder / LOCK_FILE).open("rb") as file:
-            asked = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
-            kind, _, _, _, process = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
+        with (folder / LOCK_FILE).open("r+b" if sys.platform == "win32" else "rb") as file:
+            if sys.platform == "win32":
+                return None if _take(file) else 0
+            fields = [0] * 5
+            fields[_TYPE] = fcntl.F_RDLCK
+            answer = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, *fields)))
     except FileNotFoundError:
         return None
-    return None if kind == fcntl.F_UNLCK else int(process)
+    return None if answer[_TYPE] == fcntl.F_UNLCK else int(answer[_PROCESS])

@@ -22,6 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import psutil
+
 from suphx.credentials import without_credentials
 from suphx.games.learning import MANIFEST_FILE
 from suphx.games.registry import GAMES, agent_names
@@ -177,7 +179,7 @@ def headlines(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:
 
 def machine_text() -> str:
     """Return cores, memory and GPUs in short words, such as ``2 cores, 23 GiB, NVIDIA H100``."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB
+    memory = psutil.virtual_memory().total / _GIB
     parts = [f"{usable_cores()} cores", f"{memory:.0f} GiB"]
     torch = sys.modules.get("torch")  # importing it takes seconds; whoever trains has done so
     if torch is not None and torch.cuda.is_available():

@@ -64,6 +64,8 @@ def _is_closed(stream: TextIO) -> bool:
         number = stream.fileno()
     except (OSError, ValueError):  # no file behind it, as in tests
         return False
+    if not hasattr(select, "poll"):  # on Windows
+        return False
     poll = select.poll()
     poll.register(number, 0)  # errors are reported without being asked for
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))

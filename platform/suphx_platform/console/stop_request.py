@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
@@ -20,7 +21,9 @@ from suphx.training.trainer import TrainingWatch
 
 EXIT_CODE = 130
 """Exit code of a process that was stopped, as shells report it."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGHUP = getattr(signal, "SIGHUP", None)
+"""None on Windows."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, *([] if _SIGHUP is None else [_SIGHUP]))
 _RETRY_SECONDS = 0.05
 
 
@@ -45,7 +48,7 @@ class StopRequest(TrainingWatch):
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            kept = [number for number in _SIGNALS if number != signal.SIGHUP or not is_ignored(number)]
+            kept = [number for number in _SIGNALS if number != _SIGHUP or not is_ignored(number)]
             self._handlers = {number: signal.signal(number, self._keep) for number in kept}
         return self
 
@@ -115,8 +118,8 @@ def take_interrupts() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if not is_ignored(signal.SIGHUP):
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    if _SIGHUP is not None and not is_ignored(_SIGHUP):
+        signal.signal(_SIGHUP, signal.default_int_handler)
     sys.unraisablehook = _hook
 
 
@@ -130,6 +133,13 @@ def _hook(raised: sys.UnraisableHookArgs) -> None:
         request = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
         if isinstance(request, StopRequest):
             request.is_made = False  # the first signal was lost; the one that follows is not a second one
-        threading.Timer(_RETRY_SECONDS, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM)).start()
+        threading.Timer(_RETRY_SECONDS, _interrupt_main_thread).start()
     else:
         sys.__unraisablehook__(raised)
+
+
+def _interrupt_main_thread() -> None:
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    else:
+        _thread.interrupt_main(signal.SIGTERM)

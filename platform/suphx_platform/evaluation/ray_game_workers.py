@@ -11,7 +11,6 @@ worker takes its place; games follow from their walls and agents, so nobody sees
 from __future__ import annotations
 
 import atexit
-import fcntl
 import logging
 import os
 import shutil
@@ -26,6 +25,7 @@ from threading import Event
 from typing import Any, cast
 
 import ray
+from filelock import lock_descriptor
 
 from suphx.atomic_file import write_atomically
 from suphx.cache_folder import cache_root, is_writable
@@ -144,7 +144,7 @@ class GameActor:
         if is_writable(cache_root()):  # else every process compiles what it needs
             cache_root().mkdir(parents=True, exist_ok=True)
             with (cache_root() / _LOCK).open("a") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                lock_descriptor(file.fileno())
                 plan.compile_kernels(partial(compile_kernels, Console(verbosity="quiet")))
         try:
             work = start_packed(plan, packed)

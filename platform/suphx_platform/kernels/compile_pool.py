@@ -3,10 +3,10 @@
 Consumes: nothing. Produces: a line on stdout with the name of each group that is compiled. It ends, and its workers
 with it, when its stdin is closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it.
 
-Workers are forked, so what they import is imported once. There are more of them than cores because a worker that needs
-a kernel which another one compiles waits for it. The groups of the first games come first: as long as one of them is
-compiled, others begin on cores that are free only. No worker has a low priority, because another command may wait for
-what it compiles. The whole takes as long with more workers as with one for each core (docs/log).
+On Linux, workers are forked, so what they import is imported once. There are more of them than cores because a worker
+that needs a kernel which another one compiles waits for it. The groups of the first games come first: as long as one of
+them is compiled, others begin on cores that are free only. No worker has a low priority, because another command may
+wait for what it compiles. The whole takes as long with more workers as with one for each core (docs/log).
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import wait
-from multiprocessing.context import ForkProcess
+from multiprocessing.process import BaseProcess
+from typing import Any
 
 from suphx.usable_cores import usable_cores
+from suphx.worker_interrupt import end_with_parent
 
 EXTRA_WORKERS = 2  # beyond the number of cores
-_FORK = get_context("fork")
+_FORKS = sys.platform == "linux"  # elsewhere a fork may hang in libraries of the system, or does not exist
+_PROCESSES: Any = get_context("fork" if _FORKS else "spawn")
 
 
 def main(groups: Sequence[str]) -> None:
@@ -33,20 +36,23 @@ def main(groups: Sequence[str]) -> None:
     """
     from suphx.training.warmup import FIRST_GAMES, import_for, mark_compiled
 
-    waiting, busy = list(groups), dict[str, ForkProcess]()
-    life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
+    waiting, busy = list(groups), dict[str, BaseProcess]()
+    life = [sys.stdin.fileno()] if _FORKS else []
+    if not _FORKS:
+        threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
         while waiting or busy:
-            while waiting and not wait([life], 0):
+            while waiting and not wait(life, 0):
                 is_later = waiting[0] not in FIRST_GAMES and any(group in FIRST_GAMES for group in busy)
                 if len(busy) >= usable_cores() + (0 if is_later else EXTRA_WORKERS):
                     break
                 group = waiting.pop(0)
-                import_for(group)
-                busy[group] = _FORK.Process(target=_compile_group, args=(group, life))
+                if _FORKS:
+                    import_for(group)
+                busy[group] = _PROCESSES.Process(target=_compile_group, args=(group,))
                 busy[group].start()
-            ready = wait([life, *(process.sentinel for process in busy.values())])
-            if life in ready:
+            ready = wait([*life, *(process.sentinel for process in busy.values())])
+            if set(life).intersection(ready):
                 raise SystemExit(1)
             for group in [name for name, process in busy.items() if process.sentinel in ready]:
                 process = busy.pop(group)
@@ -62,18 +68,15 @@ def main(groups: Sequence[str]) -> None:
             process.join()
 
 
-def _compile_group(group: str, stop_pipe: int) -> None:
+def _compile_group(group: str) -> None:
     from suphx.training.warmup import KERNEL_GROUPS
 
-    threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
+    end_with_parent()
     KERNEL_GROUPS[group]()
 
 
-def _end_with(stop_pipe: int) -> None:
-    """End this process when the pipe ``stop_pipe`` ends, or the process that forked it."""
-    pool = parent_process()
-    assert pool is not None
-    wait([stop_pipe, pool.sentinel])
+def _end_with_stdin() -> None:
+    sys.stdin.buffer.read()
     os._exit(1)
 
 

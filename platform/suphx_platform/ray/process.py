@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -70,15 +71,21 @@ def is_error_of_gpu(error: Exception) -> bool:
 
 
 def peak_bytes(pid: int | None = None) -> int:
-    """Return the most that was ever resident in a process (default: this one), files mapped from disk included."""
-    status = Path(f"/proc/{pid or 'self'}/status").read_text()  # psutil has no peaks on Linux
+    """Return the most that was ever resident in a process (default: this one), files mapped from disk included.
+
+    On other systems than Linux: what is resident now.
+    """
+    if sys.platform != "linux":
+        return int(psutil.Process(pid).memory_info().rss)
+    # psutil has no peaks on Linux
+    status = Path(f"/proc/{pid or 'self'}/status").read_text(encoding="ascii", errors="replace")
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
 def private_bytes(pid: int | None = None) -> int:
     """Return the memory of a process (default: this one) that its end would free: no files, no shared memory."""
     memory = psutil.Process(pid).memory_info()
-    return int(memory.rss - memory.shared)
+    return int(memory.rss - getattr(memory, "shared", 0))  # Linux only
 
 
 def cpu_seconds(pid: int) -> float:

@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,6 @@ from typing import Any, TypeAlias
 
 from suphx.json_text import parse_json
 from suphx.printable_text import shortened
-from suphx_platform.agents.mjai import program_launcher
 
 _logger = logging.getLogger(__name__)
 _VARIABLES = (
@@ -43,19 +43,16 @@ _SCRATCH = "/dev/shm"
 _SCRATCH_SIZE = 1 << 30
 SWITCH = "SUPHX_BUBBLEWRAP"
 """The environment variable that turns bubblewrap off: 0."""
+_LAUNCHER = Path(__file__).with_name("program_launcher.py")
 _PROBE_SECONDS = 10.0
 _END_SECONDS = 5.0
 _SET_DUMPABLE = 4
 
 
 def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a program with pipes to its standard input, output and error, by way of program_launcher.py."""
-    around = sandbox()
-    launcher = (sys.executable, "-I", "-S", program_launcher.__file__, str(os.getpid()), "1" if around else "0")
-    if not around:  # let no process of this user read the environment or memory of this one
-        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
+    """Start a program in its own session, with pipes to its standard input, output and error."""
     return subprocess.Popen(
-        [*launcher, *around, *words],
+        [*_launcher(), *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -65,13 +62,27 @@ def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
     )
 
 
+def _launcher() -> tuple[str, ...]:
+    """Return the words before a command that limit it: Linux only."""
+    if sys.platform != "linux":
+        return ()
+    around = sandbox()
+    if not around:  # let no process of this user read the environment or memory of this one
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
+    return (sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), "1" if around else "0", *around)
+
+
 def end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with all that it has started, and close its pipes."""
-    process.terminate()  # the launcher, which kills the others
+    """Kill a program with all that it has started (other systems than Linux: in its session), and close its pipes."""
     try:
-        process.wait(_END_SECONDS)
+        if sys.platform == "linux":
+            process.terminate()  # the launcher, which kills the others
+            process.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:  # the program has stopped it
-        os.killpg(process.pid, signal.SIGKILL)
+        pass
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
@@ -83,6 +94,8 @@ def warn_without_sandbox() -> None:
     """Warn, once, if programs run without bubblewrap and nobody has turned it off."""
     if os.environ.get(SWITCH) != "0" and not sandbox():
         why = "is not installed" if shutil.which("bwrap") is None else "may not create namespaces here"
+        if sys.platform != "linux":
+            why = "exists for Linux only"
         _logger.warning(
             "bubblewrap %s: external programs run without a sandbox and can read the files of your user and use the "
             "network. Install bubblewrap for programs that you do not trust, or set %s=0 for those that you trust",
@@ -135,7 +148,9 @@ class CommandLine:
         return f"{self.form}:{self.command}"
 
     def check(self) -> None:
-        """Raise ValueError if there is no such program here."""
+        """Raise ValueError if there is no such program here, or if this system cannot run one."""
+        if sys.platform == "win32":
+            raise ValueError("external programs need Linux or macOS: on Windows, install suphx in WSL")
         words = shlex.split(self.command)
         if not words or shutil.which(words[0]) is None:
             raise ValueError(f"there is no program {words[0] if words else ''!r}: give a command, or its path")
