@@ -187,13 +187,18 @@ def _told(address: str, error: Exception) -> str:
     )
 
 
+_KNOWN_CAUSE = re.compile(
+    "Connection refused|Name or service not known|No route to host|Network is unreachable|database or disk is full"
+)
+
+
 def _cause(error: Exception) -> str:
     """Return the innermost reason, without the names of the classes around it."""
     text = str(error).strip()
     if "timed out" in text or "timeout" in text:
         return f"no answer in {os.environ.get(_TIMEOUT, '120')} s"
-    known = re.search(r"(Connection refused|Name or service not known|No route to host|Network is unreachable)", text)
-    return known[1].lower() if known else first_line(error)
+    known = _KNOWN_CAUSE.search(text)
+    return known[0].lower() if known else first_line(error)
 
 
 def quiet_client(uri: str) -> MlflowClient:
@@ -204,6 +209,7 @@ def quiet_client(uri: str) -> MlflowClient:
 
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)  # it logs the errors that it raises
     return MlflowClient(tracking_uri=uri)
 
 
