@@ -23,7 +23,6 @@ import numpy as np
 
 from suphx.games.dazhong.engine import start, step
 from suphx.games.dazhong.table import (
-    ENDED,
     MOVES,
     NO_SEAT,
     NUM_KINDS,
@@ -52,6 +51,7 @@ class HandRecord(TableRecord):
     new_rules = Rules
     kinds = MappingProxyType({kind_name(kind): kind for kind in range(NUM_KINDS)})
     moves_by_text = MappingProxyType(MOVES)
+    step = staticmethod(step)
     dealer: int
 
     def own_values(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def positions(record: HandRecord) -> Records:
     tables[0]["seed"], tables[0]["dealer"] = record.seed, record.dealer
     set_wall(tables[0], record.wall)
     start(tables[0], load_suits())
-    record.play(tables, step, ENDED)
+    record.play(tables)
     return tables
 
 

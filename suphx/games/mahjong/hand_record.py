@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
@@ -15,7 +16,7 @@ from suphx.kernel.record import Records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableRecord:
+class TableRecord(ABC):
     """A hand, perhaps one that was not finished; a game adds what else it records."""
 
     game: ClassVar[str]
@@ -27,7 +28,6 @@ class TableRecord:
     """Kinds of tiles by their names of two letters."""
     moves_by_text: ClassVar[Mapping[str, int]]
     """All moves."""
-
     rules: Any
     seed: int = 0
     """Of the deal: the random moves of agents follow from it. 0 if the hand was not played here."""
@@ -46,6 +46,11 @@ class TableRecord:
             raise ValueError(f"the seed is {self.seed}: use 0 to 2**62 - 1")
         if len(self.players) not in (0, len(self.seat_names)):
             raise ValueError(f"there are {len(self.players)} players: name four or none")
+
+    @staticmethod
+    @abstractmethod
+    def step(t: Any, suits: Suits, move: int) -> None:
+        """Play a legal move at a table."""
 
     def own_values(self) -> dict[str, Any]:
         """Return what the JSON object has besides."""
@@ -85,20 +90,24 @@ class TableRecord:
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"this is no {cls.title}: {error!r} is missing or wrong") from error
 
-    def play(self, tables: Records, step: Callable[[Any, Suits, int], None], ended_phase: int) -> Any:
-        """Make the moves of a hand that begins at the first of ``tables``, and return the last one.
+    @classmethod
+    def play_move(cls, table: Any, move: int) -> None:
+        """Play a move at a table; ValueError for one that is not legal."""
+        if not table["legal"][move]:
+            text = next((text for text, other in cls.moves_by_text.items() if other == move), str(move))
+            seat = cls.seat_names[table["actor"]]
+            raise ValueError(f"move {int(table['num_decisions']) + 1}, {seat}: {text} is not legal")
+        cls.step(table, load_suits(), move)
+
+    def play(self, tables: Records) -> Any:
+        """Play the moves of a hand that begins at the first of ``tables``, and return the last one.
 
         After each move the next table has the hand. ValueError for an illegal move.
         """
-        table, suits = tables[0], load_suits()
         for number, move in enumerate(self.moves):
-            if table["phase"] == ended_phase or not table["legal"][move]:
-                text = next((text for text, other in self.moves_by_text.items() if other == move), str(move))
-                raise ValueError(f"move {number + 1}, {self.seat_names[table['actor']]}: {text} is not legal")
-            tables[number + 1] = table
-            table = tables[number + 1]
-            step(table, suits, move)
-        return table
+            tables[number + 1] = tables[number]
+            self.play_move(tables[number + 1], move)
+        return tables[len(self.moves)]
 
 
 def set_wall(table: Any, wall: Sequence[int]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.games.mahjong.claims import claimed_meld
+from suphx.games.mahjong.planes import count_bits
 from suphx.games.mahjong.shanten import (
     Suits,
     rows_shanten,
@@ -19,8 +20,9 @@ from suphx.games.mahjong.shanten import (
     suit_rows,
     thirteen_orphans_shanten,
 )
-from suphx.games.mahjong.tile import EAST, add_meld
+from suphx.games.mahjong.tile import EAST, HONOUR_BITS, add_meld
 from suphx.games.mcr.engine import count_unseen
+from suphx.games.mcr.fan_table import KNITTED_KINDS
 from suphx.games.mcr.names import AGENTS
 from suphx.games.mcr.plan import choose_plan
 from suphx.games.mcr.table import CHOW, DISCARD, KONG, NUM_ACTIONS, NUM_KINDS, OWN_TURN, PASS, WIN, Table
@@ -29,8 +31,6 @@ from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8
 
 RANDOM, SHANTEN, FAN_PLAN = range(len(AGENTS))
-_ORDERS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-"""Knitted tiles: which third of its ranks (1, 4, 7 or 2, 5, 8 or 3, 6, 9) each suit has."""
 _FAR = 99
 
 
@@ -68,33 +68,30 @@ def best_shanten(suits: Suits, hand: I8, num_melds: int) -> int:
     best = rows_shanten(suits, rows, num_melds)
     if num_melds > 1:
         return best
-    honours = 0
-    for kind in range(EAST, NUM_KINDS):
-        honours += hand[kind] > 0
+    kinds = pairs = 0
+    for kind in range(NUM_KINDS):
+        kinds |= int(hand[kind] > 0) << kind
+        pairs += hand[kind] >> 1
+    honours = count_bits(kinds & HONOUR_BITS)
     if num_melds == 0:
-        pairs = 0
-        for kind in range(NUM_KINDS):
-            pairs += hand[kind] >> 1
         best = min(best, 6 - pairs, thirteen_orphans_shanten(special_counts(rows)))
-    for order in _ORDERS:
-        knitted = 0
-        for suit in range(3):
-            for kind in range(9 * suit + order[suit], 9 * suit + 9, 3):
-                knitted += hand[kind] > 0
+    for order in range(len(KNITTED_KINDS)):
+        held = kinds & KNITTED_KINDS[order]
+        knitted = count_bits(held)
         if num_melds == 0:
             best = min(best, 13 - knitted - honours)
         if 8 - knitted < best:
-            best = min(best, 9 - knitted + _rest_shanten(suits, hand, num_melds, order))
+            best = min(best, 9 - knitted + _rest_shanten(suits, hand, num_melds, held))
     return best
 
 
 @jit
-def _rest_shanten(suits: Suits, hand: I8, num_melds: int, order: tuple[int, int, int]) -> int:
-    """Return the shanten of what remains beside a knitted straight: a set, unless there is a meld, and a pair."""
+def _rest_shanten(suits: Suits, hand: I8, num_melds: int, held: int) -> int:
+    """Return the shanten of what remains beside the ``held`` tiles of a knitted straight: a pair, and a set if there is
+    no meld."""
     rest = hand.copy()
-    for suit in range(3):
-        for kind in range(9 * suit + order[suit], 9 * suit + 9, 3):
-            rest[kind] -= rest[kind] > 0
+    for kind in range(EAST):
+        rest[kind] -= held >> kind & 1
     return standard_shanten(suits, rest, 3 + num_melds)
 
 

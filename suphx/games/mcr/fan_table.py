@@ -8,10 +8,20 @@ A reading's fans are two integers, so that kernels handle them as bits:
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 from suphx.games.mahjong.planes import count_bits
 from suphx.kernel.jit import jit
+
+# Bit sets of kinds.
+ONE_OF_EACH_SUIT = 1 | 1 << 9 | 1 << 18
+UPPER_FOUR_KINDS, LOWER_FOUR_KINDS = 0x1E0 * ONE_OF_EACH_SUIT, 0x00F * ONE_OF_EACH_SUIT
+WIND_KINDS, DRAGON_KINDS = 0xF << 27, 0x7 << 31
+KNITTED_ORDERS = tuple(permutations(range(3)))
+"""The six arrangements of knitted tiles: which suit has 1, 4, 7 (0), which 2, 5, 8 (1), and which 3, 6, 9 (2)."""
+KNITTED_KINDS = np.array([sum(0x49 << 9 * suit + low for suit, low in enumerate(order)) for order in KNITTED_ORDERS])
 
 _TABLE: tuple[tuple[str, str, int, tuple[int, ...]], ...] = (
     ("Big Four Winds", "大四喜", 88, (38, 48, 60, 61)),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 
 from suphx.games.mahjong.planes import count_bits
@@ -50,12 +48,9 @@ MIXED_KONGS, KNITTED_WAITS_2024 = 1, 2
 """Options, a bit set. MIXED_KONGS: fan 82 is on. KNITTED_WAITS_2024: a hand with a knitted straight has a wait fan also
 if the winning tile is of a knitted kind, but can be read as part of the rest."""
 
-_ONE_OF_EACH = 1 | 1 << 9 | 1 << 18
-_UPPER, _MIDDLE, _LOWER = 0x1C0 * _ONE_OF_EACH, 0x038 * _ONE_OF_EACH, 0x007 * _ONE_OF_EACH
-_UPPER_FOUR, _LOWER_FOUR = 0x1E0 * _ONE_OF_EACH, 0x00F * _ONE_OF_EACH
+_UPPER, _MIDDLE, _LOWER = 0x1C0 * fan.ONE_OF_EACH_SUIT, 0x038 * fan.ONE_OF_EACH_SUIT, 0x007 * fan.ONE_OF_EACH_SUIT
 # 1, 2, 3, 4, 5, 8, 9 dots (p); 2, 4, 5, 6, 8, 9 bamboo (s); the white dragon
 _REVERSIBLE = 0b110011111 << 9 | 0b110111010 << 18 | 1 << HAKU
-_WINDS, _DRAGONS = 0xF << 27, 0x7 << 31
 _FOURS = 0x444444444  # the bit that only a count of four has
 _NINE_GATES = 0x311111113
 _P, _S = MAX_SUIT_READINGS, 2 * MAX_SUIT_READINGS  # the first reading of a suit
@@ -64,11 +59,8 @@ _ALWAYS_CONCEALED = sum(
 )
 """Fans beside which Self-Drawn counts instead of Fully Concealed Hand."""
 
-# The six arrangements of 147, 258, 369: as kinds, and as packs of the three suits.
-_ORDERS = tuple(permutations((0, 1, 2)))
-_KNITTED = np.array([sum(0x49 << 9 * suit + first for suit, first in enumerate(order)) for order in _ORDERS])
-_KNITTED_PACKS = np.array([[0x1001001 << 4 * first for first in order] for order in _ORDERS])
-_NUM_ORDERS = len(_ORDERS)
+_KNITTED_PACKS = np.array([[0x1001001 << 4 * low for low in order] for order in fan.KNITTED_ORDERS])
+"""The packs of the three suits."""
 
 
 @jit
@@ -131,8 +123,8 @@ def _knitted_order(kinds: int, is_whole: bool) -> int:
     -1 if there is none.
     """
     suited = kinds & ~HONOUR_BITS
-    for order in range(_NUM_ORDERS):
-        if (_KNITTED[order] & ~suited if is_whole else suited & ~_KNITTED[order]) == 0:
+    for order in range(len(fan.KNITTED_KINDS)):
+        if (fan.KNITTED_KINDS[order] & ~suited if is_whole else suited & ~fan.KNITTED_KINDS[order]) == 0:
             return order
     return -1
 
@@ -212,7 +204,7 @@ def count_fans(
     if order >= 0:
         rest = _without_knitted(packs, order)
         is_of_rest = rest[win_kind // 9] >> 4 * (win_kind % 9) & 15 > 0
-        has_wait = is_of_rest and (options & KNITTED_WAITS_2024 != 0 or not _KNITTED[order] >> win_kind & 1)
+        has_wait = is_of_rest and (options & KNITTED_WAITS_2024 != 0 or not fan.KNITTED_KINDS[order] >> win_kind & 1)
         now = _best_reading(
             rest, meld_chows, meld_pungs, concealed_kongs, large | large_fan(fan.KNITTED_STRAIGHT), small, win_kind,
             num_melds > 0, has_wait, is_claimed, True, round_wind, seat_wind,
@@ -258,13 +250,13 @@ def fans_of_kinds(kinds: int) -> tuple[int, int]:
         large |= large_fan(fan.HALF_FLUSH) if honours else large_fan(fan.FULL_FLUSH)
     elif num_suits == 2:
         small |= small_fan(fan.ONE_VOIDED_SUIT)
-    elif num_suits == 3 and kinds & _WINDS and kinds & _DRAGONS:
+    elif num_suits == 3 and kinds & fan.WIND_KINDS and kinds & fan.DRAGON_KINDS:
         large |= large_fan(fan.ALL_TYPES)
     if not honours:
         small |= small_fan(fan.NO_HONOURS)
-        if kinds & ~_UPPER_FOUR == 0:
+        if kinds & ~fan.UPPER_FOUR_KINDS == 0:
             large |= large_fan(fan.UPPER_FOUR) if kinds & ~_UPPER else large_fan(fan.UPPER_TILES)
-        elif kinds & ~_LOWER_FOUR == 0:
+        elif kinds & ~fan.LOWER_FOUR_KINDS == 0:
             large |= large_fan(fan.LOWER_FOUR) if kinds & ~_LOWER else large_fan(fan.LOWER_TILES)
         elif kinds & ~_MIDDLE == 0:
             large |= large_fan(fan.MIDDLE_TILES)

@@ -61,8 +61,7 @@ def _sets_of(kinds: int, first: int = 0) -> int:
 def _classes() -> list[tuple[int, int, int]]:
     """Return plans of four sets and a pair: bit sets of the sets, of the kinds of the pair, and of all kinds."""
     flushes = [0x1FF << 9 * suit | HONOUR_BITS for suit in range(3)]
-    upper, lower = (ranks | ranks << 9 | ranks << 18 for ranks in (0x1E0, 0x00F))
-    whole = [(_sets_of(kinds), kinds, kinds) for kinds in (*flushes, upper, lower)]
+    whole = [(_sets_of(kinds), kinds, kinds) for kinds in (*flushes, fan.UPPER_FOUR_KINDS, fan.LOWER_FOUR_KINDS)]
     pungs = (_sets_of(_ALL_KINDS, _PUNG), _ALL_KINDS, _ALL_KINDS)
     ends = TERMINAL_AND_HONOUR_BITS
     end_chows = [number for number in range(_PUNG) if int(_KINDS_OF[number]) & ends]
@@ -73,13 +72,13 @@ def _classes() -> list[tuple[int, int, int]]:
 _TRIPLES = np.array(_triples())
 _CLASSES = np.array(_classes())
 # All Types: three suits, winds and dragons have a set or the pair each.
-_PART_KINDS = np.array([0x1FF, 0x1FF << 9, 0x1FF << 18, 0xF << 27, 0x7 << 31])
+_PART_KINDS = np.array([0x1FF, 0x1FF << 9, 0x1FF << 18, fan.WIND_KINDS, fan.DRAGON_KINDS])
 _PART_SETS = np.array([_sets_of(int(kinds)) for kinds in _PART_KINDS])
 _PART_OF = np.array([next(part for part in range(5) if int(_PART_SETS[part]) >> i & 1) for i in range(_NUM_SETS)])
 _KNITTED = np.array(
     [
         [*(9 * suit + order[suit] + 3 * i for suit in range(3) for i in range(3)), *range(EAST, NUM_KINDS)]
-        for order in permutations(range(3))
+        for order in fan.KNITTED_ORDERS
     ]
 )
 """The nine knitted tiles of the six orders, and the honours."""

@@ -35,7 +35,6 @@ from suphx.games.mcr.table import (
     WALL_TILES,
     WIN,
     Rules,
-    move_text,
 )
 from suphx.kernel.record import Records
 
@@ -54,6 +53,7 @@ class GameRecord(TableRecord):
     new_rules = Rules
     kinds = MappingProxyType(KIND_OF_NAME)
     moves_by_text = MappingProxyType(MOVES)
+    step = staticmethod(step)
     id: str = ""
     round_wind: int
     is_wall_known: bool = True
@@ -164,7 +164,7 @@ def positions(record: GameRecord) -> Records:
     ValueError for an illegal move, and if the fan or the score differ from those that the record has.
     """
     tables = start_game(record.rules, record.round_wind, record.wall, record.seed, len(record.moves) + 1)
-    table = record.play(tables, step, ENDED)
+    table = record.play(tables)
     if record.offender is not None:
         punish(table, record.offender)
     fan = None if table["winner"] == NO_SEAT else int(table["win_fan"])
@@ -247,15 +247,7 @@ def complete_walls(taken: Sequence[Sequence[int]], walls: Sequence[int] | None =
     return [kind for own in taken for kind in [*own, *(next(undrawn) for _ in range(WALL_TILES - len(own)))][::-1]]
 
 
-def play_move(table: Any, move: int) -> None:
-    """Play a move at a table; ValueError for one that is not legal."""
-    if table["phase"] == ENDED or not table["legal"][move]:
-        number, seat = int(table["num_decisions"]) + 1, int(table["actor"])
-        raise ValueError(f"move {number}, player {seat}: {move_text(move)} is not legal")
-    step(table, load_suits(), move)
-
-
 def pass_all(table: Any) -> None:
     """Let all who are asked pass."""
     while table["phase"] in (CLAIM, ROB):
-        play_move(table, PASS)
+        GameRecord.play_move(table, PASS)

@@ -28,7 +28,6 @@ from suphx.games.mcr.record import (
     GameRecord,
     complete_walls,
     pass_all,
-    play_move,
     positions,
     start_game,
     winning_fans,
@@ -180,14 +179,14 @@ def _play_event(table: Any, events: Sequence[Event]) -> None:
         while table["phase"] in (CLAIM, ROB):
             other = int(table["actor"])
             answer = answers.pop(other, PASS)
-            play_move(table, answer if other == seat or table["legal"][answer] else PASS)
+            GameRecord.play_move(table, answer if other == seat or table["legal"][answer] else PASS)
         if seat in answers:
             raise ValueError(f"player {seat} cannot {word} after move {table['num_decisions']}")
     else:
         moves = {"play": DISCARD, "angang": KONG, "bugang": KONG, "hu": WIN - kinds[0]}
         if word not in moves or table["actor"] != seat:
             raise ValueError(f"player {seat} cannot {word} after move {table['num_decisions']}")
-        play_move(table, moves[word] + kinds[0])
+        GameRecord.play_move(table, moves[word] + kinds[0])
 
 
 def _claim_move(table: Any, word: str, kinds: Sequence[int]) -> int:

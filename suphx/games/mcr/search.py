@@ -11,7 +11,7 @@ and nothing else. Suits that cannot be told apart share their advice.
 
 from __future__ import annotations
 
-from itertools import accumulate, permutations
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from suphx.games.mahjong.planes import (
 )
 from suphx.games.mahjong.shanten import Suits, standard_shanten
 from suphx.games.mahjong.tile import HONOUR_BITS, TERMINAL_AND_HONOUR_BITS
+from suphx.games.mcr import fan_table
 from suphx.games.mcr.table import NUM_KINDS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64
@@ -64,15 +65,10 @@ NUM_ADVICES = NUM_SLOTS + 1
 """The base advice is the last one."""
 PART, KEEP, DROP = range(3)
 
-_ORDERS = tuple(permutations(range(3)))
 _SUIT = 0x1FF
-_ONE_OF_EACH = 1 | 1 << 9 | 1 << 18
-_ALL_SUITED = _SUIT * _ONE_OF_EACH
-_KNITTED = tuple(sum(0x49 << 9 * suit + first for suit, first in enumerate(order)) for order in _ORDERS)
-_UPPER_FOUR, _LOWER_FOUR = 0x1E0 * _ONE_OF_EACH, 0x00F * _ONE_OF_EACH
-_FOURS_TO_SIXES = 0x038 * _ONE_OF_EACH
-_OUTSIDE_CHOWS = 0x41 * _ONE_OF_EACH  # by their lowest kind
-_WINDS, _DRAGONS = 0xF << 27, 0x7 << 31
+_ALL_SUITED = _SUIT * fan_table.ONE_OF_EACH_SUIT
+_FOURS_TO_SIXES = 0x038 * fan_table.ONE_OF_EACH_SUIT
+_OUTSIDE_CHOWS = 0x41 * fan_table.ONE_OF_EACH_SUIT  # by their lowest kind
 _REMOVED_FIRST = (
     *range(27, NUM_KINDS),
     *(9 * suit + rank for rank in (0, 8, 1, 7, 2, 6, 3, 5, 4) for suit in range(3)),
@@ -121,8 +117,8 @@ def search(suits: Suits, counts: I8, advice: I64) -> int:
     _search_pairs_and_pungs(hand, costs, advice)
     _search_knitted(hand, costs, advice)
     _search_outside_hands(hand, ordered[OWN], costs, advice)
-    _search_four(hand, UPPER_FOUR, _UPPER_FOUR, costs, advice)
-    _search_four(hand, LOWER_FOUR, _LOWER_FOUR, costs, advice)
+    _search_four(hand, UPPER_FOUR, fan_table.UPPER_FOUR_KINDS, costs, advice)
+    _search_four(hand, LOWER_FOUR, fan_table.LOWER_FOUR_KINDS, costs, advice)
     found = 0
     for slot in range(NUM_SLOTS):
         found += int(costs[slot] < _FAR)
@@ -213,7 +209,7 @@ def _search_mixed_chows(hand: _Hand, costs: I64, advice: I64) -> None:
     """Three chows of three suits: of the same ranks, each a rank higher, or a straight."""
     for first in range(7):
         _offer_chows(hand, MIXED_TRIPLE_CHOW, first, 9 + first, 18 + first, costs, advice)
-    for a, b, c in _ORDERS:
+    for a, b, c in fan_table.KNITTED_ORDERS:
         for first in range(5):
             _offer_chows(hand, MIXED_SHIFTED_CHOWS, 9 * a + first, 9 * b + first + 1, 9 * c + first + 2, costs, advice)
         _offer_chows(hand, MIXED_STRAIGHT, 9 * a, 9 * b + 3, 9 * c + 6, costs, advice)
@@ -312,7 +308,7 @@ def _search_all_types(hand: _Hand, counts: I8, costs: I64, advice: I64) -> None:
         pairs += int(melds > 0 or two & kinds != 0 or (kinds & (kinds << 1 | kinds << 2)) != 0)
     winds, dragons = _melds_in(counts, 27, 31), _melds_in(counts, 31, NUM_KINDS)
     has_pair = winds + dragons > 0 or two & HONOUR_BITS != 0
-    has_both = (winds > 0 or one & _WINDS != 0) and (dragons > 0 or one & _DRAGONS != 0)
+    has_both = (winds > 0 or one & fan_table.WIND_KINDS != 0) and (dragons > 0 or one & fan_table.DRAGON_KINDS != 0)
     if winds > 1 or dragons > 1 or pairs < 2 or not has_pair or not has_both:
         return
     plans = np.zeros((5, 4), np.int64)  # by group: the cost of a set, its kinds; the cost of a pair, its kinds
@@ -401,7 +397,8 @@ def _search_knitted(hand: _Hand, costs: I64, advice: I64) -> None:
     one, unseen = hand.own[0], hand.unseen
     if hand.num_melds > 1:
         return
-    for straight in _KNITTED:
+    for order in range(len(fan_table.KNITTED_KINDS)):
+        straight = int(fan_table.KNITTED_KINDS[order])
         lacking = straight & ~one
         if count_bits(lacking) <= 2 and lacking & ~unseen[0] == 0:
             missing, copies = count_bits(lacking), count_tiles(lacking, unseen)
