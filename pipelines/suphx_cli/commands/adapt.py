@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.training.config import AdaptationConfig
-from suphx_cli.arguments import UsageError, add_command, checked_options, positive
+from suphx_cli.arguments import UsageError, add_command, check_output_folder, checked_options, positive
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         raise ValueError(
             f"--reward-predictor {args.reward_predictor}: no such file: name a reward_predictor.safetensors"
         )
+    if args.results is not None:
+        check_output_folder(args.results, "--results")
     with console.activity("importing"):
         from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, run_experiment
         from suphx_platform.kernels.kernel_warmup import compile_kernels

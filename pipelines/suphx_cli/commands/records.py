@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from suphx.games.game import CountGames
 from suphx.games.quarantine import Quarantine
 from suphx.games.registry import GAMES, find_game, game_of_records, load_game
-from suphx_cli.arguments import UsageError, add_command, add_group, check_output_file, check_records
+from suphx_cli.arguments import (
+    UsageError,
+    add_command,
+    add_group,
+    check_output_file,
+    check_output_folder,
+    check_records,
+)
 from suphx_platform.console.table_text import count_text, result_lines, text_table
 
 if TYPE_CHECKING:
@@ -156,6 +163,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     sources = set() if is_source else {file.resolve() for file in tools.files(args.source)}
     if is_source or target in sources:
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
+    check_output_folder(args.target.parent if forms else args.target, "OUT")
     if args.list is not None:
         check_output_file(args.list, sources, "--list")
         if target in (args.list.resolve(), *args.list.resolve().parents):

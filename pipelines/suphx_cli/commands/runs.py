@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments import DEFAULT_RUNS, UsageError, add_command, add_group
+from suphx_cli.arguments import DEFAULT_RUNS, UsageError, add_command, add_group, check_output_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -177,6 +177,7 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
     from suphx_pipelines.runs.run_list import find_run
 
     folder = find_run(args.runs, args.run).folder
+    check_output_folder(args.to, "--to")
     with console.activity("importing"):
         from suphx_pipelines.tournament.replay import replay_games
         from suphx_platform.console.table_text import wrapped_table

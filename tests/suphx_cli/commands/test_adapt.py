@@ -175,3 +175,12 @@ def test_what_cannot_be_adapted_is_refused(
 ) -> None:
     assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == code
     assert message in capsys.readouterr().err
+
+
+def test_a_folder_of_results_that_cannot_be_written_is_refused_before_the_work(
+    agent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    command = ["adapt", "--agent", str(agent), "--hands", "1", "--results", str(tmp_path / "file")]
+    assert cli.main(command) == 1
+    assert "a file is in its place): choose another with --results" in capsys.readouterr().err

@@ -134,6 +134,19 @@ def test_a_list_that_would_replace_records_or_cannot_be_written_is_refused_befor
     assert {path.name for path in tmp_path.iterdir()} == {"file", "in"}
 
 
+@pytest.mark.parametrize("target", ["file/out.tsv", "file"])
+def test_a_place_that_cannot_be_written_is_refused_before_records_are_converted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("good.mjlog").write_text(SOUND)
+    assert cli.main(["records", "convert", "good.mjlog", target, "--to", "mjlog"]) == 1
+    captured = capsys.readouterr().err
+    assert "a file is in its place): choose another with OUT" in captured
+    assert "reading" not in captured
+
+
 @pytest.mark.parametrize("target", ["out", "out.tsv", "out.tsv.xz"])
 def test_convert_fails_and_writes_nothing_when_nothing_can_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str
