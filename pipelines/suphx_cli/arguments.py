@@ -110,8 +110,6 @@ RECIPE            name of a recipe (`suphx recipes` lists them), or a TOML file
 --set KEY=VALUE   change one value, in TOML syntax: net.size=small, 'reinforcement.heads=["discard", "riichi"]'
 --workers N       processes (default: one per core)
 --runs DIR        folder of runs (default: runs)
---on-code-change  if the code of a stage has changed since it was run: stop before anything is changed (default), keep
-                  its result, or redo the stage
 --wait-hours H    if MLflow or the storage does not answer at the start, try again for this long, as the chart's runs
                   do (default: 0, an error)
 --dry-run         check the recipe, its keys and the options, and start nothing
@@ -120,7 +118,6 @@ _SHARED_SETTINGS: dict[str, Any] = {
     "set": {"action": "append", "default": [], "dest": "overrides"},
     "workers": {"type": parallel, "default": usable_cores()},
     "runs": DEFAULT_RUNS,
-    "on_code_change": {"choices": ("stop", "keep", "redo"), "default": "stop"},
     "wait_hours": 0.0,
 }
 _ARGUMENT = re.compile(r"(\| )?(-[\w-]+(?:, -[\w-]+)*|\[?[A-Z_]+\]?…?)(?: (\S+))?(?:  +(.*))?")

@@ -22,7 +22,6 @@ from suphx_pipelines.report import report, report_decks
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage, StageContext, report_stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
-from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.verdict import Verdict, find_verdict
 from suphx_pipelines.stages import deck_match, reward_predictor
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
@@ -147,7 +146,6 @@ def run_recipe(
     console: Console,
     run_id: str | None = None,
     get_ready: Callable[[], None] | None = None,
-    on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
     last_stage: str = "",
     tags: Mapping[str, str] | None = None,
@@ -188,7 +186,6 @@ def run_recipe(
         run_id=run_id or "",
         find_verdict=None if last_stage else verdict,
         get_ready=get_ready,
-        on_code_change=on_code_change,
         max_wait_hours=max_wait_hours,
         tags=tags or {},
         only=only,

@@ -78,8 +78,7 @@ kueue.x-k8s.io/elastic-job: "true"
 {{- with $values.storage.address -}}
 {{- $settings = prepend $settings (printf "storage.address=%s" .) -}}
 {{- end -}}
-{{- /* An image with other code continues a run: it must not fail again at every attempt. */ -}}
-{{- $words := list "suphx" "run" "/recipes/recipe.toml" "--runs" "/runs" "--on-code-change" "keep" "--wait-hours" $values.run.waitHours -}}
+{{- $words := list "suphx" "run" "/recipes/recipe.toml" "--runs" "/runs" "--wait-hours" $values.run.waitHours -}}
 {{- if $values.volumes.records -}}
 {{- $words = concat $words (list "--records" "/records") -}}
 {{- end -}}

@@ -34,7 +34,6 @@ RECIPE
                  the agent `records.player` plays)
 --runs
 --run-id RUN_ID  name of the run (default: derived from its settings); an existing run must have the same settings
---on-code-change
 --wait-hours
 --dry-run
 
@@ -57,7 +56,6 @@ RECIPE
 --stage STAGE    run only this stage and those that it needs (default: all)
 --records DIR    game records to learn from
 --runs
---on-code-change
 --wait-hours
 
 examples:
@@ -199,7 +197,6 @@ def _run(recipe: RunRecipe, args: argparse.Namespace, console: Console, **more: 
             runs=args.runs,
             console=console,
             get_ready=None if kernels is None else kernels.wait,
-            on_code_change=args.on_code_change,
             max_wait_hours=args.wait_hours,
             **more,
         )

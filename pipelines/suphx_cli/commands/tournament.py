@@ -26,7 +26,6 @@ doudizhu, have tournaments of the same kind.
 RECIPE
 --set
 --runs
---on-code-change
 --wait-hours
 --dry-run
 
@@ -67,9 +66,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("importing"):
         from suphx_pipelines.tournament.tournament import run_tournament
     with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):
-        result = run_tournament(
-            recipe, runs=args.runs, console=console, on_code_change=args.on_code_change, max_wait_hours=args.wait_hours
-        )
+        result = run_tournament(recipe, runs=args.runs, console=console, max_wait_hours=args.wait_hours)
     from suphx_pipelines.runs.run_commands import with_places
 
     values, run = result.to_json(), result.run

@@ -1,36 +1,25 @@
-"""Where a result comes from: digests of its inputs and its code, the commit, the machine.
-
-The code of a stage is the file of its function, the modules that the stage names, and, recursively, every module of
-this project that they import (source_closure.py). So a change of the report does not concern the training of a net.
-"""
+"""Where a result comes from: digests of its inputs and of the code, the commit, the machine."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import inspect
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import suphx
 import suphx_pipelines
 import suphx_platform
 from suphx.file_tree import files_below
-from suphx.kernel.source_closure import closure_digests, imported_packages
 
 PACKAGES = ("suphx", "numpy", "numba", "torch", "mlflow")
 LIBRARIES = ("numba", "numpy", "ray", "torch")
 """Those whose versions may change a result."""
 _DIGITS = 16
-_SHOWN = 3
 
 
 def digest_json(value: object) -> str:
@@ -83,65 +72,17 @@ def digest_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageCode:
-    """What a stage's result was computed with."""
-
-    sources: Mapping[str, str]
-    """Path of a source, such as ``suphx/training/supervised.py`` -> digest."""
-    libraries: Mapping[str, str]
-    """``python`` and the libraries that the sources import -> version, without the part that names a device."""
-
-    def inputs(self) -> dict[str, Any]:
-        """Return the entries of a stage's inputs."""
-        return {"code": digest_json(dict(self.sources))[:_DIGITS], "libraries": dict(self.libraries)}
-
-
-def stage_code(run: Callable[..., Any], modules: Sequence[str] = ()) -> StageCode:
-    """Return the code that a stage depends on: of its function, of functions bound to that by name, of ``modules``."""
-    runs = [run]
-    while isinstance(runs[0], partial):
-        first = runs[0]
-        runs = [first.func, *runs[1:], *filter(callable, first.keywords.values())]
-    files = [*map(_source_of, runs), *map(_file_of, modules)]
-    packages = [Path(package.__path__[0]).resolve().parent for package in (suphx, suphx_platform, suphx_pipelines)]
-    own = () if any(files[0].is_relative_to(root) for root in packages) else (files[0].parent,)
-    roots = tuple(dict.fromkeys((*packages, *own)))
-    digests: dict[str, str] = {}
-    used: set[str] = set()
-    for each in files:
-        digests |= closure_digests(each, roots)
-        used |= imported_packages(each, roots)
-    sources = {name: digest[:_DIGITS] for name, digest in sorted(digests.items())}
-    libraries = {name: library_version(name) for name in LIBRARIES if name in used}
-    return StageCode(sources=sources, libraries={"python": ".".join(platform.python_version_tuple()[:2])} | libraries)
-
-
-def changes(before: StageCode, now: StageCode) -> list[str]:
-    """Return what differs in short words, such as ``torch 2.12.0 -> 2.13.0``; sources first."""
-    files, libraries = (
-        sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
-        for one, other in ((before.sources, now.sources), (before.libraries, now.libraries))
-    )
-    more = [f"{len(files) - _SHOWN} more files"] if len(files) > _SHOWN else []
-    versions = [
-        f"{name} {before.libraries.get(name, 'none')} -> {now.libraries.get(name, 'none')}" for name in libraries
-    ]
-    return files[:_SHOWN] + more + versions
-
-
-def _file_of(module: str) -> Path:
-    spec = importlib.util.find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"{module} is named by a stage, but is no module with a source")
-    return Path(spec.origin).resolve()
-
-
-def _source_of(run: Callable[..., Any]) -> Path:
-    while isinstance(run, partial):
-        run = run.func
-    source = inspect.unwrap(run) if inspect.isroutine(run) else type(run)
-    return Path(inspect.getfile(source)).resolve()
+@cache
+def code_digest() -> str:
+    """Return a digest of this project's sources and of the versions of Python and ``LIBRARIES``."""
+    versions = {name: library_version(name) for name in LIBRARIES}
+    sources = {
+        f"{package.__name__}/{path.relative_to(root).as_posix()}": digest_file(path)
+        for package in (suphx, suphx_platform, suphx_pipelines)
+        for root in (Path(package.__path__[0]),)
+        for path in sorted(root.rglob("*.py"))
+    }
+    return digest_json([sources, platform.python_version_tuple()[:2], versions])[:_DIGITS]
 
 
 def library_version(library: str) -> str:

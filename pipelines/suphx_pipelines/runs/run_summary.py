@@ -270,6 +270,7 @@ class RunRecord:
                 "mlflow.source.name": " ".join([*run.command[:2], run.recipe]),  # MLflow shows what follows a slash
                 "suphx.command": shlex.join(run.command),
                 "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
+                "mlflow.source.git.commit": run.commit,
                 "suphx.recipe": run.recipe,
                 "suphx.machine": run.machine,
             }

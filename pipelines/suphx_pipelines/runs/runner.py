@@ -1,9 +1,9 @@
 """Runs the stages of a recipe: finished ones are kept, a killed run continues, everything is tracked.
 
 A run's id is derived from its recipe and its records, so the same command finds the same run; keys that only change how
-the work is done (threads, workers) are not part of it. A stage whose inputs are those of a finished stage of another
-run reuses that result: a changed recipe key repeats only what depends on it. Its code is one of a stage's inputs; the
-user decides what becomes of results in the run's folder that were made by other code (stage_plan.py).
+the work is done (threads, workers) are not part of it. A stage whose inputs and code are those of a finished stage of
+another run reuses that result: a changed recipe key repeats only what depends on it. A run that is resumed with other
+code goes on with what there is, and warns (stage_plan.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -22,13 +22,13 @@ from suphx.growing_pause import GrowingPause
 from suphx_pipelines.recipe.recipe_file import check_name, flatten, look_up, to_table, without
 from suphx_pipelines.runs import run_origin, stage_folder
 from suphx_pipelines.runs.attempt_writer import RunAttempt
-from suphx_pipelines.runs.provenance import digest_file, digest_files, digest_json, git_commit
+from suphx_pipelines.runs.provenance import code_digest, digest_file, digest_files, digest_json, git_commit
 from suphx_pipelines.runs.run_lock import check_free, locked
 from suphx_pipelines.runs.run_origin import NO_RECORDS, ORIGIN_FOLDER
 from suphx_pipelines.runs.run_summary import RunRecord, StageSummary, stage_note
 from suphx_pipelines.runs.stage import REPORT, R, Stage, StageContext, stage_seed
 from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done, Started, find_finished, read_done
-from suphx_pipelines.runs.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
+from suphx_pipelines.runs.stage_plan import PlannedStage, StagePlanner
 from suphx_pipelines.runs.stage_storage import FILES, NEWEST, StageStorage
 from suphx_platform.cluster.run_attempts import ATTEMPTS
 from suphx_platform.console.console import Console
@@ -139,8 +139,6 @@ class Runner(Generic[R]):
     find_verdict: FindVerdict | None = None
     get_ready: Callable[[], None] | None = None
     """Called when the run has begun, before its first stage."""
-    on_code_change: CodeChange = "stop"
-    """What to do with the run's results of other code."""
     max_wait_hours: float = 0.0
     """How long the start waits for MLflow and the storage; 0 = an error if they do not answer."""
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -159,6 +157,7 @@ class Runner(Generic[R]):
         self._records_digest = digest_json(self._record_files) if self._record_files else None
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
+        self._code = code_digest()
         self._is_named = bool(self.run_id)
         self.run_id = self.run_id or run_origin.derived_run_id(self.recipe, self._records_digest)
         self.folder = self.runs / self.run_id
@@ -171,8 +170,8 @@ class Runner(Generic[R]):
     def run(self) -> RunResult:
         """Finish every stage in order: a folder a stage, and runs in MLflow.
 
-        Raises whatever a stage or its check raises, and ValueError if another process works on the same run, the run
-        was named and has other settings, or results were made by other code and nothing says what to do with them.
+        Raises whatever a stage or its check raises, and ValueError if another process works on the same run, or it has
+        results of other settings.
         """
         with self._attempt:
             return self._run()
@@ -212,13 +211,11 @@ class Runner(Generic[R]):
                     return self._run_stages(store, tracker, record)
 
     def _make_plan(self) -> None:
-        planner = StagePlanner(self.folder, self._storage, self._settings, self.on_code_change)
+        planner = StagePlanner(self.folder, self._storage, self._settings, self._code)
         self._plan = wait_for_services(lambda: planner.plan(self._wanted), self.max_wait_hours, self.console)
-        if self.on_code_change == "stop":
-            check_plan(self._plan, self.run_id, self.console)
         for stage in self._wanted:
             planned = self._plan[stage.name]
-            is_new = not planned.is_finished and not find_finished(self.runs, stage.name, planned.digest)
+            is_new = not planned.is_finished and not find_finished(self.runs, stage.name, planned.digest, self._code)
             if stage.check is not None and is_new:
                 stage.check(self.recipe)
 
@@ -229,7 +226,6 @@ class Runner(Generic[R]):
         if not record.is_continued:
             begins = f"starting, {count_text(len(self._wanted), 'stage')}"
         self.console.say(f"run {self.run_id}: {begins}")
-        show_plan(self._plan, self.console)
         if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
             with suppress(TrackingError):  # it is away
                 self._tracked = store.stage_keys(self.run_id)
@@ -268,11 +264,11 @@ class Runner(Generic[R]):
             tracker.log_artifact(path)
 
     def _run_stage(self, number: int, stage: Stage[R], tracker: Tracker, record: RunRecord) -> None:
-        started, name, plan = time.monotonic(), stage.name, self._plan[stage.name]
+        started, name = time.monotonic(), stage.name
         with record.stage(name):
             status, done = self._finish(number, stage, tracker)
-        change = plan.work and plan.change
-        warnings = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
+        is_of_other_code = done.code not in ("", self._code)
+        warnings = [f"{name}: its result was made by other code (commit {done.commit})"] if is_of_other_code else []
         warnings += done.warnings
         record.end_stage(name, status, done, warnings)
         how = _STATUS_WORDS.get(status) or f"finished in {duration_text(round(time.monotonic() - started))}"
@@ -285,8 +281,8 @@ class Runner(Generic[R]):
         """Take the stage's result from this run, the storage or another run; if there is none, do its work."""
         folder, plan = self.folder / stage.name, self._plan[stage.name]
         if plan.work is not None:  # the first of its versions that is not damaged
-            self._storage.fetch(stage.name, folder, plan.work.versions, (plan.digest, *plan.continues))
-        done = read_done(folder, plan.digest)
+            self._storage.fetch(stage.name, folder, plan.work.versions, plan.digest)
+        done = read_done(folder, plan.digest) if plan.work is not None else None
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
             key = f"{self.run_id}/{stage.name}/{done.digest[:16]}"
@@ -319,7 +315,7 @@ class Runner(Generic[R]):
         if stage.is_summary:
             return None
         upstream = {name: read_done(self.folder / name) for name in stage.needs}
-        found = find_finished(self.runs, stage.name, plan.digest, upstream)
+        found = find_finished(self.runs, stage.name, plan.digest, self._code, upstream)
         if found is None:
             return None
         source, done = found
@@ -331,11 +327,15 @@ class Runner(Generic[R]):
 
     def _work(self, number: int, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
         folder = self.folder / stage.name
-        begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
-        if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
+        if plan.is_replaced:  # the storage first: if this is cut off, the next attempt finds it to do
             self._storage.remove(stage.name)
+            stage_folder.empty(folder)
         self._drop_dependents(stage)  # before it: an attempt that is cut off in between drops them again
-        is_continued = stage_folder.prepare(folder, begun, plan.continues)
+        before = stage_folder.read_started(folder)
+        begun = Started(digest=plan.digest, inputs=plan.inputs, code=self._code, commit=git_commit())
+        if before is not None and before.digest == plan.digest and before.code != self._code:
+            begun = replace(begun, code="")
+        is_continued = stage_folder.prepare(folder, begun)
         tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
         self.console.say(f"[{number}/{len(self._wanted)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         context = StageContext(
@@ -351,6 +351,8 @@ class Runner(Generic[R]):
             keep_best=partial(self._storage.keep_best, stage.name) if self._storage.keeps_best() else None,
             storage_figures=self._storage.figures,
         )
+        if before is not None and begun.code != self._code:
+            context.warn(f"{stage.name}: it was begun by other code (commit {before.commit})")
         started = time.monotonic()
         metrics = {name: float(value) for name, value in stage.run(context).items()}
         seconds = round(time.monotonic() - started, 3)
@@ -369,7 +371,7 @@ class Runner(Generic[R]):
                 stage_folder.empty(folder)
 
     def _settings(self, stage: Stage[R]) -> dict[str, Any]:
-        """Return the inputs of a stage without its code and the stages that it needs."""
+        """Return the inputs of a stage without the stages that it needs."""
         settings: dict[str, Any] = {
             "seed": self.recipe.seed,
             "recipe": {key: look_up(self._identity, key) for key in stage.recipe_keys},

@@ -78,10 +78,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[R]):
-    """One step of a pipeline. Its result is used until something changes that it declares here, or its code.
-
-    The code is the module of ``run`` and ``modules``, with all modules that they import (provenance.py).
-    """
+    """One step of a pipeline. Its result is used until something changes that it declares here."""
 
     name: str
     """Also its folder in the run; slashes make folders: ``supervised/discard``."""
@@ -103,11 +100,9 @@ class Stage(Generic[R]):
     check: Callable[[R], None] | None = None
     """Raises ValueError or OSError for what the stage would miss, such as a file that the recipe names. Called before
     the first stage of a run begins, if this one has no result yet."""
-    modules: tuple[str, ...] = ()
-    """Names of modules that it uses without an import statement, such as that of a game that the recipe names."""
     is_summary: bool = False
-    """It only shows results of its run, in seconds: run again without a question when its code has changed, and never
-    taken from another run."""
+    """It only shows results of its run, in seconds: run again when the code has changed, and never taken from another
+    run."""
 
 
 def report_stage(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -30,9 +30,10 @@ class Started:
     digest: str
     """Of all inputs; empty if it is of another format."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    """Recipe values, digests of upstream stages, of record files and of the code."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Path -> digest of the sources of the stage's code."""
+    """Recipe values, digests of upstream stages and of record files."""
+    code: str = ""
+    """``code_digest`` of the code; empty if several have worked on it."""
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +88,10 @@ def write_done(folder: Path, done: Done) -> None:
     write_json(folder / DONE, asdict(done))
 
 
-def prepare(folder: Path, started: Started, continues: Collection[str] = ()) -> bool:
-    """Make the folder ready for work; tell whether the files of an earlier attempt are kept, else it is emptied.
-
-    They are kept if their digest is that of ``started``, or one of ``continues``.
-    """
+def prepare(folder: Path, started: Started) -> bool:
+    """Make the folder ready for work; tell whether the files of an earlier attempt are kept, else it is emptied."""
     before = read_started(folder)
-    is_kept = before is not None and before.digest in (started.digest, *continues)
+    is_kept = before is not None and before.digest == started.digest
     if not is_kept:
         empty(folder)
     if before != started or not is_kept:
@@ -102,9 +100,9 @@ def prepare(folder: Path, started: Started, continues: Collection[str] = ()) -> 
 
 
 def find_finished(
-    runs: Path, stage_name: str, digest: str, upstream: Mapping[str, Done | None] | None = None
+    runs: Path, stage_name: str, digest: str, code: str, upstream: Mapping[str, Done | None] | None = None
 ) -> tuple[Path, Done] | None:
-    """Return the stage's folder in any run where it is finished with exactly these inputs, or None.
+    """Return the stage's folder in any run where it is finished with exactly these inputs and this code, or None.
 
     ``upstream``: what it must have been made from. Equal inputs do not make equal nets if time ended their training.
     """
@@ -112,7 +110,9 @@ def find_finished(
         run = path.parents[1 + stage_name.count("/")]
         with suppress(ValueError, OSError):  # damaged, or another user's
             done = read_done(path.parent, digest)
-            if done and all(read_done(run / name) == own for name, own in (upstream or {}).items()):
+            if done is None or done.code != code:
+                continue
+            if all(read_done(run / name) == own for name, own in (upstream or {}).items()):
                 return path.parent, done
     return None
 

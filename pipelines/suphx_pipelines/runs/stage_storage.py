@@ -11,7 +11,6 @@ from typing import Any
 
 from suphx.json_text import parse_json
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage_folder import (
     DONE,
     STARTED,
@@ -31,8 +30,8 @@ FILES = "files"
 """Entry of the inputs of a stage that reads files outside of the run: their digests."""
 NEWEST = "newest"
 """In the place of the digests: of files that are those of the time when they are copied."""
-CONTINUED = "continued"
-"""Entry of the inputs of a stage that was begun by other code: the digests of the attempts before, the last first."""
+UPSTREAM = "upstream"
+"""Entry of the inputs of a stage: the digests of those that it needs."""
 # They begin with a dot: they say something of this machine's folder and are not stored themselves.
 _MARK = ".stored.json"
 """The version that this machine has stored, or fetched."""
@@ -53,16 +52,6 @@ class StageWork:
     def done(self) -> Done | None:
         """None if it is unfinished."""
         return self.made if isinstance(self.made, Done) else None
-
-    def is_of(self, stage_name: str, digest: str) -> bool:
-        """Tell whether it was made, or at least continued, with the inputs of this digest."""
-        inputs = {key: value for key, value in self.made.inputs.items() if key != CONTINUED}
-        return digest in (self.made.digest, digest_json([stage_name, inputs]))
-
-    @property
-    def digests(self) -> tuple[str, ...]:
-        """Its digest, and those of the attempts by other code that it goes on from: its older versions have them."""
-        return self.made.digest, *str(self.made.inputs.get(CONTINUED, "")).split()
 
 
 def local_work(folder: Path) -> StageWork | None:
@@ -142,18 +131,10 @@ class StageStorage:
         ]
         return stored_work(self._storage, versions)
 
-    def all_work(self, stage_name: str) -> list[StageWork]:
-        """Return what the storage has of a stage, the newest first, also what this machine has stored or passed."""
-        if self._storage is None:
-            return []
-        return stored_work(self._storage, self._storage.versions(self.name(stage_name)))
-
-    def fetch(
-        self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion], digests: Collection[str]
-    ) -> None:
+    def fetch(self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion], digest: str) -> None:
         """Replace ``folder`` by the first of ``versions`` that is not damaged; what was there is moved aside.
 
-        ``digests``: of the work that may be fetched. Another process that still works on the run may have removed
+        ``digest``: of the work that may be fetched. Another process that still works on the run may have removed
         the versions since they were listed: then what it has stored since is fetched, or OSError raised if that is
         none of this work.
         """
@@ -166,7 +147,7 @@ class StageStorage:
         while version is None and versions:
             version = self._storage.load_first(versions, folder, aside=_aside(folder))
             tried |= {each.path for each in versions}
-            versions = [] if version else self._stored_since(stage_name, folder, tried, digests)
+            versions = [] if version else self._stored_since(stage_name, folder, tried, digest)
         if version is not None:
             self._mark(folder, version)
             write_json(folder / _REACHED, {"number": version.number})
@@ -175,17 +156,17 @@ class StageStorage:
                 self._console.say(f"{stage_name}: the files that were here are kept in {_aside(folder)} until it ends")
 
     def _stored_since(
-        self, stage_name: str, folder: Path, tried: Collection[str], digests: Collection[str]
+        self, stage_name: str, folder: Path, tried: Collection[str], digest: str
     ) -> Sequence[CheckpointVersion]:
         """Return versions that were not ``tried``, the newest first; nothing if those that were are still there."""
         found = self.further_work(stage_name, folder)
         are_gone = all(work.versions[0].path not in tried for work in found)
         newer = [work for work in found if work.versions[0].path not in tried]
-        fitting = next((work for work in newer if work.made.digest in digests), None)
+        fitting = next((work for work in newer if work.made.digest == digest), None)
         if newer and are_gone and fitting is None:
             raise OSError(
                 f"{stage_name}: the versions in the storage that this run was to go on from have been replaced by "
-                "those of another process, with other code or settings: let only one of them work on "
+                "those of another process, with other settings: let only one of them work on "
                 f"{self._run_id}, and start it again"
             )
         return fitting.versions if fitting else ()

@@ -15,7 +15,7 @@ from suphx.evaluation.game_runner import GameRunner
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.game import Agent, CandidateGame
-from suphx.games.registry import candidate_game, game_modules
+from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.net_agent import NetAgent, load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx.selfplay.rollouts.rollout import play_deals
@@ -39,7 +39,6 @@ def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         recipe_keys=("match", "learning.precision"),
         needs=(MONTE_CARLO_STAGE,),
         artifacts=(MATCH_FILE,),
-        modules=game_modules(game_name),
     )
 
 
@@ -93,7 +92,6 @@ def sample_game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         recipe_keys=("name", "match", "learning.precision"),
         needs=(MONTE_CARLO_STAGE,),
         artifacts=(PAGE_FILE,),
-        modules=game_modules(game_name),
         is_summary=True,
     )
 

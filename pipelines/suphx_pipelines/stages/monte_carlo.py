@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from suphx.evaluation.game_runner import compile_game
-from suphx.games.registry import candidate_game, game_modules
+from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.config import MAX_SEED, MonteCarloConfig
 from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, ValueTrainer
@@ -29,7 +29,6 @@ def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         run=run,
         recipe_keys=("game", "rules", "learning"),
         artifacts=(METRICS_FILE, *checkpoint_names(game=game_name)),
-        modules=game_modules(game_name),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suphx.games.registry import find_learning, game_modules, load_game
+from suphx.games.registry import find_learning, load_game
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.archive.store import write_store
@@ -54,7 +54,6 @@ def records_stage(recipe: Recipe) -> Stage[Recipe]:
         reads_records=True,
         outside_files=lambda recipe: find_nets(recipe.records.player, recipe.game_name),
         artifacts=("*.json*",),
-        modules=game_modules(recipe.game_name),
     )
 
 

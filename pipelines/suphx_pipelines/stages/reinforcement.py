@@ -15,7 +15,7 @@ from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.evaluation.measures import measure_of
-from suphx.games.registry import find_learning, game_modules, load_game
+from suphx.games.registry import find_learning, load_game
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
@@ -59,7 +59,6 @@ def self_play_stage(
     return Stage(
         name=name,
         run=run or partial(_run, change=change),
-        modules=game_modules(recipe.game_name),
         recipe_keys=(*RECIPE_KEYS, *keys),
         needs=(*needed_stages(change(recipe)), *needs),
         artifacts=(METRICS_FILE, f"*/{METRICS_FILE}", *checkpoint_names(game=recipe.game_name)),

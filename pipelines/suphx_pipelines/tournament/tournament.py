@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.registry import game_modules
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
-from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.verdict import Verdict
 from suphx_pipelines.tournament import report, stages
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME
@@ -60,10 +58,9 @@ class TournamentResult:
 
 def tournament_stages(recipe: TournamentRecipe) -> list[Stage[Any]]:
     """Return the stages in order."""
-    modules = game_modules(recipe.game_name)
 
     def stage(name: str, run: Run, needs: tuple[str, ...], artifacts: tuple[str, ...], **more: Any) -> Stage[Any]:
-        return Stage(name=name, run=run, needs=needs, artifacts=artifacts, modules=modules, **more)
+        return Stage(name=name, run=run, needs=needs, artifacts=artifacts, **more)
 
     how = ("night", "game", "rules", "draw_lanes")
     settled = ("night", "name", "game", "rules", "pool", "registry", "decision.opponent")
@@ -99,7 +96,6 @@ def run_tournament(
     *,
     runs: Path,
     console: Console,
-    on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
 ) -> TournamentResult:
     """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
@@ -118,7 +114,6 @@ def run_tournament(
         console=console,
         storage=Storage(recipe.storage) if recipe.storage.address else None,
         find_verdict=verdict,
-        on_code_change=on_code_change,
         max_wait_hours=max_wait_hours,
     )
     result = TournamentResult(run=runner.run(), recipe=recipe)

@@ -26,7 +26,7 @@ from tests.disk_faults import trace_disk
 
 
 def done(digest: str) -> Done:
-    return Done(digest=digest, inputs={"seed": 1}, metrics={"loss": 0.5}, seconds=1.5, run_id="a-1")
+    return Done(digest=digest, inputs={"seed": 1}, code="code", metrics={"loss": 0.5}, seconds=1.5, run_id="a-1")
 
 
 def test_the_work_of_the_same_inputs_is_kept_and_all_else_is_removed(tmp_path: Path) -> None:
@@ -50,15 +50,18 @@ def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_p
     prepare(source, Started(digest="one"))
     (source / "inner").mkdir()
     (source / "inner" / "net.bin").write_text("weights")
-    assert find_finished(tmp_path, "supervised/kong", "one") is None
+    assert find_finished(tmp_path, "supervised/kong", "one", "code") is None
     write_done(source, done("one"))
-    assert find_finished(tmp_path, "supervised/kong", "one") == (source, done("one"))
+    assert find_finished(tmp_path, "supervised/kong", "one", "code") == (source, done("one"))
     records = tmp_path / "run-1" / "records"
-    assert find_finished(tmp_path, "supervised/kong", "one", {"records": done("games")}) is None
+    assert find_finished(tmp_path, "supervised/kong", "one", "code", {"records": done("games")}) is None
     prepare(records, Started(digest="games"))
     write_done(records, done("games"))
-    assert find_finished(tmp_path, "supervised/kong", "one", {"records": done("games")}) == (source, done("one"))
-    assert find_finished(tmp_path, "supervised/kong", "one", {"records": done("others")}) is None
+    assert find_finished(tmp_path, "supervised/kong", "one", "code", {"records": done("games")}) == (
+        source,
+        done("one"),
+    )
+    assert find_finished(tmp_path, "supervised/kong", "one", "code", {"records": done("others")}) is None
     target = tmp_path / "run-2" / "supervised" / "kong"
     prepare(target, Started(digest="half"))
     (target / "half.bin").write_text("of another attempt")
@@ -125,7 +128,7 @@ def test_a_result_that_was_made_anew_is_not_taken_for_the_one_that_was_found(tmp
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1), ("sources", [])],
+    [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1), ("code", [])],
 )
 def test_a_mark_with_damaged_values_is_named(tmp_path: Path, name: str, value: object) -> None:
     write_json(tmp_path / DONE, asdict(done("one")) | {name: value})

@@ -13,7 +13,6 @@ from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.runs.stage_folder import STARTED
-from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_platform.console.console import Console
 from suphx_platform.storage.objects import FolderStore
@@ -140,32 +139,14 @@ def test_a_result_is_stored_again_if_the_storage_does_not_have_it(change: str, t
     assert [version.number for version in storage_at(place).versions("run-1/a")] == [FINISHED]
 
 
-def run_without_powers(runs: Path, storage: Path, on_code_change: CodeChange) -> dict[str, str]:
-    """Repeat a run on another machine after its stage ``powers`` was deleted; return what becomes of the stages."""
-    small_runner(runs, storage=storage).run()
+def test_stored_results_without_their_input_are_kept(runs: Path, tmp_path: Path) -> None:
+    small_runner(runs, storage=tmp_path / "storage").run()
     fresh_machine(runs)
-    (powers,) = storage.glob("small-*/powers")
+    (powers,) = (tmp_path / "storage").glob("small-*/powers")
     shutil.rmtree(powers)
-    runner = small_runner(runs, storage=storage)
-    runner.on_code_change = on_code_change
-    return {name: stage.status for name, stage in runner.run().stages.items()}
-
-
-def test_stored_results_without_their_input_are_not_replaced_before_the_user_says_so(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(ValueError, match=r"have changed since these stages were run: total. Nothing was changed"):
-        run_without_powers(runs, tmp_path / "storage", "stop")
-    assert "(its input is missing)\n" in capsys.readouterr().err
-    assert len(list((tmp_path / "storage").glob("small-*/total/*/manifest.json"))) == 1
-
-
-@pytest.mark.parametrize(("on_code_change", "total"), [("keep", "kept"), ("redo", "finished")])
-def test_stored_results_without_their_input_are_kept_or_made_again(
-    runs: Path, tmp_path: Path, on_code_change: CodeChange, total: str
-) -> None:
-    statuses = run_without_powers(runs, tmp_path / "storage", on_code_change)
-    assert statuses == {"numbers": "kept", "powers": "finished", "total": total}
+    result = small_runner(runs, storage=tmp_path / "storage").run()
+    found = {name: stage.status for name, stage in result.stages.items()}
+    assert found == {"numbers": "kept", "powers": "finished", "total": "kept"}
 
 
 def test_a_stage_that_another_machine_has_begun_again_is_not_stored_from_here(tmp_path: Path) -> None:
@@ -185,7 +166,7 @@ def test_what_another_machine_stored_later_replaces_what_is_here(
     storage = keep(storage_at(tmp_path / "s"), stage_folder(tmp_path / "there", "late"), 9)
     (work,) = storage.further_work("a", here)
     assert work.made.digest == "late"
-    storage.fetch("a", here, work.versions, work.digests)
+    storage.fetch("a", here, work.versions, work.made.digest)
     assert (here / "state").read_text() == "late"
     aside = tmp_path / ".here.replaced"
     assert (aside / "state").read_text() == "early"
@@ -212,7 +193,7 @@ def test_a_damaged_version_does_not_bring_back_an_older_one_than_what_is_here(tm
     here = stage_folder(tmp_path / "here", "step 9")
     keep(None, here, 9)
     (work,) = storage.further_work("a", here)
-    storage.fetch("a", here, work.versions, work.digests)
+    storage.fetch("a", here, work.versions, work.made.digest)
     assert (here / "state").read_text() == "step 9"
 
 
@@ -226,12 +207,12 @@ def test_versions_that_were_removed_since_they_were_listed_give_way_to_newer_one
     (work,) = storage.further_work("a", tmp_path / "here")
     keep(kept, stage_folder(tmp_path / "two", "mine" if is_same_work else "another's"), 6)
     if is_same_work:
-        storage.fetch("a", tmp_path / "here", work.versions, work.digests)
+        storage.fetch("a", tmp_path / "here", work.versions, work.made.digest)
         assert storage.further_work("a", tmp_path / "here") == []
         assert (tmp_path / "here" / "state").read_text() == "mine"
     else:
         with pytest.raises(OSError, match="have been replaced by those of another process"):
-            storage.fetch("a", tmp_path / "here", work.versions, work.digests)
+            storage.fetch("a", tmp_path / "here", work.versions, work.made.digest)
         assert not (tmp_path / "here").exists()
 
 

@@ -124,6 +124,6 @@ def test_another_machine_learns_what_the_checkpoints_were_begun_with(runs: Path,
     shutil.rmtree(run)
     storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "storage"))), run.name, Console())
     (work,) = storage.further_work(STAGE, run / STAGE)
-    assert (work.made.digest, work.made.inputs, work.made.sources) == (begun.digest, begun.inputs, begun.sources)
+    assert (work.made.digest, work.made.inputs, work.made.code) == (begun.digest, begun.inputs, begun.code)
     storage.remove(STAGE)
     assert not list((tmp_path / "storage").glob(f"*/{STAGE}/{UNDER_WAY}/*"))

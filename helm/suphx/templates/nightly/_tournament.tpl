@@ -18,7 +18,7 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{/* The command of a tournament, from (dict "root" . "recipe" FILE): every core of its pod, or of all workers, plays. */}}
 {{- define "suphx.tournament" -}}
 {{- $nightly := .root.Values.nightly -}}
-{{- $words := list "suphx" "tournament" .recipe "--runs" "/runs" "--on-code-change" "keep" "--wait-hours" .root.Values.run.waitHours -}}
+{{- $words := list "suphx" "tournament" .recipe "--runs" "/runs" "--wait-hours" .root.Values.run.waitHours -}}
 {{- with .root.Values.storage.address -}}
 {{- $words = concat $words (list "--set" (printf "storage.address=%s" .)) -}}
 {{- end -}}
