@@ -48,6 +48,9 @@ class SupervisedConfig:
     """Maximum norm of the gradient; 0 = no limit."""
     suit_permutation: bool = False
     """Permute the suits of each training sample at random, differently in every epoch."""
+    average_steps: Steps = 0
+    """The nets that are validated and kept have the mean of the weights of about this number of the last steps
+    (exponential moving average), which is better while the learning rate is high; 0 = the newest weights."""
     weak_share: PositiveShare = 0.2
     """Share of the training after which the weights are saved a second time, as a weaker agent (the paper's SL-weak):
     ``<head>-weak.safetensors``."""
@@ -131,6 +134,9 @@ class SplitConfig:
     """Largest number of validation samples (paper: 10K)."""
     max_test_samples: Annotated[int, Range(1, 1_000_000)] = 50_000
     """Largest number of test samples (paper: 50K)."""
+    held_out: str = ""
+    """Validate and test only on games whose id begins with this: 20220519 for the games of that day on Tenhou. They are
+    divided in the ratio of the two fractions, and all others are for training; empty = the fractions of all games."""
     train_games: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Learn from this number of the training games only; 0 = all. Validation and test stay the same."""
 

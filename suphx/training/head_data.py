@@ -36,7 +36,8 @@ class KyokuSplit:
 
 
 def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], config: SplitConfig) -> KyokuSplit:
-    """Return the sides of all kyokus; no game is on two sides. ValueError if there are fewer than three games.
+    """Return the sides of all kyokus; no game is on two sides. ValueError if there are fewer than three games, or fewer
+    than two that are to be held out.
 
     ``game_ids``: best a unique text for each game; ``game_of_kyoku``: index into it for each kyoku.
     """
@@ -44,6 +45,14 @@ def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], c
     if num_games < 3:
         raise ValueError(f"{num_games} games cannot be split into training, validation and test: give at least 3")
     hashes = _game_hashes(game_ids)
+    if config.held_out:
+        is_held_out = np.array([game_id.startswith(config.held_out) for game_id in game_ids])
+        if not 2 <= is_held_out.sum() < num_games:
+            raise ValueError(
+                f"split.held_out is {config.held_out!r}, and the ids of {is_held_out.sum():,} of {num_games:,} games "
+                f"begin with it ({game_ids[0]!r} is one id): hold out two games or more, and not all"
+            )
+        hashes = np.where(is_held_out, hashes * (config.test_fraction + config.validation_fraction), 1.0)
     order = np.argsort(hashes, kind="stable")
     num_test = min(max(1, int(np.sum(hashes < config.test_fraction))), num_games - 2)
     until_validation = int(np.sum(hashes < config.test_fraction + config.validation_fraction))

@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel
 
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
 from suphx.models.device import compared_algorithms, find_device, first_weights, uses_bf16
@@ -103,6 +104,17 @@ class LossGradients:
         loss = supervised_loss(net_logits(self._net, planes, self._is_bf16), labels, masks)
         torch.autograd.backward(loss)
         return loss.detach()
+
+
+def averaged(net: nn.Module, num_steps: int) -> AveragedModel:
+    """Return a copy of ``net`` whose ``update_parameters(net)`` makes its weights and statistics the mean of about the
+    last ``num_steps``; of the first ones, the plain mean.
+    """
+
+    def moved(average: Tensor, newest: Tensor, num_before: Tensor | int) -> Tensor:
+        return average + (newest - average) / min(int(num_before) + 1, num_steps)
+
+    return AveragedModel(net, avg_fn=moved, use_buffers=True)
 
 
 _HEADER_METRICS = ("samples", "loss", "accuracy", "balanced_accuracy")
@@ -220,6 +232,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             net = PolicyNet(data.kind, data.layout.num_planes, job.net)
         self._net = net.to(self._device)
         self._optimizer = new_optimizer(self._net, config.learning_rate, config.weight_decay)
+        self._average = averaged(self._net, config.average_steps) if config.average_steps else None
         self._losses = LossWatch(self._device)
         self._position = StreamPosition()
         self._best: dict[str, Tensor] = {}
@@ -237,7 +250,10 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             self._load()
 
     def _load(self) -> None:
-        progress, self._best = load_training_state(self._state_path, self._net, self._optimizer, self._job.identity())
+        identity = self._job.identity()
+        progress, self._best = load_training_state(
+            self._state_path, self._net, self._optimizer, identity, self._average
+        )
         if len(progress.positions) == self._group.size:
             self._position = progress.positions[self._group.rank]
         else:  # other shares of the games: about as far in the epoch, in the new order
@@ -301,6 +317,8 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self._losses.add(progress.step + 1, batch.num_samples, loss, norm)
         self._count_losses()
         self._optimizer.step()
+        if self._average is not None:
+            self._average.update_parameters(self._net)
         progress.step += 1
         progress.samples += batch.num_samples * self._group.size
         self._position = batch.position
@@ -326,7 +344,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self._count_losses(waits=True)
         self.progress.weak_step = self.progress.step
         if self._group.is_first:
-            self._write_weak(self._net.state_dict(), self.progress.step, self._calibrated())
+            self._write_weak(self._kept_net.state_dict(), self.progress.step, self._calibrated())
 
     def evaluate(self) -> None:
         """Add an entry to the history; keep the weights, here and as the checkpoint, if they are the best so far."""
@@ -341,21 +359,26 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         progress = self.progress
         loss = share = None
         if self._validation is not None:
-            logits = predict(self._net, self._validation, self._bf16)
+            logits = predict(self._kept_net, self._validation, self._bf16)
             loss = cross_entropy(logits, self._validation.labels)
             share = accuracy(logits, self._validation.labels)
         entry = {"step": progress.step, "samples": progress.samples, "seconds": progress.seconds}
         entry["train_loss"] = progress.mean_loss
         progress.add_entry(entry | {"validation_loss": loss, "validation_accuracy": share})
         if progress.is_best(loss, progress.step):
-            self._best = {name: tensor.detach().cpu().clone() for name, tensor in self._net.state_dict().items()}
+            self._best = {name: tensor.detach().cpu().clone() for name, tensor in self._kept_net.state_dict().items()}
             self._write(self._checkpoint, self._best, progress.best_step, self._best_validation(), None)
+
+    @property
+    def _kept_net(self) -> nn.Module:
+        """The net whose weights are validated and kept: averaged if ``average_steps`` wants it."""
+        return self._net if self._average is None else self._average.module
 
     def _calibrated(self) -> Calibration | None:
         """Return the calibration of the present weights; None without validation samples."""
         if self._validation is None:
             return None
-        return fit_calibration(predict(self._net, self._validation, self._bf16), self._validation.labels)
+        return fit_calibration(predict(self._kept_net, self._validation, self._bf16), self._validation.labels)
 
     def report(self, share_done: float) -> None:
         """Show the progress; report every ``report_every`` steps and at the end."""
@@ -386,7 +409,9 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         self.progress.positions = self._group.gather(self._position)
         if self._group.is_first:
             identity = self._job.identity()
-            save_training_state(self._state_path, self._net, self._best, self._optimizer, self.progress, identity)
+            save_training_state(
+                self._state_path, self._net, self._best, self._optimizer, self.progress, identity, self._average
+            )
 
     def finish(self) -> dict[str, Any]:
         """Test the best weights; write the checkpoint and, last, the metrics. Only the first worker does so."""
@@ -394,7 +419,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             return {}
         self.watch.phase("test")
         progress, data = self.progress, self._job.data
-        self._net.load_state_dict(self._best)
+        self._kept_net.load_state_dict(self._best)
         calibration = self._calibrated()
         if not progress.weak_step:  # the run ended before it was due
             self._write_weak(self._best, progress.best_step, calibration)
@@ -430,7 +455,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         test = first_samples(data.encode, data.split.test, data.max_test_samples, seed=0)
         if test is None:
             return np.zeros((0, data.kind.num_outputs), np.float32), np.zeros(0, np.int8)
-        return predict(self._net, test, self._bf16), test.labels
+        return predict(self._kept_net, test, self._bf16), test.labels
 
     def _best_validation(self) -> dict[str, float | None]:
         best = next(entry for entry in self.progress.history if entry["step"] == self.progress.best_step)

@@ -40,10 +40,20 @@ FORMAT_VERSION = 3
 
 
 def save_training_state(
-    path: Path, net: nn.Module, best: dict[str, Tensor], optimizer: Optimizer, progress: TrainingProgress, run: Any
+    path: Path,
+    net: nn.Module,
+    best: dict[str, Tensor],
+    optimizer: Optimizer,
+    progress: TrainingProgress,
+    run: Any,
+    average: nn.Module | None = None,
 ) -> None:
-    """Write all that a training of one net and its optimizer needs to resume; ``best``: the best state dict so far."""
+    """Write all that a training of one net and its optimizer needs to resume; ``best``: the best state dict so far;
+    ``average``: the net with averaged weights, if there is one.
+    """
     tensors = state_tensors(net, optimizer) | {f"best.{name}": tensor for name, tensor in best.items()}
+    if average is not None:
+        tensors |= {f"average.{name}": tensor.detach().cpu() for name, tensor in average.state_dict().items()}
     write_state(path, tensors, progress, run)
 
 
@@ -68,15 +78,18 @@ def state_tensors(net: nn.Module, *optimizers: Optimizer) -> dict[str, Tensor]:
 
 
 def load_training_state(
-    path: Path, net: nn.Module, optimizer: Optimizer, run: dict[str, Any]
+    path: Path, net: nn.Module, optimizer: Optimizer, run: dict[str, Any], average: nn.Module | None = None
 ) -> tuple[TrainingProgress, dict[str, Tensor]]:
-    """Fill ``net`` and ``optimizer`` from ``path``; return the progress and the best state dict.
+    """Fill ``net``, ``optimizer`` and ``average`` from ``path``; return the progress and the best state dict.
 
     Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
     """
     tensors, progress, _ = read_state(path, run, TrainingProgress)
     with damage(path, ValueError):
         restore_tensors(tensors, net, optimizer)
+    if average is not None:
+        with damage(path, RuntimeError):
+            average.load_state_dict(below(tensors, "average."))
     return progress, below(tensors, "best.")
 
 

@@ -36,6 +36,7 @@ NOT_RUN = {
     "k8s/README.md": "needs a Kubernetes cluster; tests/k8s renders the overlays",
     "infra/docker/README.md": "needs root and a registry; tests/infra checks the files",
     "infra/terraform/README.md": "needs an account in a cloud; tests/infra checks the files",
+    "benchmarks/opponents/README.md": "needs programs of others; tests/benchmarks/test_opponents.py runs the adapters",
     "docs/measuring.md": "needs a GPU: pytest -m gpu measures the same",
 }
 """Page -> why its blocks are not run."""

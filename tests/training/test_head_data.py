@@ -12,7 +12,7 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.names import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.config import SplitConfig, StreamConfig
 from suphx.training.dataset import SampleStream, encode_checked
-from suphx.training.head_data import KyokuSplit, head_data
+from suphx.training.head_data import KyokuSplit, head_data, split_by_game
 from tests.games.riichi.builders.games import random_game
 
 CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)
@@ -45,6 +45,17 @@ def test_fewer_training_games_have_the_same_validation_and_test(tmp_path: Path) 
     assert set(few.split.train) < set(whole.split.train)
     for side in ("validation", "test"):
         np.testing.assert_array_equal(getattr(few.split, side), getattr(whole.split, side))
+
+
+def test_games_whose_ids_begin_with_a_text_are_held_out_and_all_others_are_for_training() -> None:
+    ids = [f"202205{day}-{number}" for day in (18, 19) for number in range(100)]
+    config = SplitConfig(held_out="20220519", validation_fraction=0.02, test_fraction=0.06)
+    split = split_by_game(ids, np.arange(200), config)
+    assert split.train.tolist() == list(range(100))
+    assert sorted([*split.validation, *split.test]) == list(range(100, 200))
+    assert 10 <= len(split.validation) <= 40
+    with pytest.raises(ValueError, match=r"held_out is '20220520', and the ids of 0 of 200 games begin with it"):
+        split_by_game(ids, np.arange(200), replace(config, held_out="20220520"))
 
 
 def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -> None:

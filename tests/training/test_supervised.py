@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from suphx.experience.observation import Samples
 from suphx.games.riichi.names import DECISIONS, DISCARD_HEAD, RIICHI_HEAD
@@ -20,7 +21,7 @@ from suphx.models.net_config import NetConfig
 from suphx.training import supervised
 from suphx.training.config import SupervisedConfig
 from suphx.training.optimizer import predict
-from suphx.training.supervised import HeadTrainer, estimate_samples, plan_training, supervised_loss
+from suphx.training.supervised import HeadTrainer, averaged, estimate_samples, plan_training, supervised_loss
 from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from suphx.training.worker_group import WorkerGroup
 from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, LowestLegal, head_data, job, untimed
@@ -147,15 +148,45 @@ def test_a_training_that_ends_before_its_early_weights_were_due_keeps_its_best_o
     assert load_header(tmp_path / "discard-weak.safetensors").step == metrics["best_step"]
 
 
-@pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
-def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
-    whole = train(tmp_path / "whole")
+@pytest.mark.parametrize(("stop_at", "average_steps"), [(1, 0), (33, 0), (40, 0), (59, 0), (60, 0), (33, 15)])
+def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(
+    tmp_path: Path, stop_at: int, average_steps: int
+) -> None:
+    config = replace(SHORT, average_steps=average_steps)
+    whole = train(tmp_path / "whole", config)
     with pytest.raises(KilledError):
-        train(tmp_path / "stopped", stop_at=stop_at)
-    resumed = train(tmp_path / "stopped")
+        train(tmp_path / "stopped", config, stop_at=stop_at)
+    resumed = train(tmp_path / "stopped", config)
     assert untimed(resumed) == untimed(whole)
     for file in ("discard.safetensors", "discard-weak.safetensors"):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "stopped" / file).read_bytes()
+
+
+def test_averaged_weights_are_the_mean_of_the_first_steps_and_then_forget_the_oldest() -> None:
+    net = nn.BatchNorm1d(1)
+    average = averaged(net, num_steps=4)
+    means = []
+    for value in (1.0, 2.0, 3.0, 4.0, 8.0):
+        net.load_state_dict(
+            net.state_dict() | {"weight": torch.tensor([value]), "running_mean": torch.tensor([-value])}
+        )
+        average.update_parameters(net)
+        state = average.module.state_dict()
+        assert state["running_mean"] == -state["weight"]
+        means.append(float(state["weight"]))
+    assert means == pytest.approx([1, 1.5, 2, 2.5, 2.5 + (8 - 2.5) / 4])
+
+
+def test_averaged_weights_are_kept_and_change_nothing_in_the_training(tmp_path: Path) -> None:
+    rough = replace(SHORT, learning_rate=2e-2, validate_every=60)
+    newest, average = (train(tmp_path / str(n), replace(rough, average_steps=n)) for n in (0, 30))
+    assert average["history"][-1]["train_loss"] == newest["history"][-1]["train_loss"]
+    assert average["test"]["loss"] != newest["test"]["loss"]
+    net, header = load_checkpoint(tmp_path / "30" / "discard.safetensors", DECISIONS[DISCARD_HEAD], LAYOUT)
+    test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
+    right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
+    assert right.mean() == pytest.approx(average["test"]["accuracy"], abs=0.02)
+    assert header.step == 60
 
 
 def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_path: Path) -> None:

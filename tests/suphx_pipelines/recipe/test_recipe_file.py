@@ -55,7 +55,7 @@ def test_a_recipe_can_have_the_name_of_the_one_that_it_extends(tmp_path: Path) -
         ("labtop", "did you mean 'laptop'"),
         ("paper/rl1", "did you mean 'paper/rl_1'"),
         ("laptop.toml", "did you mean 'laptop'"),
-        ("xyzzy", "xyzzy: no such recipe: use a TOML file, or one of agent_comparison, "),
+        ("xyzzy", "xyzzy: no such recipe: use a TOML file, or one of agent, agent_comparison, "),
         ("minne.toml", r"did you mean 'mine\.toml'"),
         (".", r"\. is a folder"),
         ("", r"\. is a folder"),
