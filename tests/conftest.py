@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from suphx.usable_cores import usable_cores
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import REPOSITORY
 from tests.short_games import one_deal_games
@@ -42,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Return the number of test processes for ``-n auto``: one more than there are cores, because tests wait for
     programs and servers that they start for about a third of their time."""
-    return 1 + len(os.sched_getaffinity(0))
+    return 1 + usable_cores()
 
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its choice

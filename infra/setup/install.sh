@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Install the packages of LOCK with the pip of VENV, only files with the hashes in it, and show the progress:
 #   install.sh VENV LOCK [TORCH_CPU TORCH_CUDA]
-# TORCH_CPU and TORCH_CUDA are locks of torch: the first is used if it has a wheel for this Python and pip is set up with
-# a source of wheels without CUDA.
+# TORCH_CPU and TORCH_CUDA are locks of torch: the first is used if pip is set up with a source of wheels without CUDA.
+# The kernels of the first games are compiled while pip downloads the rest.
 set -euo pipefail
 venv=$1 lock=$2 torch_cpu=${3:-} torch_cuda=${4:-}
-log=$venv/install.log
+log=$venv/install.log kernels_log=$venv/kernels.log
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 "$(dirname "$0")/check_python.sh" "$venv/bin/python" "remove $venv and run make setup PYTHON=/path/to/python3"
 # A package without a wheel is built with the setuptools of the lock: pip would fetch the newest one, without its hash.
 pip=("$venv/bin/pip" install --disable-pip-version-check --require-hashes --no-deps --use-pep517 --no-build-isolation)
@@ -24,11 +25,32 @@ explain_failure() {
     fail "pip failed (see $log); check the network and the disk, then run make setup again"
 }
 
-install_setuptools() {
-    awk '/^setuptools==/ {found = 1} found {print} found && !/\\$/ {exit}' "$lock" > "$venv/setuptools.lock"
-    if [ -s "$venv/setuptools.lock" ]; then
-        "${pip[@]}" --requirement "$venv/setuptools.lock" > "$log" 2>&1 || explain_failure
+# Install the packages NAME… of the lock, as far as it has them.
+install_first() {
+    awk -v names=" $* " '/^[^ #]/ {split($1, part, "=="); found = index(names, " " part[1] " ")} found' "$lock" > "$venv/first.lock"
+    if [ -s "$venv/first.lock" ]; then
+        "${pip[@]}" --requirement "$venv/first.lock" > "$log" 2>&1 || explain_failure
     fi
+}
+
+# The pool of processes ends with this script, because its input does. What it compiles stays; a failure is no error
+# here: what is missing is compiled when it is needed.
+compile_kernels() {
+    kernels=""
+    if [ -d "$root/suphx" ] && "$venv/bin/python" -c "import numba" 2> /dev/null; then
+        echo "compiling the rules engine in the background; messages: $kernels_log" >&2
+        rm -f "$venv/kernels.input"
+        mkfifo "$venv/kernels.input"
+        exec 9<> "$venv/kernels.input"
+        PYTHONPATH=$root:$root/platform nice "$venv/bin/python" -m suphx_platform.kernels.compile_pool \
+            < "$venv/kernels.input" > "$kernels_log" 2>&1 9>&- &
+        kernels=$!
+        rm "$venv/kernels.input"
+    fi
+}
+
+has_first_kernels() {
+    ! kill -0 "$kernels" 2> /dev/null || [ "$(grep -cxE 'engine|hands|scripted games' "$kernels_log")" = 3 ]
 }
 
 # pip alone would choose the wheel whose hash the package index shows, even if a wheel without CUDA lies in a local folder.
@@ -76,7 +98,9 @@ show() {
 }
 
 echo "installing $total packages (torch, ray, mlflow, …) into $venv; messages of pip: $log" >&2
-install_setuptools
+install_first setuptools numba numpy llvmlite lazy-loader filelock safetensors \
+    gymnasium cloudpickle farama-notifications typing-extensions
+compile_kernels
 # Bytecode is compiled afterwards on all cores; pip would do it on one.
 "${pip[@]}" --no-compile "${locks[@]/#/--requirement=}" > "$log" 2>&1 &
 job=$!
@@ -101,5 +125,9 @@ while kill -0 $job 2> /dev/null; do
     sleep $seconds_between_looks
 done
 wait $job || true # some packages contain files of Python 2
+while [ -n "$kernels" ] && ! has_first_kernels; do
+    show "compiling the rules engine"
+    sleep $seconds_between_looks
+done
 if [ -t 2 ]; then echo >&2; fi
 echo "installed $total packages" >&2

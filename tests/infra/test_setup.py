@@ -13,6 +13,7 @@ import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
 
+import numba
 import pytest
 
 from tests.repository import REPOSITORY
@@ -135,6 +136,43 @@ def test_a_package_without_a_wheel_is_built_with_the_setuptools_of_the_lock(venv
     done = install(venv, tmp_path, lock)
     assert done.returncode == 0, (venv / "install.log").read_text()
     assert list(venv.rglob("suukantsu.py"))
+
+
+def test_what_is_installed_first_compiles_all_kernels_that_need_no_torch() -> None:
+    """Everything else is missing for the program."""
+    text = SCRIPT.read_text(encoding="utf-8").replace("\\\n", " ")
+    first = re.findall(r"^install_first (.*)$", text, re.MULTILINE)[0].split()
+    program = f"""
+import re, sys
+from importlib.metadata import packages_distributions
+
+first = {[*first, "suphx"]}
+for module, names in packages_distributions().items():
+    if not any(re.sub("[-_.]+", "-", name).lower() in first for name in names):
+        sys.modules[module] = None
+from suphx.training.warmup import KERNEL_GROUPS, WITHOUT_TORCH
+
+for group in WITHOUT_TORCH:
+    KERNEL_GROUPS[group]()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.slow
+def test_kernels_of_the_first_games_are_compiled_during_the_installation(
+    venv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
+    (site,) = venv.glob("lib/python3*/site-packages")
+    (site / "numba.pth").write_text(str(Path(numba.__file__).parents[1]))  # as if it had been installed first
+    try:
+        done = install(venv, tmp_path, make_wheel(tmp_path, "chankan"))
+    finally:
+        (site / "numba.pth").unlink()
+    assert done.returncode == 0, done.stderr
+    compiled = (venv / "kernels.log").read_text().split("\n")
+    assert {"engine", "hands", "scripted games"} <= set(compiled)
+    assert list((tmp_path / "cache" / "kernels").glob("suphx.games.riichi.simulator-*"))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The process that compiles kernels: ``python -m suphx_platform.kernels.compile_pool GROUP…``, one for each group.
 
+Without a GROUP: all that need no torch, also while it is being installed (infra/setup/install.sh).
 Consumes: nothing. Produces: a line on stdout with the name of each group that is compiled. It ends, and its workers
 with it, when its stdin is closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it.
 
@@ -34,8 +35,11 @@ def main(groups: Sequence[str]) -> None:
 
     SystemExit when stdin is closed or a worker fails. The process that forks the workers has a single thread.
     """
-    from suphx.training.warmup import FIRST_GAMES, import_for, mark_compiled
+    from suphx.training.warmup import FIRST_GAMES, WITHOUT_TORCH, import_for, mark_compiled, missing_groups
 
+    if not groups:
+        groups = missing_groups(WITHOUT_TORCH)
+        print(*(group for group in WITHOUT_TORCH if group not in groups), sep="\n", flush=True)
     waiting, busy = list(groups), dict[str, BaseProcess]()
     life = [sys.stdin.fileno()] if _FORKS else []
     if not _FORKS:
