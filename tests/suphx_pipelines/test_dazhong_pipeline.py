@@ -16,12 +16,12 @@ from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.tournament.kind import load_entrant
 from suphx_platform.tracking.pyfunc_form import columns_of
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import HANDS, load_recipe
+from tests.suphx_pipelines.recipe.small_recipe import HAND_PLAYOUTS, HANDS, load_recipe
 
 
 def run(capsys: pytest.CaptureFixture[str], runs: Path) -> dict[str, Any]:
     capsys.readouterr()
-    words = [word for setting in HANDS for word in ("--set", setting)]
+    words = [word for setting in (*HANDS, *HAND_PLAYOUTS) for word in ("--set", setting)]
     assert cli.main(["run", "dazhong", "--runs", str(runs), *words, "--json"]) == 0
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
     return result
@@ -29,8 +29,18 @@ def run(capsys: pytest.CaptureFixture[str], runs: Path) -> dict[str, Any]:
 
 def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, runs)
-    stages = ["records", "supervised/claim", "supervised/turn", "evaluation", "reinforcement", "sample_game", "report"]
-    assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(stages, "finished")
+    stages = [
+        "records",
+        "supervised/claim",
+        "supervised/turn",
+        "evaluation",
+        "playouts",
+        "reinforcement",
+        "sample_game",
+    ]
+    assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
+        [*stages, "report"], "finished"
+    )
     folder = runs / result["run_id"]
     assert {"turn.safetensors", "claim.safetensors"} <= {path.name for path in (folder / "reinforcement").iterdir()}
     assert "fanfou_op" in result["verdict"]

@@ -14,17 +14,12 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages
 from tests.repository import RECIPES
-from tests.suphx_pipelines.recipe.small_recipe import HANDS, load_recipe
-
-PLAYOUTS = (
-    *("playouts.num_decisions=80", "playouts.round_decisions=40", "playouts.report_every=1"),
-    *("playouts.branches.num_tables=16", "playouts.branches.num_walls=2", "playouts.final_hanchans=0"),
-)
+from tests.suphx_pipelines.recipe.small_recipe import HAND_PLAYOUTS, HANDS, load_recipe
 
 
 @pytest.mark.parametrize("grid", ["4x9", pytest.param("34x1", marks=pytest.mark.slow)])
 def test_a_run_learns_on_either_grid(grid: str, runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = (*HANDS, *PLAYOUTS, f"net.grid={grid}", "net.choice_head=connected")
+    settings = (*HANDS, *HAND_PLAYOUTS, f"net.grid={grid}", "net.choice_head=connected")
     words = [word for setting in settings for word in ("--set", setting)]
     assert cli.main(["run", "mcr_laptop", "--runs", str(runs), *words, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

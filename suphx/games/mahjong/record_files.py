@@ -70,8 +70,9 @@ class HandFiles(Generic[R]):
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 refuse(str(file), ValueError(f"damaged: {error}"))
                 continue
-            is_json = data.lstrip().startswith(b"{")
-            parts = data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
+            is_list = data.lstrip().startswith(b"[")  # one hand: the log of an arena
+            is_json = is_list or data.lstrip().startswith(b"{")
+            parts = [data] if is_list else data.splitlines() if is_json else re.split(rb"\n\s*\n", data)
             for number, part in enumerate((part for part in parts if part.strip()), 1):
                 try:
                     record = self._from_json(parse_json(part)) if is_json else self._from_text(part.decode())

@@ -46,9 +46,11 @@ from suphx.games.mcr.table import (
     WIN,
     Rules,
 )
+from suphx.json_text import parse_json
 
 Replies = Sequence[str]
 """By seat."""
+_HOW = {"DRAW": "self", "PLAY": "ron", "PENG": "ron", "CHI": "ron", "BUGANG": "rob"}
 UNKNOWN_REPLY = "?"
 """Stands for an illegal reply that a record does not have."""
 
@@ -313,6 +315,8 @@ def parse_log(values: Mapping[str, Any]) -> GameRecord:
             for round_ in ([entry[str(seat)] for seat in range(NUM_SEATS)] for entry in logs[1::2])
         ]
         given = values.get("initdata") or {}
+        given = parse_json(given) if isinstance(given, str) else given  # as Botzone's page gets it
+        players = [each["name"] if isinstance(each, dict) else each for each in values.get("players", ())]
         walls = [KIND_OF_NAME[name] for name in given["walltiles"].split()] if "walltiles" in given else None
         wall = complete_walls(_taken(requests), walls)
         record = GameRecord(
@@ -322,11 +326,28 @@ def parse_log(values: Mapping[str, Any]) -> GameRecord:
             wall=tuple(wall),
             is_wall_known=walls is not None,
             moves=(),
-            players=tuple(map(str, values.get("players", ()))),
+            players=tuple(map(str, players)),
+            judged=_judged([each.get("output", each).get("display") for each in logs[::2]]),
         )
         return _played(record, requests, replies)
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         raise ValueError(f"this is no log of MCR: {error!r} is missing or wrong") from error
+
+
+def _judged(displays: Sequence[Any]) -> tuple[tuple[int, int, str], ...] | None:
+    """Return ``judged`` of what the referee shows of each round; None if it shows no ``canHu``.
+
+    That has the fan of each seat with the tile of the round, or a number below 0: not complete, or not looked at.
+    """
+    shown = [each for each in displays if each and "canHu" in each]
+    judged = [
+        (int(fan), seat, _HOW[each["action"]])
+        for each in shown
+        if each["action"] in _HOW
+        for seat, fan in enumerate(each["canHu"])
+        if fan >= 0 and (seat == each["player"]) == (each["action"] == "DRAW")
+    ]
+    return tuple(judged) if shown else None
 
 
 def _taken(requests: Sequence[Sequence[Any]]) -> list[list[int]]:

@@ -24,6 +24,8 @@ from suphx.games.record_tools import Replay
 
 
 def _from_json(values: Any) -> GameRecord:
+    if isinstance(values, list):
+        values = {"logs": values}
     if not isinstance(values, dict):
         raise ValueError(f"{values!r:.80} is no JSON object of a game")
     if "game" in values:

@@ -131,6 +131,39 @@ def test_logs_of_botzone_are_read_as_they_were_written(records: list[GameRecord]
     assert game_of_records(tmp_path / "games.json") == "mcr"
 
 
+def test_logs_are_read_as_botzone_hands_them_out(records: list[GameRecord], tmp_path: Path) -> None:
+    """As its page gets them: walls as a text, players with pictures; and the list of messages alone."""
+    record = next(record for record in records if record.fan is None)
+    log = game_log(record) | {"rules": {}}
+    players = [{"name": name, "imgid": "/avatar.png"} for name in record.players]
+    (tmp_path / "page.json").write_text(json.dumps(log | {"initdata": json.dumps(log["initdata"]), "players": players}))
+    (tmp_path / "list.json").write_text(json.dumps(log["logs"], indent=2))
+    alone, whole = FILES.read(tmp_path)
+    assert whole == replace(record, seed=0, rules=Rules())
+    assert (alone.moves, alone.score, alone.is_wall_known) == (record.moves, record.score, False)
+
+
+def test_what_the_referee_says_of_hands_is_read_from_botzones_logs(records: list[GameRecord]) -> None:
+    hows = set()
+    for record in records:
+        log, end = game_log(record), positions(record)[-1]
+        if end["winner"] == NO_SEAT or end["loser"] not in (NO_SEAT, end["turn"]):
+            continue
+        winner, turn, is_drawn = int(end["winner"]), int(end["turn"]), end["loser"] == NO_SEAT
+        shown = [entry["output"] for entry in log["logs"][::2]]
+        for output in shown:
+            output["display"] = {"action": "DRAW", "player": 0, "canHu": [-4] * 4}
+        shown[0]["display"] = {"action": "INIT", "canHu": [0] * 4}
+        told = "DRAW" if is_drawn else shown[-2]["content"]["0"].split()[2]
+        fans = [record.fan if seat == winner else -4 if is_drawn else 12 if seat == turn else -3 for seat in range(4)]
+        shown[-2]["display"] = {"action": told, "player": turn, "canHu": fans}
+        how = "self" if is_drawn else "rob" if told == "BUGANG" else "ron"
+        assert parse_log(log).judged == ((record.fan, winner, how),), "not of a hand with the seat's own discard"
+        hows.add(how)
+    assert hows >= {"self", "ron"}
+    assert parse_log(game_log(records[0])).judged is None
+
+
 def test_the_text_has_all_but_the_undrawn_tiles(records: list[GameRecord]) -> None:
     for record in records:
         text = record_text(record)

@@ -37,6 +37,10 @@ HANDS = (
     *("reinforcement.buffer.batch_size=256", "reinforcement.learner.critic_warmup.decisions=500"),
 )
 """For games of single hands."""
+HAND_PLAYOUTS = (
+    *("playouts.num_decisions=80", "playouts.round_decisions=40", "playouts.report_every=1"),
+    *("playouts.branches.num_tables=16", "playouts.branches.num_walls=2", "playouts.final_hanchans=0"),
+)
 MONTE_CARLO = (
     *("learning.games=2", "learning.batches=1", "learning.max_rounds=2", "learning.evaluate_rounds=1"),
     *("learning.evaluate_decks=2", "learning.threads=1", "match.decks=4"),
