@@ -21,10 +21,12 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.json_file import write_json
+from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_pipelines.report.report_page import page, piece
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.run_commands import command_line
 from suphx_pipelines.runs.run_lock import locked
+from suphx_pipelines.runs.run_origin import derived_run_id
 from suphx_pipelines.runs.run_summary import headlines
 from suphx_pipelines.runs.runner import RunResult
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
@@ -93,6 +95,18 @@ def _drawn(value: str, draw: random.Random) -> str:
     number = math.exp(draw.uniform(math.log(low), math.log(high))) if is_log else draw.uniform(low, high)
     is_whole = all(re.fullmatch(r"[-+]?[\d_]+", end) for end in found.groups())
     return str(round(number)) if is_whole else f"{number:.4g}"
+
+
+def check_runs_differ(recipes: Sequence[AnyRecipe], settings: Sequence[Settings]) -> None:
+    """Raise ValueError if two settings are the same run, as they only change how the work is done."""
+    known: dict[str, Settings] = {}
+    for recipe, each in zip(recipes, settings, strict=True):
+        other = known.setdefault(derived_run_id(recipe), each)
+        for key in each:
+            if each[key] != other[key]:
+                raise ValueError(
+                    f"--set {key}: {other[key]} and {each[key]} are the same run: use settings that change its results"
+                )
 
 
 def run_sweep(

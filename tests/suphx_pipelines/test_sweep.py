@@ -48,6 +48,13 @@ def test_what_is_no_sweep_is_refused(settings: list[tuple[str, str]], num_sample
         sweep_settings(settings, num_samples)
 
 
+def test_settings_that_change_no_result_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sweep", "laptop", "--runs", str(tmp_path), "--set", "seed=1,2", "--set", "stream.num_workers=1,2"]
+    assert cli.main(command) == 1
+    assert "--set stream.num_workers: 1 and 2 are the same run" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_runs_that_differ_in_their_seed_are_one_row() -> None:
     entries = [
         {"settings": {"net.size": size, "supervised.seed": seed}, "metrics": {"a": {"loss": loss, "games": 9.0}}}

@@ -208,7 +208,7 @@ def execute_sweep(args: argparse.Namespace, console: Console) -> dict[str, objec
 
     with console.activity("importing"):
         from suphx_pipelines.pipeline import needed_stages, pipeline_stages
-        from suphx_pipelines.sweep import run_sweep, sweep_settings
+        from suphx_pipelines.sweep import check_runs_differ, run_sweep, sweep_settings
 
     settings = sweep_settings(args.overrides, args.samples)
     recipes = [load_run_recipe(args.recipe, list(each.items())) for each in settings]
@@ -216,6 +216,7 @@ def execute_sweep(args: argparse.Namespace, console: Console) -> dict[str, objec
         stages = pipeline_stages(recipe)
         if args.stage:
             needed_stages(stages, args.stage)
+    check_runs_differ(recipes, settings)
 
     def run(number: int, tags: Mapping[str, str]) -> RunResult:
         return _run(recipes[number], args, console, last_stage=args.stage or "", tags=tags)
