@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from suphx.experience.observation import F32
 from suphx.games.dazhong.engine import start, step
 from suphx.games.dazhong.features import LAYOUT, choice_of_move, encode, fill_mask, forced_move, move_of_choice
-from suphx.games.dazhong.names import AGENTS, CLAIM_KIND, DECISIONS, TURN_KIND
-from suphx.games.dazhong.records import HandRecord, new_tables, positions
+from suphx.games.dazhong.names import CLAIM_KIND, DECISIONS, TURN_KIND
+from suphx.games.dazhong.records import HandRecord, positions
 from suphx.games.dazhong.table import ENDED, NUM_TILES, OWN_TURN, TABLE, Rules
-from suphx.games.dazhong.tables import ScriptedAgent, deal_hands, step_hands
+from suphx.games.dazhong.tables import DazhongTables, ScriptedAgent
 from suphx.games.mahjong.hand_learning import HandKernels, HandLearning
 from suphx.games.mahjong.shanten import Suits
 from suphx.games.mahjong.suit_exchange import KINDS, exchanged_choices
@@ -85,28 +85,14 @@ class DazhongLearning(HandLearning):
     layouts = (LAYOUT,)
     rules_version = "dazhong-1"
     table = TABLE
-    ended_phase = ENDED
-    kernels = HandKernels(
-        deal=deal_hands,
-        kinds=_kinds,
-        encode=_encode,
-        moves=_moves,
-        play=_play,
-        step=step_hands,
-        encode_hands=_encode_hands,
-    )
-
-    def strongest_agent(self) -> ScriptedAgent:
-        """Return the agent that plays on in playouts."""
-        return ScriptedAgent(AGENTS[-1])
+    tables = DazhongTables
+    agent = ScriptedAgent
+    rules = Rules
+    kernels = HandKernels(kinds=_kinds, encode=_encode, moves=_moves, play=_play, encode_hands=_encode_hands)
 
     def undrawn(self, tables: Records) -> NDArray[np.bool_]:
         """Return which tiles nobody has drawn, bool [tables, 108]."""
         return np.arange(NUM_TILES) >= NUM_TILES - tables["wall_left"][:, None]
-
-    def new_tables(self, num_tables: int, rules: Rules | None) -> Records:
-        """Return empty tables with the rules set."""
-        return new_tables(num_tables, rules or Rules())
 
     def positions(self, record: HandRecord) -> Records:
         """Return the hand before each move, and after the last one; ValueError for an illegal move."""

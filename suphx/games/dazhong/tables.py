@@ -45,15 +45,13 @@ def replay(record: HandRecord) -> Replay:
 
 
 @jit
-def deal_hands(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
-    """Deal the hands ``seeds`` at tables."""
+def _deal(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
     for i in range(len(indices)):
         deal(tables[indices[i]], suits, seeds[i])
 
 
 @jit
-def step_hands(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
-    """Play a legal move at each table."""
+def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
     for i in range(len(indices)):
         step(tables[indices[i]], suits, moves[i])
 
@@ -68,8 +66,8 @@ class DazhongTables(HandTables):
     move_text = staticmethod(move_text)
 
     new_state = staticmethod(new_tables)
-    deal = staticmethod(deal_hands)
-    step = staticmethod(step_hands)
+    deal = staticmethod(_deal)
+    step = staticmethod(_step)
     played_game = staticmethod(played_game)
 
 

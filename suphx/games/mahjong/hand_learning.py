@@ -23,7 +23,7 @@ from suphx.experience.learning_tables import Ended, draw_seating, restore_stores
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs, Samples
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.learning import MANIFEST_FILE, DecisionKind, Forward, LearningConfig, LearningOption
-from suphx.games.mahjong.hand_tables import HandAgent
+from suphx.games.mahjong.hand_tables import HandAgent, HandTables
 from suphx.games.mahjong.planes import PlaneLayout
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.playouts import NO_BRANCH, BranchTables
@@ -38,8 +38,6 @@ _STORE_FILE = "hands.bin"
 class HandKernels:
     """What a game gives, all compiled; ``indices``, int64 (n,), are places of tables, and -1 is no choice."""
 
-    deal: Callable[[Records, Suits, I64, I64], None]
-    """(tables, suits, indices, seeds): deal hands."""
     kinds: Callable[[Records, I64], I64]
     """(tables, indices) -> which kind of decision each table waits for."""
     encode: Callable[[Records, Suits, I64, int, U8, U8, F32], None]
@@ -49,8 +47,6 @@ class HandKernels:
     """(tables, indices, choices) -> the moves of choices, and of -1 that which needs no net; -1: a net is asked."""
     play: Callable[[Records, Suits, I64, I64], None]
     """(tables, suits, indices, choices): make the moves of choices, and then those that need no net."""
-    step: Callable[[Records, Suits, I64, I64], None]
-    """(tables, suits, indices, moves): play a legal move at each table."""
     encode_hands: Callable[[Records, Suits, int, U8, U8, I8], int]
     """(tables, suits, kind, rows, masks, labels): play hands that have ended again, fill zeros with the decisions of a
     kind, and return how many there are."""
@@ -128,9 +124,9 @@ class HandBranches(BranchTables):
         learning, suits, ends = self.learning, load_suits(), self.tables.copy()
         everyone = np.arange(len(ends))
         learning.kernels.play(ends, suits, everyone, self.actions.astype(np.int64))
-        agent = learning.strongest_agent()
-        while (waiting := np.flatnonzero(ends["phase"] != learning.ended_phase)).size:
-            learning.kernels.step(ends, suits, waiting, agent.act(ends, waiting))
+        agent = learning.agent(learning.agent.names[-1])
+        while (waiting := np.flatnonzero(ends["phase"] != learning.tables.ended_phase)).size:
+            learning.tables.step(ends, suits, waiting, agent.act(ends, waiting))
         gains: F32 = learning.points(ends)[everyone, self.tables["actor"]]
         return gains
 
@@ -146,7 +142,10 @@ class HandLearning(ABC):
     rules_version: str
     table: ClassVar[np.dtype[np.void]]
     """The record of a table."""
-    ended_phase: ClassVar[int]
+    tables: ClassVar[type[HandTables]]
+    agent: ClassVar[type[HandAgent]]
+    """The scripted ones, of which the strongest plays on in playouts."""
+    rules: ClassVar[type[Any]]
     kernels: ClassVar[HandKernels]
     options: frozenset[LearningOption] = frozenset({"playouts"})
     hidden = None
@@ -157,20 +156,12 @@ class HandLearning(ABC):
         self.samples = HandSamples(self, suit_choices)
 
     @abstractmethod
-    def new_tables(self, num_tables: int, rules: Any) -> Records:
-        """Return empty tables with the rules set; None: the usual ones."""
-
-    @abstractmethod
     def positions(self, record: Any) -> Records:
         """Return the hand before each move, and after the last one; ValueError for an illegal move."""
 
     @abstractmethod
     def points(self, ended: Records) -> F32:
         """Return what hands were worth, float32 [hands, seats]."""
-
-    @abstractmethod
-    def strongest_agent(self) -> HandAgent:
-        """Return the scripted agent that plays on in playouts."""
 
     @abstractmethod
     def undrawn(self, tables: Records) -> NDArray[np.bool_]:
@@ -244,7 +235,7 @@ class HandLearningTables:
     ) -> None:
         """Deal the first hands; their seeds are ``first_seed``, ``first_seed`` + 1, …"""
         self._learning, self._config, self._encoder, self._suits = learning, config, encoder, load_suits()
-        self._tables = learning.new_tables(config.num_tables, rules)
+        self._tables = learning.tables.new_state(config.num_tables, rules or learning.rules())
         self._borders = config.opponents.borders()
         self._seating = np.zeros((config.num_tables, NUM_SEATS), np.int32)
         self._next_seed, self._num_steps = first_seed, 0
@@ -325,7 +316,7 @@ class HandLearningTables:
         decisions: tuple[Unrewarded, ...] | None = None
         while True:
             self._learning.kernels.play(self._tables, self._suits, tables, choices)
-            ended = tables[self._tables["phase"][tables] == self._learning.ended_phase]
+            ended = tables[self._tables["phase"][tables] == self._learning.tables.ended_phase]
             points.append(self._learning.points(self._tables[ended]))
             if decisions is None:  # a hand that begins and ends here has no decisions
                 decisions = tuple(store.take(ended) for store in self._stores)
@@ -337,7 +328,7 @@ class HandLearningTables:
     def _deal(self, tables: I64) -> None:
         seeds = np.arange(self._next_seed, self._next_seed + len(tables))
         self._next_seed += len(tables)
-        self._learning.kernels.deal(self._tables, self._suits, tables, seeds)
+        self._learning.tables.deal(self._tables, self._suits, tables, seeds)
         draw_seating(seeds, tables, self._borders, self._seating)
 
     def state(self) -> dict[str, np.ndarray]:

@@ -45,16 +45,19 @@ class HandTables(ABC):
         self.shares: NDArray[np.float64] = np.zeros(num_tables)
         self._is_running = np.zeros(num_tables, np.bool_)
 
+    @staticmethod
     @abstractmethod
-    def new_state(self, num_tables: int, rules: Any) -> Records:
+    def new_state(num_tables: int, rules: Any) -> Records:
         """Return empty tables with the rules set."""
 
+    @staticmethod
     @abstractmethod
-    def deal(self, tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
+    def deal(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
         """Deal the hands ``seeds`` at tables."""
 
+    @staticmethod
     @abstractmethod
-    def step(self, tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
+    def step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
         """Play a legal move at each table."""
 
     @abstractmethod

@@ -23,10 +23,10 @@ from suphx.games.mcr.features import (
     kind_of,
     move_of_choice,
 )
-from suphx.games.mcr.names import AGENTS, DECISIONS
-from suphx.games.mcr.record import GameRecord, new_tables, positions
+from suphx.games.mcr.names import DECISIONS
+from suphx.games.mcr.record import GameRecord, positions
 from suphx.games.mcr.table import ENDED, KONG, NUM_TILES, OWN_TURN, TABLE, WALL_TILES, Rules, Table
-from suphx.games.mcr.tables import ScriptedAgent, deal_games, step_games
+from suphx.games.mcr.tables import McrTables, ScriptedAgent
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import uniform_of
 from suphx.kernel.record import I8, I64, U8, Records
@@ -106,28 +106,14 @@ class McrLearning(HandLearning):
     layouts = LAYOUTS
     rules_version = "mcr-1"
     table = TABLE
-    ended_phase = ENDED
-    kernels = HandKernels(
-        deal=deal_games,
-        kinds=_kinds,
-        encode=_encode,
-        moves=_moves,
-        play=_play,
-        step=step_games,
-        encode_hands=_encode_hands,
-    )
-
-    def strongest_agent(self) -> ScriptedAgent:
-        """Return the agent that plays on in playouts."""
-        return ScriptedAgent(AGENTS[-1])
+    tables = McrTables
+    agent = ScriptedAgent
+    rules = Rules
+    kernels = HandKernels(kinds=_kinds, encode=_encode, moves=_moves, play=_play, encode_hands=_encode_hands)
 
     def undrawn(self, tables: Records) -> NDArray[np.bool_]:
         """Return which tiles nobody has drawn, bool [tables, 136]."""
         return np.arange(NUM_TILES) % WALL_TILES < np.repeat(tables["wall_left"], WALL_TILES, axis=1)
-
-    def new_tables(self, num_tables: int, rules: Rules | None) -> Records:
-        """Return empty tables with the rules set."""
-        return new_tables(num_tables, rules or Rules())
 
     def positions(self, record: GameRecord) -> Records:
         """Return the game before each move, and after the last one.

@@ -39,15 +39,13 @@ def played_game(table: Any, rules: Rules, names: Sequence[str], game_id: str) ->
 
 
 @jit
-def deal_games(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
-    """Deal the games ``seeds`` at tables."""
+def _deal(tables: Records, suits: Suits, indices: I64, seeds: I64) -> None:
     for i in range(len(indices)):
         deal(tables[indices[i]], suits, seeds[i])
 
 
 @jit
-def step_games(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
-    """Play a legal move at each table."""
+def _step(tables: Records, suits: Suits, indices: I64, moves: I64) -> None:
     for i in range(len(indices)):
         step(tables[indices[i]], suits, moves[i])
 
@@ -62,8 +60,8 @@ class McrTables(HandTables):
     move_text = staticmethod(move_text)
 
     new_state = staticmethod(new_tables)
-    deal = staticmethod(deal_games)
-    step = staticmethod(step_games)
+    deal = staticmethod(_deal)
+    step = staticmethod(_step)
     played_game = staticmethod(played_game)
 
 
