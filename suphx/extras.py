@@ -7,7 +7,7 @@ from importlib.util import find_spec
 EXTRA_OF = {
     "torch": "learn",
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),
-    **dict.fromkeys(("boto3", "botocore", "kubernetes", "mlflow", "ray", "yaml"), "platform"),
+    **dict.fromkeys(("boto3", "botocore", "kubernetes", "mlflow", "packaging", "ray", "yaml"), "platform"),
 }
 """Module -> the extra that brings it."""
 

@@ -139,9 +139,7 @@ def test_companions_come_with_their_dependency() -> None:
 
 def test_extras_have_the_same_versions_for_users_and_for_development() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
-    assert [
-        one for extra in ("chart", "peers", "pettingzoo") for one in extras[extra] if one not in extras["dev"]
-    ] == []
+    assert [one for extra in ("peers", "pettingzoo") for one in extras[extra] if one not in extras["dev"]] == []
 
 
 def test_imports_of_all_kinds_are_found() -> None:

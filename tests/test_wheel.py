@@ -17,6 +17,7 @@ import pytest
 
 from suphx.extras import EXTRA_OF
 from tests.core_program import CORE
+from tests.helm.helm_program import with_helm
 from tests.repository import REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -129,8 +130,12 @@ def test_its_python_api_plays_and_its_viewer_shows_the_game(installed: Installed
     assert (tmp_path / "game.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_a_preview_of_a_run_on_a_cluster_needs_the_extra_chart(installed: Installed, tmp_path: Path) -> None:
+def test_a_preview_of_a_run_on_a_cluster_needs_helm(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     preview = ("launch", "reinforcement", "--preset", "small", "--dry-run=client")
-    assert "the extra chart of suphx: run pip install" in installed.run(tmp_path, "suphx", *preview, returncode=1)
-    installed.pip(f"{installed.wheel}[chart]")
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "/usr/bin:/bin")
+        assert "install Helm 3.18 or later" in installed.run(tmp_path, "suphx", *preview, returncode=1)
+    monkeypatch.setenv("PATH", with_helm(tmp_path))
     assert "kind: RayJob" in installed.run(tmp_path, "suphx", *preview)

@@ -20,7 +20,7 @@ from suphx_platform.cluster.run_manifest import run_objects
 from tests.certificates import Authority
 from tests.cluster.pod_cluster import RayJobClient, wait
 from tests.cluster.pod_network import GATEWAY, PodNetwork, missing, pod_network
-from tests.cluster.ray_pod import ApiAccess, PodPlan, RayPod, pod_plans
+from tests.cluster.ray_pod import ApiAccess, ContainerPlan, PodPlan, RayPod, pod_plans
 from tests.cluster.services import bare_template
 from tests.suphx_pipelines.runs import stopped_run
 from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
@@ -131,6 +131,30 @@ def work(runs: Path, address: str) -> None:
 
     wait("the head takes the job", is_taken, 240)
     wait("the driver works", lambda: WORKING in client.log(RUN), 240)
+
+
+def test_a_submitter_in_the_head_pod_ends_long_before_the_driver_has_saved(
+    plan: PodPlan, network: PodNetwork, api: ApiAccess, tmp_path: Path
+) -> None:
+    """Why the chart does not use SidecarMode: KubeRay 1.7 takes the end of this container for that of the attempt.
+
+    The next attempt could then begin while this driver still saves (docs/kubernetes.md#how-a-run-is-stopped).
+    """
+    runs, address = tmp_path / "runs", "http://127.0.0.1:8265"
+    driver = shlex.join([sys.executable, "-m", stopped_run.__name__, str(runs), str(SAVE_SECONDS), "saves"])
+    script = f"until ray job list --address {address} > /dev/null 2>&1; do sleep 2; done; "
+    script += f"ray job submit --address {address} --submission-id {RUN} -- {driver}"
+    tokens = {name: value for name, value in plan.containers[0].environment.items() if name.startswith("RAY_AUTH_")}
+    variables = {**tokens, "PYTHONUNBUFFERED": "1"}
+    submitter = ContainerPlan("ray-job-submitter", ("/bin/bash", "-ce", "--", script), variables)
+    pod = RayPod(replace(plan, containers=(*plan.containers, submitter)), network, tmp_path, runs, api)
+    try:
+        wait("the driver works", lambda: WORKING in log(tmp_path, "ray-job-submitter.log"), 480)
+        ends = pod.delete(is_replaced=False)
+        assert json.loads(pod.message) == {"stopped": {RUN: "saved"}}
+        assert ends["ray-job-submitter"].seconds < SAVE_SECONDS < ends["ray-head"].hook_seconds
+    finally:
+        pod.remove()
 
 
 def test_without_a_shared_namespace_of_processes_the_autoscaler_ends_by_sigkill_only(

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.free_port import free_port
+from tests.helm.helm_program import with_helm
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "first-hour.md"
@@ -75,7 +76,10 @@ def interrupt(words: list[str], folder: Path, sign: str) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_the_first_hour_works_as_written(tmp_path: Path) -> None:
+def test_the_first_hour_works_as_written(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", with_helm(tmp_path_factory.mktemp("helm")))
     run_id = ""
     seen: set[str] = set()
     for command in page_commands():

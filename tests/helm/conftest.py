@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 import kubernetes_validate.utils
@@ -16,7 +14,7 @@ import yaml
 from helm_python import Chart
 
 from tests.helm.everything import Render
-from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.kuberay_schema import KubeRaySchemas, kuberay_schemas
 from tests.repository import REPOSITORY
 
 CHART = REPOSITORY / "helm" / "suphx"
@@ -58,9 +56,4 @@ def _schemas_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kuberay() -> KubeRaySchemas:
-    """KubeRay's CRDs: $SUPHX_KUBERAY_CRDS, or ../shared/data/kuberay-crds-1.7.0 beside the repository, else skips."""
-    given = os.environ.get("SUPHX_KUBERAY_CRDS")
-    folder = Path(given) if given else REPOSITORY.parent / "shared" / "data" / "kuberay-crds-1.7.0"
-    if not folder.is_dir():
-        pytest.skip(f"no CRDs at {folder}: set SUPHX_KUBERAY_CRDS to the folder of KubeRay 1.7's ray.io_*.yaml")
-    return KubeRaySchemas(folder)
+    return kuberay_schemas()

@@ -11,7 +11,7 @@ Render = Callable[..., list[dict[str, Any]]]
 """Called with values: the objects that the chart renders."""
 PRESETS = ("laptop-kind", "paper", "small")
 ROLES = ("head", "simulator", "inference", "learner", "nightly", "mlflow")
-"""Keys of ``placement``, ``podAnnotations`` and ``extraEnv``."""
+"""Keys of ``placement``, ``podLabels``, ``podAnnotations``, ``extraEnv`` and ``extraEnvFrom``."""
 EVERYTHING: dict[str, Any] = {
     "image": {"pullSecrets": ["registry"]},
     "run": {"name": "first", "recipe": 'name = "first"\nseed = 1\n'},
@@ -49,8 +49,11 @@ EVERYTHING: dict[str, Any] = {
         "nightly": {"nodeSelector": {"suphx/pool": "system"}},
         "mlflow": {"nodeSelector": {"suphx/pool": "system"}},
     },
+    "rayJob": {"labels": {"example.org/app": "RUN_ID"}, "annotations": {"example.org/note": "the run RUN_ID"}},
+    "podLabels": {role: {"example.org/team": f"team-of-{role}"} for role in ROLES},
     "podAnnotations": {role: {"example.org/role": role} for role in ROLES},
     "extraEnv": {role: [{"name": "HTTPS_PROXY", "value": f"http://proxy-of-{role}:3128"}] for role in ROLES},
+    "extraEnvFrom": {role: [{"configMapRef": {"name": f"settings-of-{role}"}}] for role in ROLES},
     "networkPolicy": {"ingressNamespace": "gateway"},
 }
 

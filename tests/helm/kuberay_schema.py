@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 import yaml
 
-_PLURALS = {"RayCluster": "rayclusters", "RayJob": "rayjobs"}
+from tests.repository import REPOSITORY
+
+_PLURALS = {"RayCluster": "rayclusters", "RayCronJob": "raycronjobs", "RayJob": "rayjobs"}
 
 
 class KubeRaySchemas:
@@ -24,7 +28,7 @@ class KubeRaySchemas:
         self._validators: dict[str, jsonschema.Draft202012Validator] = {}
 
     def errors(self, found: dict[str, Any]) -> list[str]:
-        """Return what the API server would refuse in a RayCluster or RayJob, unknown fields included."""
+        """Return what the API server would refuse in an object of KubeRay, unknown fields included."""
         errors = self._validator(found["kind"]).iter_errors(found)
         return [f"{'.'.join(str(part) for part in error.absolute_path)}: {error.message}" for error in errors]
 
@@ -41,6 +45,15 @@ class KubeRaySchemas:
             schema["properties"]["metadata"] = {"x-kubernetes-preserve-unknown-fields": True, "type": "object"}
             self._validators[kind] = jsonschema.Draft202012Validator(_strict(schema))
         return self._validators[kind]
+
+
+def kuberay_schemas() -> KubeRaySchemas:
+    """KubeRay's CRDs: $SUPHX_KUBERAY_CRDS, or ../shared/data/kuberay-crds-1.7.0 beside the repository, else skips."""
+    given = os.environ.get("SUPHX_KUBERAY_CRDS")
+    folder = Path(given) if given else REPOSITORY.parent / "shared" / "data" / "kuberay-crds-1.7.0"
+    if not folder.is_dir():
+        pytest.skip(f"no CRDs at {folder}: set SUPHX_KUBERAY_CRDS to the folder of KubeRay 1.7's ray.io_*.yaml")
+    return KubeRaySchemas(folder)
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:

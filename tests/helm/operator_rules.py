@@ -13,6 +13,8 @@ _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)*")
 _RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
 
+_CONDITIONS = ("jobStatus", "jobDeploymentStatus")
+
 Table = Mapping[str, Any]
 
 
@@ -37,6 +39,18 @@ def _job_faults(spec: Table) -> Iterator[str]:
     for key in ("suspend", "ttlSecondsAfterFinished"):
         if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
             yield f"{key} needs shutdownAfterJobFinishes"
+    rules = (spec.get("deletionStrategy") or {}).get("deletionRules") or ()
+    if rules and spec.get("shutdownAfterJobFinishes"):
+        yield "deletionRules and shutdownAfterJobFinishes exclude each other"
+    if (spec.get("rayClusterSpec") or {}).get("enableInTreeAutoscaling") and "DeleteWorkers" in str(rules):
+        yield "DeleteWorkers cannot be used with autoscaling"
+    whens = [(rule["policy"], *(rule["condition"].get(key) for key in _CONDITIONS)) for rule in rules]
+    if len(set(whens)) < len(whens):
+        yield "two deletionRules have the same condition and policy"
+    if spec.get("submissionMode") == "SidecarMode" and (
+        spec.get("submitterPodTemplate") or spec.get("submitterConfig")
+    ):
+        yield "SidecarMode takes neither submitterPodTemplate nor submitterConfig"
     for key, least in (("backoffLimit", 0), ("ttlSecondsAfterFinished", 0), ("activeDeadlineSeconds", 1)):
         if spec.get(key, least) < least:
             yield f"{key} is {spec[key]}: use {least} or more"

@@ -25,6 +25,11 @@ def worker(run: dict[str, Any]) -> dict[str, Any]:
     return group
 
 
+def deletion_rules(run: dict[str, Any]) -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = run["spec"]["deletionStrategy"]["deletionRules"]
+    return rules
+
+
 @pytest.mark.parametrize(
     ("damage", "rule"),
     [
@@ -33,7 +38,11 @@ def worker(run: dict[str, Any]) -> dict[str, Any]:
         (lambda run: cluster_spec(run).update(rayVersion="2.40.0"), "authOptions.mode token needs Ray 2.52.0"),
         (lambda run: worker(run)["rayStartParams"].update(resources="{}"), "resources are in rayStartParams"),
         (lambda run: worker(run).update(maxReplicas=1), "minReplicas, replicas, maxReplicas are [1, 2, 1]"),
-        (lambda run: run["spec"].update(shutdownAfterJobFinishes=False), "needs shutdownAfterJobFinishes"),
+        (lambda run: run["spec"].update(ttlSecondsAfterFinished=60), "needs shutdownAfterJobFinishes"),
+        (lambda run: run["spec"].update(shutdownAfterJobFinishes=True), "exclude each other"),
+        (lambda run: deletion_rules(run)[0].update(policy="DeleteWorkers"), "cannot be used with autoscaling"),
+        (lambda run: deletion_rules(run).append(deletion_rules(run)[0]), "the same condition and policy"),
+        (lambda run: run["spec"].update(submissionMode="SidecarMode"), "takes neither submitterPodTemplate"),
     ],
 )
 def test_a_run_that_the_operator_would_refuse_is_found(

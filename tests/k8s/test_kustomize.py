@@ -13,8 +13,11 @@ import pytest
 import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
+from packaging.specifiers import SpecifierSet
 
 from tests.helm.everything import find
+from tests.helm.kuberay_schema import kuberay_schemas
+from tests.helm.operator_rules import broken_rules
 from tests.repository import REPOSITORY
 
 FOLDER = REPOSITORY / "k8s"
@@ -99,7 +102,7 @@ def test_the_operator_is_pinned_to_the_version_that_the_chart_names() -> None:
     operator = yaml.safe_load((FOLDER / "operator" / "kustomization.yaml").read_text(encoding="utf-8"))
     about = yaml.safe_load((REPOSITORY / "helm" / "suphx" / "Chart.yaml").read_text(encoding="utf-8"))
     tag = operator["images"][0]["newTag"]
-    assert about["annotations"]["suphx/kuberay"] == f">={tag.removeprefix('v')} <1.8.0"
+    assert SpecifierSet(about["annotations"]["suphx/kuberay"]).contains(tag.removeprefix("v"))
     remote = [resource for resource in operator["resources"] if resource.startswith("https://")]
     assert len(remote) == 3
     assert all(resource.endswith(f"?ref={tag}") for resource in remote)
@@ -168,6 +171,34 @@ def test_pods_ask_for_priorities_and_nodes_that_exist(overlay: str) -> None:
             assert spec.get("nodeSelector", {}).get("suphx/pool", "spot") in POOLS
     assert classes[server["priorityClassName"]] > max(of_runs), "a run evicts the server of all runs"
     assert classes[night["priorityClassName"]] == max(of_runs), "a run evicts a tournament"
+
+
+SCHEDULERS = sorted(path.stem for path in (FOLDER / "schedulers").glob("*.yaml"))
+QUEUES = {
+    "kai": ("kai.scheduler/queue", "suphx"),
+    "kueue": ("kueue.x-k8s.io/queue-name", "suphx"),
+    "volcano": ("volcano.sh/queue-name", "suphx"),
+    "yunikorn": ("yunikorn.apache.org/queue", "root.suphx"),
+}
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_runs_go_to_the_queue_of_their_scheduler(scheduler: str) -> None:
+    values = yaml.safe_load((FOLDER / "schedulers" / f"{scheduler}.yaml").read_text(encoding="utf-8"))
+    with Chart.load(REPOSITORY / "helm" / "suphx") as chart:
+        chart.validate_schema(values)
+        texts = chart.render(
+            {**values, "run": {"name": "first", "recipe": "seed = 1"}}, name="suphx", namespace="suphx"
+        )
+    job = yaml.safe_load(texts["suphx/templates/run/rayjob.yaml"])
+    assert (kuberay_schemas().errors(job), broken_rules(job)) == ([], [])
+    label, queue = QUEUES[scheduler]
+    assert job["metadata"]["labels"][label] == queue
+    assert job["metadata"]["labels"].get("yunikorn.apache.org/app-id", "first") == "first"
+    for _, spec, _ in pods_of_run(job):
+        assert spec.get("schedulerName") == ("kai-scheduler" if scheduler == "kai" else None)
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
+        kubernetes_validate.validate(pod, "1.37", strict=True)
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

@@ -14,6 +14,7 @@ from helm_python import Chart
 from suphx_cli import cli
 from suphx_platform.cluster import run_attempts
 from suphx_platform.storage.storage_config import StorageConfig
+from tests.helm.helm_program import with_helm
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.fake_api_server import Cluster, api_server
 from tests.suphx_platform.cluster.fake_operator import KEYS, RECIPE, Command, Operator
@@ -38,8 +39,14 @@ def template(chart_objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.fixture
+def helm(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program ``helm`` on PATH."""
+    monkeypatch.setenv("PATH", with_helm(tmp_path_factory.mktemp("helm")))
+
+
+@pytest.fixture
 def cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chart_objects: dict[str, dict[str, Any]]
+    helm: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chart_objects: dict[str, dict[str, Any]]
 ) -> Iterator[Cluster]:
     """An API server that holds the template of runs, and lets the caller do what the chart's Role allows."""
     with api_server(tmp_path) as (cluster, kubeconfig):

@@ -25,6 +25,20 @@
 {{- if and $values.nightly.enabled $values.nightly.workers (le (divf $values.nightly.activeDeadlineSeconds (add1 $values.nightly.backoffLimit)) (mulf $values.run.waitHours 3600)) -}}
 {{- fail (printf "nightly.activeDeadlineSeconds is %d: each of the %d attempts (nightly.backoffLimit + 1) would end while it may still wait for MLflow or the storage (run.waitHours: %v): raise it, or lower one of the others" (int64 $values.nightly.activeDeadlineSeconds) (int64 (add1 $values.nightly.backoffLimit)) $values.run.waitHours) -}}
 {{- end -}}
+{{- if $values.nightly.rayCronJob -}}
+{{- if not $values.nightly.workers -}}
+{{- fail "nightly.rayCronJob needs nightly.workers, the number of pods of its RayJobs: set it to 1 or more" -}}
+{{- end -}}
+{{- if or $values.kueue.queueName $values.rayJob.labels -}}
+{{- fail "nightly.rayCronJob cannot be used with kueue.queueName or rayJob.labels: KubeRay passes no labels to the RayJobs of a RayCronJob, so no queue would take them" -}}
+{{- end -}}
+{{- if gt (len (include "suphx.fullname" .)) 28 -}}
+{{- fail (printf "nightly.rayCronJob: %q is too long, as KubeRay adds to it: set fullnameOverride to at most 28 characters" (include "suphx.fullname" .)) -}}
+{{- end -}}
+{{- end -}}
+{{- if hasKey $values.rayJob.labels "kueue.x-k8s.io/queue-name" -}}
+{{- fail "rayJob.labels has kueue.x-k8s.io/queue-name: use kueue.queueName instead, which also makes the RayJob one that Kueue takes" -}}
+{{- end -}}
 {{- if not (gt (int64 $values.run.saveSeconds) 0) -}}
 {{- fail "run.saveSeconds is missing, which a head needs to save its run: use helm upgrade with --reset-then-reuse-values instead of --reuse-values, which drops the values that a new version of the chart adds" -}}
 {{- end -}}

@@ -32,6 +32,7 @@ containers:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}
     env:
       {{- include "suphx.withExtraEnv" (dict "root" $root "role" "nightly" "own" (include "suphx.commandEnvironment" .)) | nindent 6 }}
+    {{- with include "suphx.envFrom" (dict "root" $root "role" "nightly") }}{{ . | nindent 4 }}{{ end }}
     resources:
       requests:
         {{- toYaml .resources | nindent 8 }}

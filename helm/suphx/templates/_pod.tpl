@@ -13,6 +13,7 @@ metadata:
     app.kubernetes.io/component: ray
     suphx/role: {{ .role }}
     suphx/run: {{ .run | quote }}
+    {{- with include "suphx.podLabels" (dict "root" $root "role" .role) }}{{ . | nindent 4 }}{{ end }}
   {{- $stays := dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false" }}
   {{- with include "suphx.annotations" (dict "root" $root "role" .role "own" (ternary $stays dict (has .role (list "head" "learner")))) }}
   annotations:
@@ -42,6 +43,7 @@ spec:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
         {{- include "suphx.withExtraEnv" (dict "root" $root "role" .role "own" (include "suphx.rayEnvironment" .)) | nindent 8 }}
+      {{- with include "suphx.envFrom" (dict "root" $root "role" .role) }}{{ . | nindent 6 }}{{ end }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
@@ -57,8 +59,10 @@ spec:
 {{/* Where a pod goes, from (dict "root" . "role" ROLE "gpus" n). */}}
 {{- define "suphx.placement" -}}
 {{- $values := get .root.Values.placement .role | default dict -}}
-{{- with $values.priorityClassName }}
-priorityClassName: {{ . | quote }}
+{{- range $key := list "priorityClassName" "schedulerName" }}
+{{- with get $values $key }}
+{{ $key }}: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- range $key := list "nodeSelector" "affinity" "topologySpreadConstraints" }}
 {{- with get $values $key }}
@@ -84,11 +88,31 @@ tolerations:
 {{- end -}}
 {{- end -}}
 
+{{/* Labels of a role's pods that the user adds, from (dict "root" . "role" ROLE); empty without any. */}}
+{{- define "suphx.podLabels" -}}
+{{- with get .root.Values.podLabels .role }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{/* Sources of a role's environment variables that the user adds, from (dict "root" . "role" ROLE); empty without any. */}}
+{{- define "suphx.envFrom" -}}
+{{- with get .root.Values.extraEnvFrom .role -}}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
 {{/* Environment variables of a Ray pod's container. */}}
 {{- define "suphx.rayEnvironment" -}}
 {{- $root := .root -}}
 {{- include "suphx.environment" (dict "root" $root "role" .role "user" (ternary "nightly" .role (default false .isTournament))) | trim }}
 {{- if eq .role "head" }}
+{{- with .cronJob }}
+{{- /* The name of the RayCluster has the number of that of its RayJob, which says for when it was scheduled. */}}
+- name: SUPHX_CRON_JOB
+  valueFrom:
+    fieldRef: {fieldPath: "metadata.labels['ray.io/cluster']"}
+- {name: SUPHX_TIME_ZONE, value: {{ $root.Values.nightly.timeZone | quote }}}
+{{- end }}
 {{- /* Ray's job API, by which the operator stops a RayJob that is deleted, kills a driver after 3 s by default. */}}
 - {name: RAY_JOB_STOP_WAIT_TIME_S, value: {{ $root.Values.run.saveSeconds | int64 | quote }}}
 {{- /* Nothing moves from a head to another node: Ray need not wait 30 s for it to drain. */}}

@@ -6,7 +6,7 @@ a cluster of ours is. "sizes": the head and groups of another size than a preset
 {{- $root := .root -}}
 {{- $preset := .sizes | default (index $root.Values.presets .preset) -}}
 {{- $recipe := .recipe -}}
-{{- $pod := dict "root" $root "run" .run "recipe" .recipe "isTournament" (hasKey . "sizes") -}}
+{{- $pod := dict "root" $root "run" .run "recipe" .recipe "isTournament" (hasKey . "sizes") "cronJob" .cronJob -}}
 rayVersion: {{ $root.Values.rayVersion | quote }}
 authOptions: {mode: token}
 enableInTreeAutoscaling: {{ $root.Values.autoscaling.enabled }}

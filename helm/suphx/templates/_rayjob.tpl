@@ -5,7 +5,6 @@ ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in. 
 */}}
 {{- define "suphx.rayJob" -}}
 {{- $root := .root -}}
-{{- $values := $root.Values -}}
 apiVersion: ray.io/v1
 kind: RayJob
 metadata:
@@ -14,38 +13,80 @@ metadata:
     {{- include "suphx.labels" $root | nindent 4 }}
     suphx/run: {{ .run | quote }}
     suphx/preset: {{ .preset | quote }}
-    {{- with $values.kueue.queueName }}
-    kueue.x-k8s.io/queue-name: {{ . | quote }}
-    {{- end }}
-  {{- $elastic := include "suphx.elasticNote" $root }}
-  {{- if or $elastic .isKept }}
+    {{- with include "suphx.queueLabels" . }}{{ . | nindent 4 }}{{ end }}
+  {{- with include "suphx.queueNotes" . }}
   annotations:
-    {{- with $elastic }}
     {{- . | nindent 4 }}
-    {{- end }}
-    {{- if .isKept }}
-    {{- /* `suphx resume` may create it again, and Helm upgrades no object that does not name its release. */}}
-    meta.helm.sh/release-name: {{ $root.Release.Name | quote }}
-    meta.helm.sh/release-namespace: {{ $root.Release.Namespace | quote }}
-    {{- end }}
   {{- end }}
 spec:
-  {{- if .entrypoint }}
-  entrypoint: {{ .entrypoint | quote }}
-  {{- else }}
-  entrypoint: {{ include "suphx.entrypoint" . | quote }}
-  {{- end }}
-  submissionMode: K8sJobMode
-  shutdownAfterJobFinishes: true
-  backoffLimit: {{ hasKey . "backoffLimit" | ternary .backoffLimit $values.run.backoffLimit | int64 }}
-  activeDeadlineSeconds: {{ .deadline | default $values.run.activeDeadlineSeconds | int64 }}
-  ttlSecondsAfterFinished: {{ .ttl | default $values.run.ttlSecondsAfterFinished | int64 }}
-  submitterConfig:
-    backoffLimit: 3
-  submitterPodTemplate:
-    {{- include "suphx.submitter" . | nindent 4 }}
-  rayClusterSpec:
-    {{- include "suphx.rayCluster" (merge (dict "recipe" (printf "%s-recipe" .run)) .) | nindent 4 }}
+  {{- include "suphx.rayJobSpec" . | nindent 2 }}
+{{- end -}}
+
+{{/* Its spec, from the same. "cronJob": that of a RayCronJob. */}}
+{{- define "suphx.rayJobSpec" -}}
+{{- $run := .root.Values.run -}}
+{{- if .entrypoint -}}
+entrypoint: {{ .entrypoint | quote }}
+{{- else -}}
+entrypoint: {{ include "suphx.entrypoint" . | quote }}
+{{- end }}
+submissionMode: K8sJobMode
+{{- include "suphx.cleanup" . | nindent 0 }}
+backoffLimit: {{ hasKey . "backoffLimit" | ternary .backoffLimit $run.backoffLimit | int64 }}
+activeDeadlineSeconds: {{ .deadline | default $run.activeDeadlineSeconds | int64 }}
+submitterConfig:
+  backoffLimit: 3
+submitterPodTemplate:
+  {{- include "suphx.submitter" . | nindent 2 }}
+rayClusterSpec:
+  {{- include "suphx.rayCluster" (merge (dict "recipe" (printf "%s-recipe" .run)) .) | nindent 2 }}
+{{- end -}}
+
+{{/* Labels of a RayJob or RayCluster for batch schedulers, from (dict "root" . "run" NAME); empty without any. */}}
+{{- define "suphx.queueLabels" -}}
+{{- $labels := dict -}}
+{{- range $key, $value := .root.Values.rayJob.labels }}{{ $_ := set $labels $key ($value | replace "RUN_ID" $.run) }}{{ end -}}
+{{- with .root.Values.kueue.queueName }}{{ $_ := set $labels "kueue.x-k8s.io/queue-name" . }}{{ end -}}
+{{- with $labels }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{/* Their annotations, from the same and "isKept": whether it is the copy of a RayJob in the ConfigMap of its recipe. */}}
+{{- define "suphx.queueNotes" -}}
+{{- $notes := include "suphx.elasticNote" .root | fromYaml -}}
+{{- range $key, $value := .root.Values.rayJob.annotations }}{{ $_ := set $notes $key ($value | replace "RUN_ID" $.run) }}{{ end -}}
+{{- if .isKept -}}
+{{- /* `suphx resume` may create it again, and Helm upgrades no object that does not name its release. */ -}}
+{{- $_ := set $notes "meta.helm.sh/release-name" .root.Release.Name -}}
+{{- $_ := set $notes "meta.helm.sh/release-namespace" .root.Release.Namespace -}}
+{{- end -}}
+{{- with $notes }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{/*
+When the operator deletes the pods of a RayJob that has ended. deletionRules can keep those of a failed run for longer; Kueue takes
+only shutdownAfterJobFinishes. A RayCronJob deletes no RayJobs, so that these delete themselves.
+*/}}
+{{- define "suphx.cleanup" -}}
+{{- $run := .root.Values.run -}}
+{{- $ttl := .ttl | default $run.ttlSecondsAfterFinished | int64 -}}
+{{- $failureTtl := .ttl | default $run.ttlSecondsAfterFailure | default $ttl | int64 -}}
+{{- if .cronJob -}}
+shutdownAfterJobFinishes: false
+deletionStrategy:
+  deletionRules:
+    - {policy: DeleteSelf, condition: {jobStatus: SUCCEEDED, ttlSeconds: {{ $ttl }}}}
+    - {policy: DeleteCluster, condition: {jobDeploymentStatus: Failed, ttlSeconds: {{ $ttl }}}}
+    - {policy: DeleteSelf, condition: {jobDeploymentStatus: Failed, ttlSeconds: 86400}}
+{{- else if or .root.Values.kueue.queueName (eq $ttl $failureTtl) -}}
+shutdownAfterJobFinishes: true
+ttlSecondsAfterFinished: {{ $ttl }}
+{{- else -}}
+shutdownAfterJobFinishes: false
+deletionStrategy:
+  deletionRules:
+    - {policy: DeleteCluster, condition: {jobStatus: SUCCEEDED, ttlSeconds: {{ $ttl }}}}
+    - {policy: DeleteCluster, condition: {jobDeploymentStatus: Failed, ttlSeconds: {{ $failureTtl }}}}
+{{- end -}}
 {{- end -}}
 
 {{/* The annotation without which Kueue rejects a RayJob or RayCluster that Ray's autoscaler may resize. */}}
@@ -114,6 +155,7 @@ metadata:
     app.kubernetes.io/component: submitter
     suphx/role: submitter
     suphx/run: {{ .run | quote }}
+    {{- with include "suphx.podLabels" (dict "root" .root "role" "head") }}{{ . | nindent 4 }}{{ end }}
   {{- /* A lost submitter uses up one of its few retries. */}}
   {{- $stays := dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false" }}
   {{- with include "suphx.annotations" (dict "root" .root "role" "head" "own" $stays) }}
@@ -138,6 +180,7 @@ spec:
         {{- include "suphx.containerSecurity" .root | nindent 8 }}
       env:
         {{- include "suphx.withExtraEnv" (dict "root" .root "role" "head" "own" "- {name: HOME, value: /tmp}") | nindent 8 }}
+      {{- with include "suphx.envFrom" (dict "root" .root "role" "head") }}{{ . | nindent 6 }}{{ end }}
       resources:
         requests: {cpu: 250m, memory: 1Gi, ephemeral-storage: 1Gi}
         limits: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi}

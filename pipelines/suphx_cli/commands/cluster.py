@@ -5,22 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suphx_cli.arguments import UsageError, add_arguments, add_command
-from suphx_platform.cluster.cluster_error import ClusterError, check_configured
+from suphx_platform.cluster.cluster_error import ClusterError
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
-    from suphx_platform.cluster.cluster_api import Object
     from suphx_platform.cluster.launcher import Launcher
-    from suphx_platform.cluster.run_manifest import RunObjects
     from suphx_platform.cluster.run_status import RunStatus
     from suphx_platform.console.console import Console
 
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
 DRY_RUNS = ("client", "server")
-_PLACE = """\
+_PLACE_OPTIONS = """\
 --context NAME    context of your kubeconfig (default: the current one)
 --namespace NAME  namespace of the chart (default: the context's namespace)
 """
@@ -36,8 +34,8 @@ RECIPE
 --set
 --preset P        size of the run's cluster (default: the chart's value `preset`)
 --release NAME    name of the Helm release, if the namespace has several
---dry-run [client|server]  create nothing. client: print the objects as YAML, no cluster is needed; server (default):
-                  let the API server check them
+--dry-run [client|server]  create nothing. client: print the objects as YAML, which needs the program helm, but no
+                  cluster; server (default): let the API server check them
 --values FILE     values file of the chart for --dry-run=client (default: the chart's own values)
 --replace         a tournament only: first delete the RayJobs of its other nights, which are stopped if they still run
 -f, --follow      print the log and return when the run has ended
@@ -110,7 +108,7 @@ delete`.
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add all seven."""
     place = argparse.ArgumentParser(add_help=False, parents=[options])
-    add_arguments(place, _PLACE, {})
+    add_arguments(place, _PLACE_OPTIONS, {})
     dry_run = {"type": _dry_run, "const": "server", "metavar": "client|server"}
     needs = ("kubernetes",)
     add_command(commands, place, _LAUNCH, execute_launch, dry_run=dry_run, wait=600.0)
@@ -143,88 +141,59 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
         raise UsageError("--follow waits for a run, and --dry-run creates none: use one of them")
     if args.replace and args.dry_run:
         raise UsageError("--replace deletes RayJobs, and --dry-run changes nothing: use one of them")
+    from suphx_pipelines import cluster_runs
+
     if args.dry_run == "client":
-        return _render(args, console)
-    _check_recipe(args)
-    check_configured(args.context)
-    launcher = _connect(args)
-    objects = _objects(args, launcher.template(args.release), console)
-    if args.replace:
-        launcher.delete_other_nights(objects, seconds=args.wait)
-    status = launcher.launch(objects, is_dry=args.dry_run is not None)
+        return _previewed(args, console)
+    with console.activity("launching"):
+        launched = cluster_runs.launch(
+            args.recipe,
+            preset=args.preset,
+            settings=dict(args.overrides),
+            release=args.release,
+            replace=args.replace,
+            dry_run=args.dry_run is not None,
+            seconds=args.wait if args.follow or args.replace else 0.0,
+            **_place(args),
+        )
     if args.follow:
-        return _followed(objects.run_id, args, launcher, console)
-    return _shown(status, console) | ({"dry_run": args.dry_run} if args.dry_run else {})
+        return _followed(launched.run_id, args, console)
+    return _shown(launched, console) | ({"dry_run": args.dry_run} if args.dry_run else {})
 
 
-def _followed(run: str, args: argparse.Namespace, launcher: Launcher, console: Console) -> dict[str, object]:
+def _followed(run: str, args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Print the log of a run until it has ended; ClusterError unless it has succeeded."""
+    from suphx_pipelines import cluster_runs
+
+    launcher = _connect(args)
     show = console.say if console.is_json else console.line
     for line in launcher.log(run, ROLES[0]).lines(follow=True, tail=None):
         show(line)
-    status = launcher.status(run)
-    if status.state != "succeeded":
-        raise ClusterError(f"{run} is {status.state}: see suphx status {run}. {' '.join(status.problems)}".rstrip())
+    ended = cluster_runs.wait(run, context=args.context, namespace=args.namespace)
     if args.rm:
         launcher.delete(run, seconds=args.wait)
-    return _shown(status, console)
+    return _shown(ended, console)
 
 
-def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+def _previewed(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print the objects that a launch would create."""
-    from suphx_platform.cluster.run_manifest import manifest, rendered_template
+    from suphx_pipelines import cluster_runs
+    from suphx_platform.cluster.run_manifest import manifest
 
-    _check_recipe(args)
-    template = rendered_template(args.values, release=args.release, namespace=args.namespace)
-    objects = _objects(args, template, console)
+    with console.activity("rendering the chart"):
+        objects = cluster_runs.preview(
+            args.recipe,
+            preset=args.preset,
+            settings=dict(args.overrides),
+            values=args.values,
+            release=args.release,
+            namespace=args.namespace,
+        )
     created = [objects.job, objects.recipe]
     if not console.is_json:
         console.line(manifest(created))
         return None
     return {"run_id": objects.run_id, "dry_run": "client", "objects": created}
-
-
-def _check_recipe(args: argparse.Namespace) -> None:
-    from suphx_pipelines.recipe.recipe_kind import check_kind
-
-    is_tournament = _is_tournament(args)
-    check_kind(args.recipe, "tournament" if is_tournament else "run")
-    if is_tournament and args.preset:
-        raise UsageError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
-    if args.replace and not is_tournament:
-        raise UsageError("--replace deletes other nights of a tournament, and this recipe is that of a run: omit it")
-
-
-def _is_tournament(args: argparse.Namespace) -> bool:
-    from suphx_pipelines.recipe.recipe_file import read_table
-    from suphx_pipelines.recipe.recipe_kind import command_of
-
-    return command_of(read_table(args.recipe)) == "tournament"
-
-
-def _objects(args: argparse.Namespace, template: Object, console: Console) -> RunObjects:
-    """Return the objects of a launch; ValueError for a recipe that the command in the cluster would refuse.
-
-    The recipe of a tournament names the night, so that every attempt plays the same one.
-    """
-    from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
-    from suphx_pipelines.recipe.recipe_kind import load_run_recipe, load_tournament_recipe, needs_of
-    from suphx_pipelines.runs.run_origin import derived_run_id
-    from suphx_platform.cluster.run_manifest import run_id_of, run_objects, tournament_objects
-
-    is_tournament = _is_tournament(args)
-    recipe: Any = (load_tournament_recipe if is_tournament else load_run_recipe)(args.recipe, args.overrides)
-    overrides, address = args.overrides, recipe.storage.address
-    if address and not any(key == "storage.address" for key, _ in overrides):  # it counts more than that of the chart
-        overrides = [*overrides, ("storage.address", address)]
-    run_id = run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys))
-    common: dict[str, Any] = {"run_id": run_id, "recipe": to_toml(recipe), "overrides": overrides}
-    if is_tournament:
-        return tournament_objects(template, results_id=derived_run_id(recipe), **common)
-    with console.activity("importing"):
-        from suphx_pipelines.pipeline import pipeline_stages
-    pipeline_stages(recipe)  # finds keys that do not fit together
-    return run_objects(template, preset=args.preset, needs=needs_of(recipe), **common)
 
 
 def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -237,10 +206,9 @@ def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
-    from suphx_platform.cluster.run_attempts import with_progress
+    from suphx_pipelines import cluster_runs
 
-    launcher = _connect(args)
-    return _shown(with_progress(launcher.status(args.run), launcher.source(args.run)), console)
+    return _shown(cluster_runs.status(args.run, **_place(args)), console)
 
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -292,7 +260,9 @@ def _last_failure(run: str, launcher: Launcher) -> str:
 
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Save and stop a run."""
-    return _shown(_connect(args).stop(args.run, saves=not args.now, seconds=args.wait), console)
+    from suphx_pipelines import cluster_runs
+
+    return _shown(cluster_runs.stop(args.run, save=not args.now, seconds=args.wait, **_place(args)), console)
 
 
 def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -327,13 +297,13 @@ def _line(status: RunStatus) -> str:
 def _connect(args: argparse.Namespace) -> Launcher:
     """Return the launcher of a command, which waits for an unavailable API server as long as ``--wait`` says.
 
-    A command that only looks, or that creates a run and does not follow it, waits for seconds.
+    A command that only looks waits for seconds.
     """
-    check_configured(args.context)  # before the imports, which take a second
-    from suphx_platform.cluster.cluster_api import ClusterApi
-    from suphx_platform.cluster.launcher import Launcher
+    from suphx_pipelines import cluster_runs
 
-    wait: float = getattr(args, "wait", 0.0)
-    outage = wait if getattr(args, "follow", True) else 0.0
-    place = {"context": args.context, "namespace": args.namespace}
-    return Launcher(ClusterApi(**place, outage_seconds=outage))
+    is_waiting = getattr(args, "follow", True)
+    return cluster_runs.connect(seconds=getattr(args, "wait", 0.0) if is_waiting else 0.0, **_place(args))
+
+
+def _place(args: argparse.Namespace) -> dict[str, str | None]:
+    return {"context": args.context, "namespace": args.namespace}

@@ -21,7 +21,8 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
 _CRON_JOB, _ZONE = "SUPHX_CRON_JOB", "SUPHX_TIME_ZONE"
-"""Name of the Job that a CronJob created: it ends with the minutes from 1970 to the time for which it was scheduled."""
+"""Name of the Job that a CronJob created: it ends with the minutes from 1970 to the time for which it was scheduled. Or
+of the RayCluster of a RayCronJob, which has five characters more."""
 _LATE = timedelta(days=2)
 """A name with another number is not that of a CronJob's Job."""
 
@@ -161,13 +162,13 @@ class TournamentRecipe(AnyRecipe):
 def tonight() -> str:
     """Return the name of a night that the recipe does not name: today's date (UTC).
 
-    In a Job of a CronJob, whose name and time zone the chart gives: the date for which it was scheduled. A pod that
-    starts again after midnight goes on with its night.
+    In a Job of a CronJob, or a RayJob of a RayCronJob, whose name and time zone the chart gives: the date for which it
+    was scheduled. A pod that starts again after midnight goes on with its night.
     """
     zone: tzinfo = UTC
     with suppress(ValueError, ZoneInfoNotFoundError):  # Kubernetes knows it, this machine does not
         zone = ZoneInfo(os.environ.get(_ZONE) or "UTC")
     now = datetime.now(zone)
-    number = re.search(r"-(\d{8,9})$", os.environ.get(_CRON_JOB, ""))
+    number = re.search(r"-(\d{8,9})(-[a-z0-9]{5})?$", os.environ.get(_CRON_JOB, ""))
     scheduled = datetime.fromtimestamp(60 * int(number[1]), now.tzinfo) if number else now
     return f"{scheduled if abs(now - scheduled) < _LATE else now:%Y-%m-%d}"

@@ -52,6 +52,7 @@ _KINDS = {
     "pods": ("api", "Pod"),
     "events": ("api", "Event"),
     "jobs": ("apis/batch", "Job"),
+    "deployments": ("apis/apps", "Deployment"),
 }
 """Path of the API and title of each kind, all of version v1: known here, so that no request is needed to find them."""
 _TEMPORARY = (429, 500, 502, 503, 504)
@@ -91,9 +92,9 @@ class ClusterApi:
         self._has_answered = self._is_unavailable = False
         """Whether any request was answered, and whether a warning has said that the server does not answer."""
 
-    def get(self, kind: str, name: str) -> Object | None:
-        """Return an object; None if it does not exist."""
-        found: Object | None = self._call("get", kind, name, absent=True)
+    def get(self, kind: str, name: str, *, namespace: str | None = None) -> Object | None:
+        """Return an object, of another ``namespace`` if one is given; None if it does not exist."""
+        found: Object | None = self._call("get", kind, name, absent=True, namespace=namespace)
         return found
 
     def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
@@ -127,7 +128,7 @@ class ClusterApi:
             with suppress(ConflictError):
                 changed: Object = self._call("patch", kind, name, body=body, query=_STRICT)
                 return changed
-        raise ClusterError(f"{_title(kind)} {name} keeps being changed by another client. Try again")
+        raise ClusterError(f"another client keeps changing {_title(kind)} {name}. Try again")
 
     def delete(self, kind: str, name: str, *, uid: str | None = None, grace: int | None = None) -> None:
         """Delete an object and, in the background, what it owns; do nothing if it does not exist.
@@ -143,15 +144,18 @@ class ClusterApi:
     def changes(self, kind: str, name: str, *, seconds: float) -> Iterator[Object | None]:
         """Yield an object now, and again whenever it changes, for so long; None: it does not exist.
 
-        A watch that breaks, or whose resourceVersion is too old (410 Gone), starts again from the current object.
+        A watch that breaks, or whose resourceVersion is too old (410 Gone), starts again from the current object, after
+        pauses that grow as long as watches show nothing: one that is always refused becomes a look every few seconds.
         """
-        ends_at = time.monotonic() + seconds
+        ends_at, pause = time.monotonic() + seconds, GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         while time.monotonic() < ends_at:
             current = self.get(kind, name)
             yield current
             version = "" if current is None else str(current["metadata"]["resourceVersion"])
-            yield from self._watched(kind, name, version, ends_at)
-            time.sleep(_FIRST_PAUSE_SECONDS)
+            for change in self._watched(kind, name, version, ends_at):
+                pause.reset()
+                yield change
+            time.sleep(min(pause.next(), max(0.0, ends_at - time.monotonic())))
 
     def log(self, pod: str, container: str, *, tail: int | None = None, since: str | None = None) -> Iterator[str]:
         """Yield the lines that a container has written, to the point where the connection breaks, if it does.
@@ -177,8 +181,8 @@ class ClusterApi:
         except (ApiException, urllib3.exceptions.HTTPError, ConnectionError, ValueError):  # or half a line
             return
 
-    def _path(self, kind: str, name: str = "") -> str:
-        path = f"/{_KINDS[kind][0]}/v1/namespaces/{quote(self.namespace, safe='')}/{kind}"
+    def _path(self, kind: str, name: str = "", namespace: str | None = None) -> str:
+        path = f"/{_KINDS[kind][0]}/v1/namespaces/{quote(namespace or self.namespace, safe='')}/{kind}"
         return f"{path}/{quote(name, safe='')}" if name else path
 
     def _send(
@@ -204,6 +208,7 @@ class ClusterApi:
         query: Mapping[str, Any] | None = None,
         body: Object | None = None,
         absent: bool = False,
+        namespace: str | None = None,
     ) -> Any:
         """Return the JSON that answers a request, which is retried; ClusterError if it is refused.
 
@@ -213,15 +218,15 @@ class ClusterApi:
         def act() -> Any:
             limit = (_CONNECT_SECONDS, _ANSWER_SECONDS) if self._has_answered else _FIRST_TIMEOUT_SECONDS
             try:
-                return parse_json(self._send(method, self._path(kind, name), limit, query or {}, body).data)
+                return parse_json(self._send(method, self._path(kind, name, namespace), limit, query or {}, body).data)
             except ApiException as error:
                 if absent and error.status == 404 and name in str(error.body):
                     return None
                 raise
             except ValueError as error:
                 raise ClusterError(
-                    f"{self.address} answers with something else than JSON ({error}): check the address in your "
-                    "kubeconfig, and that no proxy answers in its place"
+                    f"{self.address} did not return JSON ({error}): check the address in your kubeconfig, and that no "
+                    "proxy answers instead"
                 ) from error
 
         called = name or ("" if body is None else str(body["metadata"]["name"]))

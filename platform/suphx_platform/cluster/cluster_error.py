@@ -6,7 +6,8 @@ Without an import of the Kubernetes client, which takes a second.
 
     ClusterError
     ├── AbsentError          the object does not exist
-    ├── ConflictError        somebody else changed the object since it was read
+    ├── ConflictError        another client changed the object since it was read
+    ├── DeniedError          the credentials do not allow the request
     └── ExistsError          the object exists already
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 
 from suphx.json_text import parse_json
 from suphx.printable_text import shortened
+from suphx_platform.cluster.kuberay import supported_range
 
 POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Token and namespace of a pod with a service account."""
@@ -34,11 +36,15 @@ class AbsentError(ClusterError):
 
 
 class ConflictError(ClusterError):
-    """An object has changed since it was read."""
+    """Another client has changed the object since it was read."""
+
+
+class DeniedError(ClusterError):
+    """The credentials do not allow a request."""
 
 
 class ExistsError(ClusterError):
-    """An object that was to be created exists already."""
+    """An object of this name exists already."""
 
 
 def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
@@ -51,7 +57,8 @@ def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     text = f"{what}: {message or f'HTTP {status}'}"
     if status == 409:
         return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
-    kind = AbsentError if status == 404 else ClusterError
+    kinds = {403: DeniedError, 404: AbsentError}
+    kind = kinds.get(status, ClusterError)
     return kind(f"{text}. {_next_step(status, what, namespace, message)}")
 
 
@@ -83,11 +90,11 @@ def _next_step(status: int, what: str, namespace: str, message: str) -> str:
     if status == 403:
         return f"Ask for the chart's launcher Role in namespace {namespace} (value launcher.subjects)"
     if status == 404 and what.startswith("Ray"):
-        return "If the cluster does not know ray.io, install the KubeRay operator 1.7"
+        return f"If the cluster does not know ray.io, install the KubeRay operator {supported_range()}"
     if status == 404:
         return f"Check that it is in namespace {namespace} (suphx jobs; --namespace)"
     if status in (400, 422) and what.startswith("Ray"):
-        return "The chart does not fit the cluster: compare the installed KubeRay version with the chart's (1.7)"
+        return f"The chart supports KubeRay {supported_range()}: check the version of the operator and of its CRDs"
     return "Try again; if the error remains, ask the administrators of the cluster"
 
 

@@ -20,9 +20,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suphx_platform.cluster import run_status
+from suphx_platform.cluster import kuberay, run_status
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
-from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
+from suphx_platform.cluster.cluster_error import ClusterError, DeniedError, ExistsError
 from suphx_platform.cluster.run_attempts import StopOutcome, places_of, read_report
 from suphx_platform.cluster.run_log import RunLog
 from suphx_platform.cluster.run_manifest import (
@@ -49,6 +49,8 @@ from suphx_platform.cluster.run_status import (
 
 STOPPED_NOTE = "suphx/stopped"
 """Annotation of a recipe whose run was stopped by deleting its RayJob; the run can be resumed."""
+OPERATOR_NOTE = "suphx/operator-namespace"
+"""Annotation of the chart's template: where the operator is."""
 POLL_SECONDS = 2.0
 _NOW_SECONDS = 1
 """How long a head pod may go on that is not to save. 0 would make Kubernetes forget it while it still runs."""
@@ -93,6 +95,25 @@ class Launcher:
         names = sorted(str((one["metadata"].get("labels") or {}).get(RELEASE_LABEL)) for one in found)
         raise ClusterError(f"the chart is installed more than once ({', '.join(names)}): choose one with --release")
 
+    def check_operator(self, template: Object) -> None:
+        """Raise ClusterError if the operator is older than the chart needs; warn of one that is newer than supported.
+
+        ``template``: the chart's, which names the operator's namespace. An operator that these credentials cannot read
+        is not checked.
+        """
+        namespace = (template["metadata"].get("annotations") or {}).get(OPERATOR_NOTE)
+        try:
+            deployment = self._api.get("deployments", kuberay.OPERATOR, namespace=namespace) if namespace else None
+        except DeniedError:
+            return
+        version = None if deployment is None else kuberay.operator_version(deployment)
+        if version is None or kuberay.is_supported(version):
+            return
+        text = f"the KubeRay operator in namespace {namespace} is {version}, and the chart supports"
+        if kuberay.is_too_old(version):
+            raise ClusterError(f"{text} {kuberay.supported_range()}: upgrade the operator and its CRDs (k8s/README.md)")
+        _logger.warning("%s %s: newer ones were not tested", text, kuberay.supported_range())
+
     def launch(self, objects: RunObjects, *, is_dry: bool = False) -> RunStatus:
         """Create a run; leave an existing one as it is. ``is_dry``: let the server check the objects only."""
         run, namespace = objects.run_id, self._api.namespace
@@ -105,7 +126,7 @@ class Launcher:
             if status.state == "deleting":
                 raise ClusterError(_deleting(run))
             hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
-            _logger.info("%s exists already (%s): %s", run, status.state, hint.replace("RUN", run))
+            _logger.info("%s already exists (%s): %s", run, status.state, hint.replace("RUN", run))
             return status
         if is_dry:
             for kind, body in (("rayjobs", objects.job), ("configmaps", objects.recipe)):
@@ -121,7 +142,7 @@ class Launcher:
         if create_run(self._api, objects.job, objects.recipe):
             _logger.info("Created %s in namespace %s: suphx status %s, suphx logs %s -f", run, namespace, run, run)
         else:
-            _logger.info("%s exists already: another command created it at the same time", run)
+            _logger.info("%s already exists: another command created it at the same time", run)
         return self.status(run)
 
     def delete_other_nights(self, objects: RunObjects, *, seconds: float) -> None:
@@ -153,6 +174,12 @@ class Launcher:
             raise ClusterError(_leftover(run) if find_recipe(self._api, run) is not None else self._no_run(run))
         return status
 
+    def wait(self, run: str, *, seconds: float) -> RunStatus:
+        """Wait until a run has ended; return its status. ClusterError if there is none, or if it takes longer."""
+        self.status(run)
+        RunWait(self._api, run, seconds=seconds).until_ended()
+        return self.status(run)
+
     def log(self, run: str, role: str) -> RunLog:
         """Return the log of the pods of one role."""
         return RunLog(self._api, run, role)
@@ -178,7 +205,7 @@ class Launcher:
             return self.status(run)
         if saves and self._heads(run) and not _outlives_its_pods(job):
             raise ClusterError(
-                f"{run} was not stopped: it has no storage, so what it saves would be gone with its head pod. Set "
+                f"{run} was not stopped: it has no storage, so its saved state would be lost with its head pod. Set "
                 f"storage.address or volumes.runs of the chart for later runs; suphx stop {run} --now stops it without "
                 "saving"
             )
@@ -203,7 +230,7 @@ class Launcher:
         if state == "deleting":
             raise ClusterError(_deleting(run))
         if state != "succeeded" and (self._may_compute(run, job) if is_ended(state) else is_stop_requested(job)):
-            _logger.info("%s may still work: it is stopped first, and resumed when it has saved its state", run)
+            _logger.info("%s may still be running: it is stopped first, and resumed when it has saved its state", run)
             try:
                 self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
             except UnknownEndError:
@@ -235,13 +262,13 @@ class Launcher:
         loss = ""
         if self._works(run, job):
             if not _outlives_its_pods(job):
-                loss = "It has no storage: all that it has learned is lost. "
+                loss = "It has no storage: all its training is lost. "
             elif saves:
                 loss = "It saves its state first. "
             else:
-                loss = "It does not save first: what it has learned since its last checkpoint is lost. "
+                loss = "It does not save first: training since its last checkpoint is lost. "
         places = "; ".join(places_of(_source(job, recipe)))
-        kept = f"What it has stored stays: {places}." if places else "Nothing of it is stored outside of the cluster."
+        kept = f"These results are kept: {places}." if places else "Nothing of it is stored outside the cluster."
         return f"Delete {run} ({state_of(job, pods)}) with its pods and its recipe? {loss}{kept}"
 
     def delete(self, run: str, *, seconds: float, saves: bool = True, forces: bool = False) -> dict[str, Any]:
@@ -510,6 +537,13 @@ class RunWait:
             "use --now to end it without saving. The pod is killed after run.saveSeconds of the chart at the latest"
         )
 
+    def until_ended(self) -> None:
+        """Wait until the run has ended, as the operator sees it."""
+        for job in self._api.changes("rayjobs", self._run, seconds=self.seconds_left):
+            if is_ended(state_of(job)):
+                return
+        raise ClusterError(f"{self._run} has not ended yet: see suphx status {self._run}")
+
     def until_stopped(self) -> None:
         """Wait until the operator has stopped the run, or the run has ended, and no pod is left."""
         for job in self._api.changes("rayjobs", self._run, seconds=self.seconds_left):
@@ -566,12 +600,12 @@ def _source(job: Object | None, recipe: Object | None) -> Object | None:
 
 
 def _deleting(run: str) -> str:
-    return f"{run} is being deleted. When suphx status {run} does not find it, launch it again"
+    return f"{run} is being deleted. Launch it again when suphx status {run} no longer finds it"
 
 
 def _rejected(run: str) -> str:
     return (
-        f"the operator rejected RayJob {run} (suphx status {run} shows why) and never looks at it again. Run "
+        f"the operator rejected RayJob {run} (suphx status {run} shows why) and will not process it again. Run "
         f"suphx delete {run}, correct the chart's values with helm upgrade, then launch the recipe again"
     )
 

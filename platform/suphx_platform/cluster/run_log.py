@@ -88,7 +88,7 @@ class RunLog:
             return
         except ClusterError as error:
             self._silent_until[name] = time.monotonic() + _SILENT_SECONDS
-            _logger.warning("%s. Other logs are read on, this one is requested again", str(error).strip("."))
+            _logger.warning("%s. Other logs continue, and this one is retried", str(error).strip("."))
 
     def _new_lines(self, pod: Object, tail: int | None) -> Iterator[str]:
         """Yield the lines of a pod that were not read before."""

@@ -1,7 +1,6 @@
 """The objects of one run: a RayJob made from the chart's template, and the ConfigMap with its recipe.
 
-The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is. For
-``suphx launch --dry-run=client`` the chart that comes with this code is rendered by Helm's own engine.
+The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -264,49 +262,6 @@ def check_name(name: str) -> None:
             f"the run {name!r}: its name must begin with a letter and have at most {MAX_JOB_NAME} lower-case letters, "
             "digits and dashes"
         )
-
-
-_PLACES = (Path(__file__).resolve().parents[3] / "helm" / "suphx", Path(__file__).resolve().parents[1] / "chart")
-FOLDER = next((place for place in _PLACES if (place / "Chart.yaml").is_file()), _PLACES[0])
-"""The chart: in a checkout, or in an installed package."""
-RELEASE = "suphx"
-NAMESPACE = "suphx"
-_TEMPLATE = "run/template.yaml"
-
-
-def rendered_template(values: Path | None, *, release: str | None, namespace: str | None) -> dict[str, Any]:
-    """Return the ConfigMap with the templates of runs as ``helm install`` would create it.
-
-    ``values``: a file with values of the chart. Raises ClusterError if the chart or Helm's engine is missing, or a
-    value is wrong.
-    """
-    if not (FOLDER / "Chart.yaml").is_file():
-        raise ClusterError(f"the chart is not in {FOLDER}: install suphx again, or use --dry-run=server")
-    try:
-        from helm_python import Chart, HelmError
-    except ImportError as error:
-        raise ClusterError(
-            "--dry-run=client needs Helm's engine, the extra chart of suphx: run pip install helm-python-sdk, or use "
-            "--dry-run=server"
-        ) from error
-    try:
-        with Chart.load(FOLDER) as chart:
-            given = {}
-            if values is not None:
-                try:
-                    given = yaml.safe_load(values.read_text(encoding="utf-8"))
-                except (OSError, yaml.YAMLError) as error:
-                    raise ClusterError(f"the values {values} cannot be read: {error}") from error
-                if not isinstance(given, dict):
-                    raise ClusterError(
-                        f"{values} is not a file with values of the chart, such as helm/suphx/values.yaml"
-                    )
-            chart.validate_schema(given)
-            texts = chart.render(given, name=release or RELEASE, namespace=namespace or NAMESPACE)
-    except HelmError as error:
-        raise ClusterError(f"the chart cannot be rendered with {values or 'its default values'}: {error}") from error
-    found: dict[str, Any] = yaml.safe_load(next(text for path, text in texts.items() if path.endswith(_TEMPLATE)))
-    return found
 
 
 def manifest(objects: list[dict[str, Any]]) -> str:

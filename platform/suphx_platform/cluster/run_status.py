@@ -154,7 +154,7 @@ def is_stop_requested(job: Object | None) -> bool:
 def has_left_driver(job: Object | None) -> bool:
     """Return whether the operator gave a RayJob up whose driver Ray does not call ended, as after its deadline.
 
-    Its pods stay for ``ttlSecondsAfterFinished``, and the driver works on in them.
+    Its pods stay until the operator deletes them, and the driver works on in them.
     """
     status = (job or {}).get("status") or {}
     return status.get("jobDeploymentStatus") == "Failed" and status.get("jobStatus") in ("PENDING", "RUNNING")
@@ -279,6 +279,9 @@ def problems_of(
                 reason, message = str(event.get("reason")), str(event.get("message") or "")
                 newest[str(of["uid"]), reason] = (f"{of.get('kind')} {of.get('name')}", reason, message)
         found += newest.values()
+    kept = [pod for pod in pods if is_active(pod) and role_of(pod) != "submitter"]
+    if state == "failed" and kept:
+        found.append((f"RayJob {run}", "PodsKept", f"pods that still use their nodes: {len(kept)}"))
     lines = []
     for subject, reason, message in found:
         text = f"{subject}: {reason}" + (f": {shortened(message)}" if message else "")
@@ -296,7 +299,7 @@ def _job_faults(job: Object, state: State, now: datetime) -> Iterator[tuple[str,
             yield "DeletionPending", _DELETION
     elif not (status.get("jobDeploymentStatus") or status.get("startTime")):
         if now - _time(metadata.get("creationTimestamp")) > _PATIENCE:
-            yield "NoOperator", "no operator has taken it"
+            yield "NoOperator", "no operator has processed it"
     elif state == "retrying":
         count = attempts_of(job)
         text = f"attempt {count.failed} of {count.allowed}"  # the operator forgets its message for the next attempt
@@ -331,8 +334,9 @@ def advice_for(reason: str, message: str) -> str:
     """Return what to do; empty if the message is all there is to know."""
     if "exceeded quota" in message:
         return (
-            "stop or delete another run, take a smaller --preset, or raise the ResourceQuota of the namespace. "
-            "A run that has ended keeps its pods for run.ttlSecondsAfterFinished of the chart"
+            "stop or delete another run, use a smaller --preset, or raise the ResourceQuota of the namespace. "
+            "A run that has ended keeps its pods for run.ttlSecondsAfterFinished of the chart, one that has failed for "
+            "run.ttlSecondsAfterFailure"
         )
     if "violates PodSecurity" in message:
         return "the namespace enforces a Pod Security level that this pod does not meet: use the chart's pod templates"
@@ -353,7 +357,7 @@ def _time(text: Any) -> datetime:
 
 _DELETION = "it is being deleted and waits for its finalizer, which the KubeRay operator removes"
 _IMAGE = "check image.cpu, image.cuda and image.tag of the chart, and image.pullSecrets"
-_NO_ROOM = "no node has room: wait for the cluster autoscaler, add nodes, or take a smaller --preset"
+_NO_ROOM = "no node has enough capacity: wait for the cluster autoscaler, add nodes, or use a smaller --preset"
 _ADVICE: Mapping[str, str] = {
     "ErrImagePull": _IMAGE,
     "ImagePullBackOff": _IMAGE,
@@ -366,8 +370,8 @@ _ADVICE: Mapping[str, str] = {
     "Unschedulable": _NO_ROOM,
     "FailedScheduling": _NO_ROOM,
     "DeadlineExceeded": (
-        "run.activeDeadlineSeconds of the chart is over, or nightly.activeDeadlineSeconds of a tournament; suphx "
-        "resume RUN continues, for as long"
+        "run.activeDeadlineSeconds of the chart was exceeded, or nightly.activeDeadlineSeconds of a tournament; suphx "
+        "resume RUN continues it, with the same limit"
     ),
     "AttemptFailed": (
         "the operator starts a new cluster, which continues from the last checkpoint; suphx status RUN lists failed "
@@ -376,11 +380,15 @@ _ADVICE: Mapping[str, str] = {
     "AppFailed": "see suphx logs RUN, or suphx logs RUN --attempt N when its pods are gone, then suphx resume RUN",
     "SubmissionFailed": "the submitter could not reach the head: see suphx logs RUN and suphx logs RUN --role head",
     "JobDeploymentStatusTransitionGracePeriodExceeded": "see suphx logs RUN --role head",
+    "PodsKept": (
+        "see suphx logs RUN --role head; the operator deletes them after run.ttlSecondsAfterFailure of the chart, and "
+        "suphx resume RUN or suphx delete RUN deletes them now"
+    ),
     "NoOperator": "check that the KubeRay operator runs and watches this namespace: kubectl get pods -n kuberay-system",
     "DeletionPending": "check that the operator runs; suphx delete RUN --force removes the finalizer without it",
     "StopRequested": "suphx stop RUN waits for that and ends the other pods, suphx resume RUN lets it continue",
     REJECTED: (
-        "the operator never looks at this RayJob again: run suphx delete RUN, correct the chart's values with helm "
+        "the operator will not process this RayJob again: run suphx delete RUN, correct the chart's values with helm "
         "upgrade, then launch the recipe again"
     ),
 }

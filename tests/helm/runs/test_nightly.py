@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import kubernetes_validate
 import pytest
+from helm_python import HelmError
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
+from suphx_pipelines.recipe.tournament_recipe import tonight
 from suphx_platform.cluster.run_manifest import tournament_objects
 from tests.helm.everything import PRESETS, Render, find, groups
 from tests.helm.kuberay_schema import KubeRaySchemas
@@ -134,6 +138,61 @@ def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
         assert (rule["apiGroups"], rule["resources"]) == (whole["apiGroups"], whole["resources"])
         assert set(rule["verbs"]) <= set(whole["verbs"])
         assert rule["resources"] not in (["rayjobs"], ["rayclusters"]) or "patch" not in rule["verbs"]
+
+
+CRON = {**RAY, "nightly": {**RAY["nightly"], "rayCronJob": True, "timeZone": "Europe/Berlin"}}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_raycronjob_creates_the_same_rayjob(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
+    objects = render({**CRON, "preset": preset})
+    cron = find(objects, "RayCronJob", "suphx-nightly")
+    assert kuberay.errors(cron) == []
+    assert (cron["spec"]["schedule"], cron["spec"]["timeZone"]) == ("0 2 * * *", "Europe/Berlin")
+    kinds = {one["kind"] for one in objects if one["metadata"]["name"] == "suphx-nightly"}
+    assert kinds == {"RayCronJob", "ServiceAccount"}, "it needs neither a pod that launches nor rights for it"
+    name = f"{cron['metadata']['name']}-29393160"  # as KubeRay names it: minutes since 1970 of the planned time
+    job = {"kind": "RayJob", "metadata": {"name": name}, "spec": cron["spec"]["jobTemplate"]}
+    assert broken_rules(job) == []
+    launched = tournament(render, preset=preset)["spec"]
+    for key in ("entrypoint", "backoffLimit", "activeDeadlineSeconds"):
+        assert job["spec"][key] == launched[key]
+    for role, group in groups(job):
+        assert violations(group["template"]["spec"]) == [], role
+    head = dict(groups(job))["head"]["template"]["spec"]
+    (recipe,) = [volume["configMap"]["name"] for volume in head["volumes"] if volume["name"] == "recipe"]
+    assert find(objects, "ConfigMap", recipe)["data"] == {"recipe.toml": RECIPE.read_text(encoding="utf-8")}
+    kept = [(rule["policy"], *rule["condition"].values()) for rule in job["spec"]["deletionStrategy"]["deletionRules"]]
+    assert ("DeleteSelf", "SUCCEEDED", 60) in kept, "KubeRay deletes no RayJobs of earlier nights"
+
+
+def test_every_attempt_of_a_rayjob_of_a_raycronjob_plays_its_night(
+    render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cron = find(render(CRON), "RayCronJob", "suphx-nightly")
+    spec = cron["spec"]["jobTemplate"]["rayClusterSpec"]
+    variables = {one["name"]: one for one in spec["headGroupSpec"]["template"]["spec"]["containers"][0]["env"]}
+    assert variables["SUPHX_CRON_JOB"]["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.labels['ray.io/cluster']"}}
+    monkeypatch.setenv("SUPHX_TIME_ZONE", variables["SUPHX_TIME_ZONE"]["value"])
+    yesterday = datetime.now(UTC) - timedelta(hours=30)
+    for attempt in ("abcde", "9xk2p"):
+        name = f"suphx-nightly-{int(yesterday.timestamp()) // 60}-{attempt}"  # of the RayCluster of an attempt
+        monkeypatch.setenv("SUPHX_CRON_JOB", name)
+        assert tonight() == f"{yesterday.astimezone(ZoneInfo('Europe/Berlin')):%Y-%m-%d}"
+
+
+@pytest.mark.parametrize(
+    ("values", "cause"),
+    [
+        ({"nightly": {**CRON["nightly"], "workers": 0}}, "needs nightly.workers"),
+        ({"kueue": {"queueName": "suphx"}}, "passes no labels"),
+        ({"rayJob": {"labels": {"volcano.sh/queue-name": "q"}}}, "passes no labels"),
+        ({"fullnameOverride": "s" * 29}, "at most 28 characters"),
+    ],
+)
+def test_what_a_raycronjob_cannot_do_is_refused(render: Render, values: dict[str, Any], cause: str) -> None:
+    with pytest.raises(HelmError, match=cause):
+        render({**CRON, **values})
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -30,6 +30,7 @@ PLACEMENT: dict[str, Any] = {
         "nodeSelector": {"for": role},
         "tolerations": [{"key": role}],
         "priorityClassName": role,
+        "schedulerName": f"scheduler-of-{role}",
         "affinity": affinity(role),
         "topologySpreadConstraints": spread(role),
     }
@@ -54,6 +55,7 @@ def test_every_pod_goes_where_its_role_belongs(render: Render, preset: str) -> N
         has_gpu = any("nvidia.com/gpu" in one["resources"]["limits"] for one in spec["containers"])
         assert spec["nodeSelector"] == {"for": role}, where
         assert spec["priorityClassName"] == role, where
+        assert spec["schedulerName"] == f"scheduler-of-{role}", where
         assert spec["affinity"] == affinity(role), where
         assert spec["topologySpreadConstraints"] == spread(role), where
         assert spec["tolerations"] == ([GPU] if has_gpu else []) + [{"key": role}], where
@@ -61,11 +63,14 @@ def test_every_pod_goes_where_its_role_belongs(render: Render, preset: str) -> N
     assert seen == set(ROLES)
 
 
-def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -> None:
+def test_pods_have_the_labels_annotations_and_variables_of_their_role(render: Render) -> None:
     for where, pod in pods(render(EVERYTHING)):
         role = role_of(pod)
         environment = {one["name"]: one.get("value") for one in pod["spec"]["containers"][0]["env"]}
         assert environment["HTTPS_PROXY"] == f"http://proxy-of-{role}:3128", where
+        sources = pod["spec"]["containers"][0]["envFrom"]
+        assert sources == [{"configMapRef": {"name": f"settings-of-{role}"}}], where
+        assert pod["metadata"]["labels"]["example.org/team"] == f"team-of-{role}", where
         annotations = pod["metadata"].get("annotations", {})
         stays = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict")
         is_lasting = pod["metadata"]["labels"].get("suphx/role") in LASTING

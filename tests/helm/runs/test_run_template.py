@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from helm_python import Chart, HelmValuesError
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe
@@ -15,6 +16,7 @@ from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING, Render, cluster_spec, find, groups, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rules import broken_rules
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import load_recipe
 
@@ -188,6 +190,53 @@ def test_a_run_of_the_chart_can_be_created_again_from_its_recipe(render: Render)
     assert recipe["metadata"]["labels"]["suphx/preset"] == "small"
     owner = {"meta.helm.sh/release-name": "suphx", "meta.helm.sh/release-namespace": "mahjong"}
     assert kept["metadata"]["annotations"] == {**run["metadata"]["annotations"], **owner}
+
+
+def test_labels_and_annotations_of_the_user_name_the_run(render: Render) -> None:
+    objects = render({**EVERYTHING, "kueue": {"queueName": ""}})
+    data = find(objects, "ConfigMap", "suphx-run-template")["data"]
+    launched = parsed(data["rayjob-small.yaml"].replace("RUN_ID", "demo-1"))
+    for found, name in (
+        (launched, "demo-1"),
+        (find(objects, "RayJob", "first"), "first"),
+        (job_of(find(objects, "ConfigMap", "first-recipe")), "first"),
+        (find(objects, "RayCluster", "suphx"), "suphx"),
+    ):
+        assert found["metadata"]["labels"]["example.org/app"] == name
+        assert found["metadata"]["annotations"]["example.org/note"] == f"the run {name}"
+
+
+@pytest.mark.parametrize("label", ["suphx/run", "app.kubernetes.io/name", "ray.io/cluster"])
+def test_labels_of_the_chart_and_of_the_operator_cannot_be_changed(chart: Chart, label: str) -> None:
+    for values in ({"rayJob": {"labels": {label: "mine"}}}, {"podLabels": {"head": {label: "mine"}}}):
+        with pytest.raises(HelmValuesError):
+            chart.validate_schema(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "seconds"),
+    [
+        ({}, (300, 3600)),
+        ({"run": {"ttlSecondsAfterFinished": 60, "ttlSecondsAfterFailure": 7200}}, (60, 7200)),
+        ({"run": {"ttlSecondsAfterFailure": 300}}, 300),
+        ({"kueue": {"queueName": "suphx"}}, 300),
+    ],
+    ids=["default", "set", "one time for both", "Kueue"],
+)
+def test_a_failed_cluster_stays_to_be_looked_at(
+    render: Render, kuberay: KubeRaySchemas, values: dict[str, Any], seconds: int | tuple[int, int]
+) -> None:
+    found = job(render, "small", **values)
+    assert (kuberay.errors(found), broken_rules(found)) == ([], [])
+    spec = found["spec"]
+    if isinstance(seconds, int):
+        assert (spec["shutdownAfterJobFinishes"], spec["ttlSecondsAfterFinished"]) == (True, seconds)
+        assert "deletionStrategy" not in spec
+        return
+    assert "ttlSecondsAfterFinished" not in spec
+    rules = {tuple(rule["condition"].values()): rule["policy"] for rule in spec["deletionStrategy"]["deletionRules"]}
+    success, failure = seconds
+    assert rules == {("SUCCEEDED", success): "DeleteCluster", ("Failed", failure): "DeleteCluster"}
 
 
 def test_helm_tests_say_commands_that_exist(render: Render) -> None:

@@ -83,7 +83,7 @@ def computed(objects: list[dict[str, Any]], pod: dict[str, Any]) -> Rights:
     containers = [*spec["containers"], *spec.get("initContainers", [])]
     variables = [one for container in containers for one in container.get("env", [])]
     keys = {one["name"] for one in variables if "secretKeyRef" in one.get("valueFrom", {})}
-    assert not any("envFrom" in container for container in containers)
+    assert not any("secretRef" in source for container in containers for source in container.get("envFrom", ()))
     assert not any("projected" in volume for volume in spec.get("volumes", []))
     secrets = [volume["secret"] for volume in spec.get("volumes", []) if "secret" in volume]
     account = spec.get("serviceAccountName", "default")  # of the namespace, as the chart's do not exist yet

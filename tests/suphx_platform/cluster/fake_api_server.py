@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Return kind, name and sub-resource of the path."""
         parts = urlsplit(self.path).path.strip("/").split("/")
         at = parts.index("namespaces")
-        if parts[at + 1] != NAMESPACE:
+        if parts[at + 1] != (OPERATOR_NAMESPACE if "deployments" in parts else NAMESPACE):
             raise RefusedError(403, "Forbidden", f"namespace {parts[at + 1]} is not yours")
         kind, name, sub = (*parts[at + 2 :], "", "")[:3]
         if kind not in GROUPS:
@@ -250,6 +250,8 @@ class _Handler(BaseHTTPRequestHandler):
 Object = dict[str, Any]
 
 NAMESPACE = "suphx"
+OPERATOR_NAMESPACE = "kuberay-system"
+"""Where the only Deployment is."""
 TOKEN = "token-of-the-test"
 KINDS = {
     "configmaps": "ConfigMap",
@@ -258,9 +260,11 @@ KINDS = {
     "jobs": "Job",
     "rayjobs": "RayJob",
     "rayclusters": "RayCluster",
+    "deployments": "Deployment",
 }
 GROUPS = {"configmaps": "", "pods": "", "events": "", "jobs": "batch", "rayjobs": "ray.io", "rayclusters": "ray.io"}
-_VERSIONS = {"": "v1", "batch": "batch/v1", "ray.io": "ray.io/v1"}
+GROUPS["deployments"] = "apps"
+_VERSIONS = {"": "v1", "apps": "apps/v1", "batch": "batch/v1", "ray.io": "ray.io/v1"}
 _FIELDS = """activeDeadlineSeconds backoffLimit clusterSelector deletionStrategy entrypoint entrypointNumCpus
     entrypointNumGpus entrypointResources jobId managedBy metadata preRunningDeadlineSeconds rayClusterSpec
     runtimeEnvYAML shutdownAfterJobFinishes submissionMode submitterConfig submitterPodTemplate suspend

@@ -68,7 +68,7 @@ def test_what_is_no_answer_of_kubernetes_is_an_error_that_names_the_server(
 ) -> None:
     cluster.put("rayjobs", {"metadata": {"name": "run-1"}, "spec": {}})
     monkeypatch.setattr("tests.suphx_platform.cluster.fake_api_server.json.dumps", lambda _: "<html>")
-    with pytest.raises(ClusterError, match=r"http://127.* answers with something else than JSON .*no proxy answers"):
+    with pytest.raises(ClusterError, match=r"http://127.* did not return JSON .*no proxy answers"):
         api.get("rayjobs", "run-1")
 
 
@@ -227,3 +227,16 @@ def test_without_any_configuration_the_first_step_is_named(tmp_path: Path, monke
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ClusterError, match=r"^No cluster configured\. Set KUBECONFIG to your kubeconfig file "):
         ClusterApi()
+
+
+@pytest.mark.parametrize("status", [403, 410, 0])
+def test_watches_that_are_refused_are_repeated_ever_more_rarely(
+    cluster: Cluster, api: ClusterApi, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("suphx_platform.cluster.cluster_api.time.sleep", pauses.append)
+    cluster.put("rayjobs", {"metadata": {"name": "run-1"}, "spec": {}})
+    cluster.faults.append(Fault("GET", "watch=true", status, times=12))
+    changes = api.changes("rayjobs", "run-1", seconds=60)
+    assert [next(changes) is not None for _ in range(12)] == [True] * 12
+    assert pauses == [min(0.01 * 2**n, 5.0) for n in range(11)]

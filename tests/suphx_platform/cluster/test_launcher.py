@@ -47,7 +47,7 @@ def test_the_storage_of_a_recipe_counts_more_than_that_of_the_chart(
 def test_the_same_recipe_is_never_launched_twice(cluster: Cluster, suphx: Command, run_id: str) -> None:
     code, result, err = suphx("launch", str(RECIPE), "--preset", "paper")
     assert (code, result["run_id"]) == (0, run_id)
-    assert "exists already" in err
+    assert "already exists" in err
     assert cluster.names("rayjobs") == [run_id]
     for kind, name in (("rayjobs", run_id), ("configmaps", f"{run_id}-recipe")):
         cluster.objects[kind, name]["metadata"]["creationTimestamp"] = "2025-01-01T00:00:00Z"
@@ -150,7 +150,7 @@ def test_a_run_without_a_storage_is_not_stopped_as_if_it_could_be_resumed(
     put_pod(cluster, run_id, "head")
     code, _, err = suphx("stop", run_id)
     assert (code, cluster.names("rayjobs")) == (1, [run_id])
-    assert f"{run_id} was not stopped: it has no storage, so what it saves would be gone with its head pod" in err
+    assert f"{run_id} was not stopped: it has no storage, so its saved state would be lost with its head pod" in err
 
 
 def test_a_followed_pod_that_is_deleted_ends_no_other_log(

@@ -121,7 +121,7 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
     for thread in threads:
         thread.join(300)
     assert sorted(text.split()[0] for text in caplog.messages) == ["Created", "demo-1"]
-    assert any("exists already" in text for text in caplog.messages)
+    assert any("already exists" in text for text in caplog.messages)
     job, kept = cluster.objects["rayjobs", "demo-1"], cluster.objects["configmaps", "demo-1-recipe"]
     assert yaml.safe_load(kept["data"]["rayjob.yaml"])["spec"] == job["spec"]  # not that of the other preset
 

@@ -98,7 +98,7 @@ def test_every_name_of_a_recipe_gives_an_id_that_kubernetes_takes(name: str) -> 
 
 
 @pytest.fixture
-def no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_cluster(helm: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -192,3 +192,18 @@ def test_unknown_fields_are_errors(cluster: Cluster, suphx: Command, options: li
     assert code == 1
     assert 'unknown field "spec.shutdownAfterJobFinishe"' in err
     assert (cluster.names("rayjobs"), cluster.names("configmaps")) == ([], ["suphx-run-template"])
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_the_preview_needs_helm_and_values_that_the_chart_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = tmp_path / "values.yaml"
+    preview = ["launch", "reinforcement", "--dry-run=client", "--values", str(values)]
+    for text, cause in (("image: {cpu: 3}", "/image/cpu"), ("preset: nosuch", 'preset is "nosuch": use one of')):
+        values.write_text(text)
+        assert cli.main(preview) == 1
+        assert cause in " ".join(capsys.readouterr().err.split())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cli.main(preview) == 1
+    assert "install Helm 3.18 or later" in " ".join(capsys.readouterr().err.split())

@@ -284,7 +284,7 @@ def test_after_a_minute_status_says_that_no_operator_took_the_run(
     assert problems(suphx, run_id) == []
     age(cluster, run_id, creationTimestamp="2026-01-01T00:00:00Z")
     (told,) = problems(suphx, run_id)
-    assert "no operator has taken it" in told
+    assert "no operator has processed it" in told
     assert "kubectl get pods -n kuberay-system" in told
     code, result, _ = suphx("stop", run_id, "--wait", "300")  # and there is a way out
     assert (code, result["state"]) == (0, "stopped")

@@ -1,6 +1,6 @@
 {{/*
 A RayJob that plays a tournament on nightly.workers pods, from (dict "root" . "run" NAME): `suphx launch` fills it in as it
-does with that of a run. Its head is as large as that of the preset of runs.
+does with that of a run. Its head is as large as that of the preset of runs. "cronJob": only its spec, for a RayCronJob.
 */}}
 {{- define "suphx.tournamentJob" -}}
 {{- $values := .root.Values -}}
@@ -12,7 +12,7 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" (dict "root" .root "recipe" "/recipes/recipe.toml")) -}}
 {{- /* After its deadline the driver works on until the pods are deleted: it must not promote nets in the morning. */ -}}
 {{- $limits := dict "backoffLimit" (int $nightly.backoffLimit) "deadline" $deadline "ttl" 60 -}}
-{{- include "suphx.rayJob" (merge $job $limits .) -}}
+{{- include (ternary "suphx.rayJobSpec" "suphx.rayJob" (default false .cronJob)) (merge $job $limits .) -}}
 {{- end -}}
 
 {{/* The command of a tournament, from (dict "root" . "recipe" FILE): every core of its pod, or of all workers, plays. */}}

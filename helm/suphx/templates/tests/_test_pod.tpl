@@ -9,6 +9,7 @@ metadata:
     {{- include "suphx.selector" .root | nindent 4 }}
     app.kubernetes.io/component: command
     suphx/role: test-{{ .name }}
+    {{- with include "suphx.podLabels" (dict "root" .root "role" "nightly") }}{{ . | nindent 4 }}{{ end }}
   annotations:
     {{- $hook := dict "helm.sh/hook" "test" "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded" }}
     {{- include "suphx.annotations" (dict "root" .root "role" "nightly" "own" $hook) | nindent 4 }}
