@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import datetime
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from secrets import randbelow
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
-_AGENT = "ukeire"
+_SCRIPTED = "ukeire"
+_NETS = Path(__file__).resolve().parents[3] / "examples/agents/self_play"
+"""The strongest agent of the repository, which packages do not have."""
 _RECORDS = Path("games")
 _TABLE_OPTIONS = ("length", "new", "port", "no_browser", "language")
 """Of games with a table of their own."""
@@ -48,7 +51,8 @@ games resume at the next start with the same agent, seat and length. {AGENT_HELP
 dazhong, are played in the terminal, deal after deal, against a scripted agent of the game, a folder of nets such as
 runs/RUN/learning, or an address s3://… or models:/….
 
---agent AGENT  agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)
+--agent AGENT  agent at all other seats (default: the nets in examples/agents/self_play of the repository, {_SCRIPTED}
+               without them or without torch; the strongest scripted agent of another game)
 --game         the game (default: that of the agent's nets, or of a scripted agent that one game has, else riichi)
 --length       riichi: hanchan, East and South (default), or tonpuu, East only
 --seat         your seat; 1 is the first dealer, or the landlord; with --bidding 1 bids first (default: 1)
@@ -107,11 +111,16 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     return _play_at_table(args, console, game)
 
 
+def default_agent() -> str:
+    """Return the strongest agent of riichi that is here."""
+    return str(_NETS) if _NETS.is_dir() and find_spec("torch") is not None else _SCRIPTED
+
+
 def _play_at_table(args: argparse.Namespace, console: Console, game: str) -> dict[str, object] | None:
     """Play at the game's own table."""
     if args.bidding:
         raise UsageError(f"--bidding has no meaning for {game}: leave it out, or use --game doudizhu")
-    args.agent = _AGENT if args.agent is None else args.agent
+    args.agent = default_agent() if args.agent is None else args.agent
     args.out = _RECORDS if args.out is None else args.out
     check_agent(args.agent, game)
     check_source_of_runs(args.runs)

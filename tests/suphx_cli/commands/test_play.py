@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from suphx.selfplay.agents.agent import load_agent
 from suphx_cli import cli
+from suphx_cli.commands import play
+from tests.repository import REPOSITORY
 
 
 @pytest.mark.slow
@@ -30,6 +33,19 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == cli.STOPPED
     assert error.splitlines()[-1] == "suphx: stopped"
     assert "Traceback" not in error
+
+
+def test_the_default_agent_is_the_nets_of_the_repository_where_they_and_torch_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shipped = REPOSITORY / "examples/agents/self_play"
+    assert play.default_agent() == str(shipped)
+    load_agent(play.default_agent())
+    monkeypatch.setattr(play, "find_spec", {"torch": None}.get)
+    assert play.default_agent() == "ukeire"
+    monkeypatch.undo()
+    monkeypatch.setattr(play, "_NETS", tmp_path / "a package")
+    assert play.default_agent() == "ukeire"
 
 
 @pytest.mark.slow
