@@ -38,8 +38,8 @@ class MatchConfig:
     hanchans: Annotated[int, HANCHANS] = 1000
     """Games of the candidate, a multiple of 4; each wall is played four times."""
     opponent: str = "ukeire"
-    """Opponent at the three other seats: a scripted agent of the game (riichi: random, tsumogiri or ukeire), or the
-    path of a folder of checkpoints."""
+    """Opponent at the three other seats: a scripted agent of the game (``suphx agents`` lists them), or the path of
+    a folder of checkpoints."""
     action_selection: ActionSelection = "probable"
     """How the riichi, chow, pong and kong nets decide between yes and no (docs/agents.md); sampled: discards are drawn
     too."""

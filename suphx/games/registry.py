@@ -35,7 +35,7 @@ class GameEntry:
     module: str
     """Where ``GAME`` is."""
     names: str | None = None
-    """Where ``AGENTS`` and ``DECISIONS`` are, a module without kernels; None: ``GAME`` has them only."""
+    """Where ``ABOUT_AGENTS`` and ``DECISIONS`` are, a module without kernels; None: ``GAME`` has them only."""
     has_sides: bool = False
     """Two sides play against each other (``SideScoring``); else each of four seats plays for itself."""
     decides: MeasureName = "placement"
@@ -115,11 +115,16 @@ def find_decisions(name: str) -> tuple[DecisionKind, ...]:
 
 def agent_names(name: str) -> tuple[str, ...]:
     """Return the names of the scripted agents of a game, the strongest last."""
+    return tuple(about_agents(name))
+
+
+def about_agents(name: str) -> dict[str, str]:
+    """Return what each scripted agent of a game plays, the strongest last."""
     module = find_game(name).names
     if module is None:
-        return load_game(name).agents
-    agents: tuple[str, ...] = importlib.import_module(module).AGENTS
-    return agents
+        return dict.fromkeys(load_game(name).agents, f"plays {find_game(name).title}")
+    about: dict[str, str] = importlib.import_module(module).ABOUT_AGENTS
+    return about
 
 
 def find_learning(name: str) -> Learning:

@@ -63,8 +63,8 @@ class ReinforcementConfig:
     final_sampled: bool = True
     """Play the match against the initial nets at the end a second time, with sampled actions on both sides."""
     final_opponent: str = ""
-    """Scripted agent of the game (riichi: random, tsumogiri or ukeire) that the nets also play against at the end, in
-    as many games and with the most probable actions. Empty = none."""
+    """Scripted agent of the game (``suphx agents`` lists them) that the nets also play against at the end, in as
+    many games and with the most probable actions. Empty = none."""
     evaluation_workers: Processes = 1
     """Processes that play these matches."""
     report_every: Interval = 10

@@ -165,8 +165,8 @@ class RecordsConfig:
     played_games: Annotated[int, Range(3, 1_000_000)] = 1000
     """Number of games that the run plays to learn from when no records are given."""
     player: str = "ukeire"
-    """Agent that plays them at all four seats: a scripted agent of the game (riichi: random, tsumogiri or ukeire), or
-    the path of a folder of checkpoints."""
+    """Agent that plays them at all four seats: a scripted agent of the game (``suphx agents`` lists them), or the
+    path of a folder of checkpoints."""
 
     def __post_init__(self) -> None:
         check_ranges(self)

@@ -11,16 +11,13 @@ import shlex
 from pathlib import Path
 
 from suphx.extras import need
-from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, decision_names, find_game
+from suphx.games.registry import DEFAULT_GAME, GAMES, about_agents, agent_names, decision_names, find_game
 from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, find_nets, has_nets, split_address
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
 from suphx_platform.agents.mjai.programs import CommandLine, warn_without_sandbox
 
 AGENT_FORMS: tuple[tuple[str, str], ...] = (
-    ("ukeire", "scripted: plays for shanten and ukeire, with defence"),
-    ("tsumogiri", "scripted: discards the tile just drawn, and wins when it can"),
-    ("random", "scripted: chooses among the legal actions at random"),
     ("FOLDER", "the five nets in a folder, such as runs/RUN/supervised"),
     ("s3://BUCKET/PREFIX/RUN/STAGE", "the newest nets that a run has stored there"),
     (
@@ -35,7 +32,7 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("adapt-K:NETS", "the same with K rollouts (default: 1,024)"),
     ("mjai:COMMAND LINE", "an external program that speaks mjai; mjai-S: allows it S seconds for each move"),
 )
-"""Each form of a name, and the agent that it names."""
+"""Each form of a name that is not that of a scripted agent, and the agent that it names."""
 AGENT_HELP = (
     "AGENT is ukeire, tsumogiri, random, a folder of nets such as runs/RUN/supervised, or another name: `suphx agents` "
     "lists them."
@@ -44,11 +41,17 @@ AGENT_HELP = (
 
 
 def agent_rows() -> list[tuple[str, str]]:
-    """Return ``AGENT_FORMS``, and a row for each other scripted agent of any game, the strongest of a game first."""
-    rows = dict(AGENT_FORMS)
-    for name, entry in GAMES.items():
-        for agent in reversed(agent_names(name)):
-            rows.setdefault(agent, f"scripted, of {entry.title} (--game {name})")
+    """Return the scripted agents of the default game, ``AGENT_FORMS``, and the scripted agents of the other games.
+
+    Of each game the strongest agent comes first.
+    """
+    rows: dict[str, str] = {}
+    for game in GAMES:
+        option = "" if game == DEFAULT_GAME else f" (--game {game})"
+        for agent, about in reversed(about_agents(game).items()):
+            rows.setdefault(agent, f"scripted: {about}{option}")
+        if game == DEFAULT_GAME:
+            rows |= dict(AGENT_FORMS)
     return list(rows.items())
 
 

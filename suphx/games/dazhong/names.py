@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from suphx.games.learning import DecisionKind
 
-AGENTS = ("random", "robot", "fanfou_ba", "fanfou_mc_programs", "fanfou_mc", "fanfou_op", "ukeire")
-"""Names of the scripted agents; kernels know an agent by its place."""
+ABOUT_AGENTS = {
+    "random": "chooses among the legal moves at random",
+    "robot": "discards a random tile, and claims as fanfou_op",
+    "fanfou_ba": "discards by four lists of shapes",
+    "fanfou_mc_programs": "as fanfou_mc, with the candidates of the authors' programs",
+    "fanfou_mc": "as fanfou_op; once others are ready, it samples their hands and discards the safest tile",
+    "fanfou_op": "as fanfou_ba; chooses its waits, and plays for seven pairs and all pungs",
+    "ukeire": "plays for shanten and ukeire",
+}
+"""What each scripted agent plays, the strongest last."""
+AGENTS = tuple(ABOUT_AGENTS)
+"""Kernels know an agent by its place."""
 
 _KINDS = (*(f"{number}{suit}" for suit in "mps" for number in range(1, 10)), *(f"{number}z" for number in range(1, 8)))
 """Of all columns of a plane; the seven honours are never legal."""

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from suphx.games.learning import DecisionKind
 
-AGENTS = ("random", "shanten", "fan_plan")
-"""Names of the scripted agents; kernels know an agent by its place."""
+ABOUT_AGENTS = {
+    "random": "chooses among the legal moves at random",
+    "shanten": "plays for shanten and ukeire, without a look at fans",
+    "fan_plan": "plays for the likeliest hands of at least 8 fan",
+}
+"""What each scripted agent plays, the strongest last."""
+AGENTS = tuple(ABOUT_AGENTS)
+"""Kernels know an agent by its place."""
 
 _KINDS = (*(f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)), "F1", "F2", "F3", "F4", "J3", "J2", "J1")
 """In the order of suphx/games/mahjong."""

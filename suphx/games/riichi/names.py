@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from suphx.games.learning import DecisionKind
 
-AGENTS = ("random", "tsumogiri", "ukeire")
+ABOUT_AGENTS = {
+    "random": "chooses among the legal actions at random",
+    "tsumogiri": "discards the tile just drawn, and wins when it can",
+    "ukeire": "plays for shanten and ukeire, with defence",
+}
+"""What each scripted agent plays. The last one is the strongest: it is the default opponent."""
+AGENTS = tuple(ABOUT_AGENTS)
 """The position of a name is its number in ``choose_scripted`` (bots.py)."""
 
 _KINDS = (*(f"{number}{suit}" for suit in "mps" for number in range(1, 10)), *(f"{number}z" for number in range(1, 8)))
