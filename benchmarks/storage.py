@@ -44,7 +44,7 @@ def main() -> None:
     config = StorageConfig(
         address=args.address, endpoint_url=args.endpoint_url, threads=args.threads, keep_last=1, keep_best=0
     )
-    if args.peer and not config.is_bucket:
+    if args.peer and config.is_folder:
         parser.error("aws copies to buckets only: use --address s3://bucket/prefix")
     values = measure(config, size=args.size, encoder=args.encoder, rounds=args.rounds, has_peer=bool(args.peer))
     print(json.dumps(values, indent=2))

@@ -63,7 +63,7 @@ def cluster(
 
 
 def _folder_only(config: StorageConfig | None) -> StorageConfig | None:
-    return None if config is None or config.is_bucket else config
+    return None if config is None or not config.is_folder else config
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from suphx_cli.arguments import LEARNING, add_command, check_output_folder, resumable
 from suphx_platform.agents.agent_forms import check_agent
+from suphx_platform.storage.storage_config import STORAGE_SCHEMES
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
@@ -56,7 +57,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             except ValueError as error:
                 raise ValueError(f"{key}: {error}") from error
     place = recipe.pool.newest_from if recipe.pool.newest else ""
-    if place and not place.startswith("s3://") and not Path(place).is_dir():
+    if place and not place.startswith(STORAGE_SCHEMES) and not Path(place).is_dir():
         raise ValueError(
             f"pool.newest_from is {place}, which is no folder: name a folder of runs, or s3://bucket/prefix"
         )

@@ -18,8 +18,9 @@ from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.provenance import digest_file
 from suphx_pipelines.runs.stage import Stage, StageContext
-from suphx_platform.agents.agent_source import BUCKET, AgentSource
-from suphx_platform.tracking.model_registry import PREFIX, VERSION_ADDRESS
+from suphx_platform.agents.agent_forms import is_remote
+from suphx_platform.agents.agent_source import AgentSource
+from suphx_platform.tracking.model_registry import VERSION_ADDRESS
 
 SOURCE_FILE = "initial_agent.json"
 
@@ -39,14 +40,13 @@ def initial_agent_stage() -> Stage[Recipe]:
 
 def own_nets(recipe: Recipe) -> list[Path]:
     """Return the checkpoints of an agent in a folder, none of one that is elsewhere; ValueError if one is missing."""
-    is_elsewhere = recipe.initial_agent.startswith((PREFIX, BUCKET))
-    return [] if is_elsewhere else find_nets(recipe.initial_agent, recipe.game_name)
+    return [] if is_remote(recipe.initial_agent) else find_nets(recipe.initial_agent, recipe.game_name)
 
 
 def is_moving(recipe: Recipe) -> bool:
     """Tell whether the agent's address may stand for other nets tomorrow: all but folders and versions of a model."""
     location = split_address(recipe.initial_agent)[0]
-    return location.startswith((PREFIX, BUCKET)) and VERSION_ADDRESS.fullmatch(location) is None
+    return is_remote(location) and VERSION_ADDRESS.fullmatch(location) is None
 
 
 def check_agent(recipe: Recipe) -> None:
@@ -58,7 +58,7 @@ def check_agent(recipe: Recipe) -> None:
         nets = own_nets(recipe)
     except ValueError as error:
         raise ValueError(f"initial_agent: {error}") from error
-    if not nets and not location.startswith((PREFIX, BUCKET)):
+    if not nets and not is_remote(location):
         raise ValueError(f"initial_agent is {location!r}, which has no nets: name a folder of checkpoints")
 
 

@@ -209,8 +209,7 @@ def _location(context: StageContext[Recipe]) -> CheckpointLocation:
 
 def _address(storage: StorageConfig) -> str:
     """Return the address of the storage, from whatever folder the command is started."""
-    is_folder = storage.address and not storage.is_bucket
-    return str(Path(storage.address).resolve()) if is_folder else storage.address
+    return str(Path(storage.address).resolve()) if storage.is_folder else storage.address
 
 
 def _check_for_workers(context: StageContext[Recipe], name: str) -> None:

@@ -27,7 +27,8 @@ from suphx_pipelines.tournament import history
 from suphx_pipelines.tournament.kind import COPIES, POOL, POOL_NAME, Context, Entrant, Kind, Night, Pool, kind_of
 from suphx_pipelines.tournament.match_texts import DECISION, DECISION_NAME, Decision, Evidence, Row
 from suphx_pipelines.tournament.report import PROMOTION_NAME, LivePage, night_sections
-from suphx_platform.agents.agent_source import BUCKET, AgentSource
+from suphx_platform.agents.agent_source import AgentSource
+from suphx_platform.storage.storage_config import STORAGE_SCHEMES
 from suphx_platform.tracking import model_registry
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion
 from suphx_platform.tracking.tracking_ui import artifact_pages
@@ -141,7 +142,8 @@ def enter_agents(
 def newest_from(context: Context) -> str:
     """Return the folder or storage in which checkpoints are looked for."""
     recipe = context.recipe
-    own = recipe.storage.address if recipe.storage.address.startswith(BUCKET) else str(context.folder.parents[1])
+    address = recipe.storage.address
+    own = address if address.startswith(STORAGE_SCHEMES) else str(context.folder.parents[1])
     location: str = recipe.pool.newest_from or own
     return location
 

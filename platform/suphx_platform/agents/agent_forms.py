@@ -16,6 +16,7 @@ from suphx.selfplay.agents.checkpoint_folder import WORDS, checkpoint_names, fin
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
 from suphx_platform.agents.mjai.programs import CommandLine, warn_without_sandbox
+from suphx_platform.storage.storage_config import STORAGE_SCHEMES
 
 AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("FOLDER", "the five nets in a folder, such as runs/RUN/supervised"),
@@ -58,7 +59,7 @@ def agent_rows() -> list[tuple[str, str]]:
 _MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?:(?P<agent>.+)")
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
-_REMOTE = ("s3://", "models:/")
+_REMOTE = (*STORAGE_SCHEMES, "models:/")
 _SHOWN = 8
 
 
@@ -145,7 +146,7 @@ def check_agent(address: str, game: str) -> None:
         )
     location, _ = split_address(nets)
     if is_remote(location):
-        need("torch", "boto3" if location.startswith(_REMOTE[0]) else "mlflow")
+        need("torch", "boto3" if location.startswith(STORAGE_SCHEMES) else "mlflow")
         return
     if location in agent_names(game):
         if wrapper or nets != location:

@@ -25,11 +25,9 @@ from suphx.selfplay.agents.checkpoint_folder import (
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import BEST, Storage
-from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.storage_config import STORAGE_SCHEMES, StorageConfig
 from suphx_platform.tracking import model_registry
 from suphx_platform.tracking.mlflow_store import MlflowStore
-
-BUCKET = "s3://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +67,10 @@ class AgentSource:
             model_registry.fetch_model(self._store, location, folder)
             if not has_nets(folder, game=game, is_weak=WEAK in words):
                 raise ValueError(f"{address!r} has nets of another game than {game}: name a model of {game}")
-        elif location.startswith(BUCKET):
-            bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
-            storage, name = Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/")
+        elif location.startswith(STORAGE_SCHEMES):
+            scheme, _, path = location.partition("://")
+            bucket, _, name = path.strip("/").partition("/")
+            storage, name = Storage(replace(self._storage, address=f"{scheme}://{bucket}")), name.strip("/")
             found = fetch_stored(storage, name, folder, game)
             self.stored[address] = [f"{storage.config.address}/{version.path}" for version in found]
         else:
@@ -80,14 +79,14 @@ class AgentSource:
 
     def check(self, location: str) -> None:
         """Raise ValueError if ``location`` is no folder, OSError if it is a storage that does not answer."""
-        if location.startswith(BUCKET):
+        if location.startswith(STORAGE_SCHEMES):
             Storage(replace(self._storage, address=location.rstrip("/"))).reach()
         elif not Path(location).is_dir():
             raise ValueError(f"{location} is no folder of runs: check the path, or name a storage (s3://bucket/prefix)")
 
     def newest(self, location: str, game: str) -> list[FoundCheckpoint]:
         """Return all nets of a game, newest first, of a folder of runs or of the storage ``s3://…``."""
-        if location.startswith(BUCKET):
+        if location.startswith(STORAGE_SCHEMES):
             location = location.rstrip("/")
             found = list(stored_checkpoints(Storage(replace(self._storage, address=location)), game))
             found = [replace(each, address=f"{location}/{each.name}") for each in found]

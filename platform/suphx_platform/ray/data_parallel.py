@@ -104,7 +104,7 @@ def checkpoint_location(storage: StorageConfig, name: str, folder: Path) -> Chec
     """Return the location called ``name`` in the storage; without a storage, the local ``folder``."""
     if not storage.address:
         return CheckpointLocation(str(folder.resolve()))
-    if not storage.is_bucket:
+    if storage.is_folder:
         return CheckpointLocation(str(Path(storage.address).resolve() / name), is_stored=True)
     from suphx_platform.storage.bucket import s3_environment, s3_file_system  # boto3: only when somebody needs it
 

@@ -34,7 +34,6 @@ from suphx_platform.storage.objects import (
     DamagedObjectError,
     Digest,
     ExpiredKeysError,
-    FolderStore,
     check_small,
     room_for,
 )
@@ -200,9 +199,6 @@ class _HashingStream:
         """Take the next bytes."""
         self.hash.update(data)
         self.size += len(data)
-
-
-ObjectStore = FolderStore | BucketStore
 
 
 def s3_client(config: StorageConfig) -> Any:

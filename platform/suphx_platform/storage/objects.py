@@ -1,8 +1,7 @@
-"""What a storage needs of the place where files are kept, and folders as such a place.
+"""What a storage needs of the place where files are kept (``ObjectStore``), and folders as such a place.
 
-``FolderStore`` and ``BucketStore`` (bucket.py) have the same few methods. What a storage relies on is safe on every
-S3-compatible server: whole single puts, puts of small objects that must not exist yet (``If-None-Match: *``), multipart
-uploads that appear whole or not at all, ranged reads.
+What a storage relies on is safe on every S3-compatible server: whole single puts, puts of small objects that must not
+exist yet (``If-None-Match: *``), multipart uploads that appear whole or not at all, ranged reads.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Protocol
 
 from suphx.atomic_file import sync
 
@@ -41,6 +41,41 @@ class DamagedObjectError(Exception):
     """An object is not what was written."""
 
 
+class ObjectStore(Protocol):
+    """Where a storage keeps its objects: ``FolderStore``, or ``BucketStore`` (bucket.py).
+
+    Keys are paths with slashes, and objects appear whole or not at all. All methods may be called by several threads
+    and raise OSError on failure; those that read raise FileNotFoundError if there is no such object.
+    """
+
+    def reach(self) -> None:
+        """Check that the place answers; PermissionError if it refuses the credentials."""
+
+    def put_new(self, key: str, data: bytes) -> None:
+        """Write a small object; FileExistsError if there is one already. Of several writers exactly one succeeds."""
+
+    def get(self, key: str) -> bytes:
+        """Return a small object; DamagedObjectError if it has over SMALL_BYTES (``check_small``)."""
+
+    def upload(self, key: str, path: Path) -> None:
+        """Write the file ``path`` as an object, over one that may be there."""
+
+    def download(self, key: str, path: Path) -> None:
+        """Write an object as the file ``path``."""
+
+    def digest(self, key: str) -> Digest:
+        """Read an object back, and return its digest."""
+
+    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
+        """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects in this order; a missing object is no error."""
+
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
+        """Remove what interrupted uploads of the keys that ``is_old`` accepts have left."""
+
+
 def file_digest(path: Path) -> Digest:
     """Return the digest of a file."""
     with path.open("rb") as file:
@@ -48,10 +83,7 @@ def file_digest(path: Path) -> Digest:
 
 
 class FolderStore:
-    """Objects are files below ``root``; a file that is being written has a name that begins with a dot.
-
-    Keys are paths with slashes; every object appears whole or not at all. All methods raise OSError on failure.
-    """
+    """Objects are files below ``root``; a file that is being written has a name that begins with a dot."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -23,16 +23,12 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest, write_manifest
-from suphx_platform.storage.objects import DamagedObjectError, Digest, FolderStore, file_digest
+from suphx_platform.storage.objects import DamagedObjectError, Digest, FolderStore, ObjectStore, file_digest
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.writer_lease import WriterLease
-
-if TYPE_CHECKING:
-    from suphx_platform.storage.bucket import ObjectStore
 
 _DIGITS = 12
 FINISHED = 10**_DIGITS - 1
@@ -73,12 +69,12 @@ class Storage:
         self.config = config
         if not config.address:
             raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
-        if config.is_bucket:
+        if config.is_folder:
+            self._store: ObjectStore = FolderStore(Path(config.address))
+        else:
             from suphx_platform.storage.bucket import BucketStore  # boto3: only when somebody needs it
 
-            self._store: ObjectStore = BucketStore(config)
-        else:
-            self._store = FolderStore(Path(config.address))
+            self._store = BucketStore(config)
         self._lease = WriterLease(self._store, config.address)
         self._probe = f"{_PROBE}{uuid.uuid4().hex}"
         self._may_not_remove = False

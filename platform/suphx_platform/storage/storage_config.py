@@ -11,6 +11,8 @@ from suphx.number_range import Range, Steps, check_ranges
 
 AddressingStyle = Literal["path", "virtual"]
 Checksums = Literal["when_required", "when_supported"]
+STORAGE_SCHEMES: tuple[str, ...] = ("s3://",)
+"""How the address of a storage begins that is not a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,8 @@ class StorageConfig:
                     f"{name} contains a user or a password, which everybody could read in the recipe: remove it, set "
                     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 )
-        is_address = self.is_bucket and self.address.removeprefix("s3://").partition("/")[0]
+        scheme, separator, rest = self.address.partition("://")
+        is_address = scheme + separator in STORAGE_SCHEMES and rest.partition("/")[0]
         is_other = self.address.lower().startswith("s3:") or _SCHEME.match(self.address)
         if is_other and not is_address:
             raise ValueError(f"address is {_shown(self.address)}: use s3://bucket/prefix, or a folder")
@@ -61,9 +64,9 @@ class StorageConfig:
         check_ranges(self)
 
     @property
-    def is_bucket(self) -> bool:
-        """Tell whether the address is that of a bucket."""
-        return self.address.startswith("s3://")
+    def is_folder(self) -> bool:
+        """Tell whether the address is that of a folder."""
+        return bool(self.address) and not self.address.startswith(STORAGE_SCHEMES)
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

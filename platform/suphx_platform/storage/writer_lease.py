@@ -10,12 +10,9 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from suphx.growing_pause import GrowingPause
-
-if TYPE_CHECKING:
-    from suphx_platform.storage.bucket import ObjectStore
+from suphx_platform.storage.objects import ObjectStore
 
 _MAX_ATTEMPTS, _FIRST_PAUSE, _LONGEST_PAUSE = 20, 0.05, 2.0
 """To take an epoch, and the seconds between two attempts."""

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from suphx_platform.storage.bucket import ObjectStore
 from suphx_platform.storage.manifest import MANIFEST
+from suphx_platform.storage.objects import ObjectStore
 from suphx_platform.storage.storage import Storage
 
 NAME = "run-1/supervised/discard"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage.bucket import ObjectStore
 from suphx_platform.storage.manifest import MANIFEST
+from suphx_platform.storage.objects import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_platform.storage.small_versions import NAME, fill, numbers, text_of, unowned
