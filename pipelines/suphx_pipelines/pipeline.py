@@ -83,7 +83,7 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
         if recipe.playouts.num_decisions:
             raise ValueError(
                 'playouts.num_decisions needs supervised learning, which reinforcement.start = "random" replaces: '
-                "leave one of them out"
+                'set playouts.num_decisions to 0, or reinforcement.start to "supervised"'
             )
         return _with_report(recipe, [*([games] if predictor else []), *predictor, *self_play])
     rest = [evaluation_stage(recipe), *playouts_stages(recipe), *predictor, *self_play]
@@ -92,8 +92,10 @@ def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     return _with_report(recipe, [games, *supervised_stages(recipe), *rest])
 
 
-def left_out(recipe: Recipe) -> list[str]:
+def left_out(recipe: RunRecipe) -> list[str]:
     """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
+    if not isinstance(recipe, Recipe):
+        return []
     play, playouts, reward = recipe.reinforcement, recipe.playouts, recipe.reward_predictor
     plays_itself, has_oracle = recipe.has_self_play, recipe.oracle.max_updates > 0
     is_predictor_only = play.start == "random" and reward.is_wanted
@@ -156,9 +158,9 @@ def run_recipe(
     """
     stages = pipeline_stages(recipe)
     only = [stage.name for stage in needed_stages(stages, last_stage)] if last_stage else []
+    for note in left_out(recipe):
+        console.say(note)
     if isinstance(recipe, Recipe):
-        for note in left_out(recipe):
-            console.say(note)
         reads_records = any(stage.reads_records for stage in stages)
         if recipe.needs_records and reads_records and records is None:
             console.warn(

@@ -291,6 +291,7 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
         ("run laptop --set evaluation.opponent=no/nets --dry-run", "evaluation.opponent: 'no/nets' is no agent"),
         ("run laptop --set initial_agent=no/nets --dry-run", "initial_agent: no/nets"),
         ("evaluate --candidate models:/suphx@champion --opponent random", "runs"),
+        ("evaluate --candidate gs://b/nets --opponent random", "use an address that begins with s3:// or models:/"),
         ("play --agent models:/suphx@champion --no-browser", "runs"),
         ("play --agent nets --no-browser", "nets/chow.safetensors is damaged"),
         ("evaluate --candidate nets --opponent random", "nets/chow.safetensors is damaged"),

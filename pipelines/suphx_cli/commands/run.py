@@ -124,8 +124,10 @@ def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
     recipe = load_run_recipe(args.recipe, args.overrides)
     _check_given_records(args.records, recipe)
     with console.activity("importing"):
-        from suphx_pipelines.pipeline import pipeline_stages
+        from suphx_pipelines.pipeline import left_out, pipeline_stages
     stages = pipeline_stages(recipe)
+    for note in left_out(recipe):
+        console.say(note)
     for check in (check_memory, *(stage.check for stage in stages if stage.check is not None)):
         try:
             check(recipe)

@@ -80,3 +80,8 @@ def test_a_run_that_is_stopped_while_kernels_compile_does_not_claim_that_stages_
     assert (runs / "stopped" / "run.log").is_file()
     assert cli.main(["runs", "list", "--runs", str(runs)]) == 0
     assert "interrupted" in capsys.readouterr().out
+
+
+def test_a_dry_run_names_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "laptop", "--dry-run", "--set", "reinforcement.learner.learning_rate=0.1"]) == 0
+    assert "reinforcement.max_updates" in capsys.readouterr().err
