@@ -239,5 +239,5 @@ def check_games(paths: Sequence[Path], tools: RecordTools) -> None:
 def nothing_read(set_aside: Quarantine) -> str:
     """Return why no record could be used."""
     if not set_aside.entries:
-        return "the files are empty"
+        return "there is no record: the files are empty, or those of another game"
     return f"none of {set_aside.count:,} records can be used; the first: {set_aside.entries[0]}"

@@ -181,6 +181,9 @@ def check_nets(address: str, game: str) -> None:
     if inside:
         shown = ", ".join(inside[:_SHOWN]) + (", …" if len(inside) > _SHOWN else "")
         raise ValueError(f"{address!r} is not itself a folder of checkpoints: name one of the folders in it, {shown}")
+    other = next((each for each in GAMES if has_nets(folder, game=each)), None)
+    if other is not None:
+        raise ValueError(f"{address!r} has nets of {other}, and the game is {game}: name others, or --game {other}")
     raise ValueError(
         f"{address!r} has no checkpoints: name a folder with {checkpoint_names(game=game)[0]} and so on, such as "
         "runs/RUN/supervised of a finished run"

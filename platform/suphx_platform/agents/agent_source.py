@@ -16,7 +16,6 @@ from suphx.games.registry import decision_names
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import (
     INITIAL,
-    WEAK,
     checkpoint_names,
     find_checkpoints,
     has_nets,
@@ -65,7 +64,7 @@ class AgentSource:
         location, words = split_address(address)
         if location.startswith(model_registry.PREFIX):
             model_registry.fetch_model(self._store, location, folder)
-            if not has_nets(folder, game=game, is_weak=WEAK in words):
+            if not any(has_nets(folder, game=game, is_weak=is_weak) for is_weak in (False, True)):
                 raise ValueError(f"{address!r} has nets of another game than {game}: name a model of {game}")
         elif location.startswith(STORAGE_SCHEMES):
             scheme, _, path = location.partition("://")

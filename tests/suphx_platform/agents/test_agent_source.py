@@ -10,6 +10,7 @@ from suphx.games.riichi.names import HEAD_NAMES
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx_platform.agents.agent_forms import check_nets
 from suphx_platform.agents.agent_source import (
     AgentSource,
     FoundCheckpoint,
@@ -54,6 +55,14 @@ def test_a_champion_is_fetched_with_the_words_behind_its_name(runs: Path, tmp_pa
     address = AgentSource(store).fetch("models:/suphx@champion:sampled", tmp_path / "champion", "riichi")
     assert address == f"{tmp_path / 'champion'}:sampled"
     assert load_agent(address).name == address
+    weak = AgentSource(store).fetch("models:/suphx@champion:weak", tmp_path / "weak", "riichi")
+    with pytest.raises(ValueError, match="discard-weak"):  # it has none; they are no nets of another game
+        load_agent(weak)
+
+
+def test_nets_of_another_game_are_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has nets of riichi, and the game is mcr"):
+        check_nets(str(save_random(tmp_path / "nets")), "mcr")
 
 
 def test_the_newest_checkpoints_of_runs_come_first_and_half_learned_ones_not_at_all(runs: Path, tmp_path: Path) -> None:
