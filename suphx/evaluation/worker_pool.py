@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing import get_context
@@ -433,7 +434,7 @@ def _serve(pipe: Connection) -> None:
     while True:
         try:
             message = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):  # whoever asked has ended, or was killed
             return
         try:
             if len(message) == 2:
@@ -452,4 +453,5 @@ def _serve(pipe: Connection) -> None:
             except Exception:  # noqa: BLE001 - whatever its class does
                 answer = RuntimeError(f"{type(error).__name__}: {error}")
             answer.add_note(traceback)
-        pipe.send(answer)
+        with suppress(ConnectionError):
+            pipe.send(answer)

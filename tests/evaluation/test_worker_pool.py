@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from suphx.evaluation.worker_pool import Player, ProcessPool, Progress, Worker, _ProcessWorker
+from suphx.evaluation.worker_pool import Player, ProcessPool, Progress, Worker, _ProcessWorker, _serve
 from tests.evaluation.file_task import start
 from tests.repository import REPOSITORY
 
@@ -186,6 +187,18 @@ def test_processes_end_when_nobody_takes_their_results_any_more(fifo: Path) -> N
     results = run_tasks([("quick", fifo), ("stay", fifo)], start, (), workers=2)
     assert next(results) == (0, "did quick")
     results.close()  # returns when both are gone
+
+
+def test_a_process_ends_in_silence_when_its_last_answer_was_not_read() -> None:
+    spawn = get_context("spawn")
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=_serve, args=(theirs,))
+    process.start()
+    ours.send((start, ()))
+    assert ours.poll(60)
+    ours.close()  # as of a process that is killed: the connection is reset, not ended
+    process.join(60)
+    assert process.exitcode == 0
 
 
 def test_processes_end_when_the_first_one_is_killed(fifo: Path) -> None:
