@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 EXTRA_OF = {
+    "tensorboard": "tensorboard",
     "torch": "learn",
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),
     **dict.fromkeys(("boto3", "botocore", "kubernetes", "mlflow", "packaging", "ray", "yaml"), "platform"),

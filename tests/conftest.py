@@ -24,7 +24,7 @@ from tests.repository import REPOSITORY
 from tests.short_games import one_deal_games
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server, missing_programs, s3_server
 
-_OF_OTHERS = ("MLFLOW_TRACKING_", "RAY_ADDRESS", "SUPHX_CRON_JOB", "AWS_ENDPOINT_URL")
+_OF_OTHERS = ("MLFLOW_TRACKING_", "MLFLOW_EXPERIMENT_", "RAY_ADDRESS", "SUPHX_CRON_JOB", "AWS_ENDPOINT_URL")
 """How the variables begin that name the tracking server, cluster or bucket of whoever runs the tests."""
 
 

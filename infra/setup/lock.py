@@ -27,8 +27,8 @@ CUDA_LOCK = REPOSITORY / "infra" / "setup" / "torch-cuda.lock"
 CPU_LOCK = REPOSITORY / "infra" / "setup" / "torch-cpu.lock"
 # The oldest Python that all locked packages accept.
 PYTHON = "3.11.5"
-# Packages that nothing but the CUDA build of torch needs.
-CUDA_NAMES = re.compile(r"torch|triton|(nvidia|cuda)-.*")
+# Packages that nothing but the CUDA build of torch needs; nvidia-ml-py reads the metrics of GPUs.
+CUDA_NAMES = re.compile(r"torch|triton|(nvidia|cuda)-(?!ml-py).*")
 HEADERS = {
     ALL_LOCK: """\
 # Every package of a working environment except torch, with the hashes of its files: `make setup` installs no others.

@@ -151,6 +151,7 @@ def run_recipe(
     max_wait_hours: float = 0.0,
     last_stage: str = "",
     tags: Mapping[str, str] | None = None,
+    tensorboard: bool = False,
 ) -> RunResult:
     """Run all stages that are not finished yet; arguments and errors as for Runner.
 
@@ -191,5 +192,7 @@ def run_recipe(
         max_wait_hours=max_wait_hours,
         tags=tags or {},
         only=only,
+        tensorboard=tensorboard,
+        registered_model="" if isinstance(recipe, FanfouRecipe) else recipe.registered_model,
     )
     return runner.run()

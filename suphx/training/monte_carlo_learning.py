@@ -40,6 +40,9 @@ _SAY_SECONDS = 30.0  # between two lines about what is waited for
 _logger = logging.getLogger(__name__)
 NewBackend = Callable[[BackendState | None], Backend]
 """Makes a backend that begins, or goes on from a state."""
+Measured = Callable[[Mapping[str, Any], Path], None]
+"""Gets the entry of an evaluation, and a folder of the nets that it has measured; takes the folder as it is at once."""
+MEASURED_FOLDER = ".measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,11 @@ class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingPro
         *,
         new_backend: NewBackend | None = None,
         extra: Mapping[str, Any] = MappingProxyType({}),
+        measured: Measured | None = None,
         **hooks: Unpack[Hooks],
     ) -> None:
         """Load the state in ``folder``, if there is one. ``new_backend``: who plays and learns (None: this process).
-        ``extra`` goes into the headers of the nets.
+        ``extra`` goes into the headers of the nets. ``measured`` gets nets that are better than all before them.
 
         ``report`` gets each new entry of ``progress.history``: "step", "samples", "games", "seconds", "loss" and
         "staleness" (means since the entry before), and for each opponent the share of games won ("wp") and the mean
@@ -89,6 +93,7 @@ class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingPro
         check_imitates(config.imitates, game.agents)
         super().__init__(TrainingProgress(), folder, save_seconds=config.save_seconds, threads=config.threads, **hooks)
         self._config, self._game, self._rules, self._extra = config, game, rules, extra
+        self._measured = measured
         # other processes play matches on the CPU
         self._match_config = config if new_backend is None else replace(config, device="cpu")
         self.make_backend = new_backend or partial(LocalRounds, config, game.name, rules)
@@ -201,6 +206,9 @@ class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingPro
         won = [entry[opponent][f"wp_{side}"] for opponent in self._config.opponents for side in self._game.sides]
         if self.progress.is_best(1.0 - sum(won) / len(won), entry["step"]):
             self._best = pending.weights
+            if self._measured is not None:
+                self._write_best(self.folder / MEASURED_FOLDER)
+                self._measured(entry, self.folder / MEASURED_FOLDER)
         entry["seconds"] = self.progress.seconds + self.clock.since_tick
         self.progress.history.append(entry)
         self.write_metrics({"best_step": self.progress.best_step, "curve": self.progress.history})
@@ -253,10 +261,14 @@ class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingPro
 
     def finish(self) -> tuple[PolicySet, TrainingProgress]:
         """Write the best nets: the folder is an agent then. Return them and the progress."""
+        return self._write_best(self.folder), self.progress
+
+    def _write_best(self, folder: Path) -> PolicySet:
+        """Write the best nets so far into ``folder``, and return them."""
         nets, step = new_nets(self._game, self._config.seed).with_weights(self._best), self.progress.best_step
         rules, encoder = self._game.rules_values(self._rules), self._game.learning.encoders[0]
-        save_policy_set(self.folder, nets, encoder, rules=rules, extra={**self._extra, "step": step})
-        return nets, self.progress
+        save_policy_set(folder, nets, encoder, rules=rules, extra={**self._extra, "step": step})
+        return nets
 
     def identity(self) -> dict[str, Any]:
         """Return all that must be the same for the training to resume, as JSON can hold it."""

@@ -65,6 +65,8 @@ def tracked_run(place: Path) -> Iterator[None]:
         tracker.log_metrics({"verdict/difference": -0.1})
         with tracker.start("reinforcement", key="RUN/reinforcement/digest") as stage:
             stage.log_metrics({"discard_entropy": 0.3}, step=5)
+            nets = (place / "runs" / "RUN" / "supervised").glob("*.safetensors")
+            stage.log_model("reinforcement", {path.name: path for path in nets}, step=5)
     store.close()
     yield
     mlflow.set_tracking_uri(before)
@@ -103,7 +105,7 @@ def test_the_blocks_of_a_page_run(page: str, place: Path, request: pytest.Fixtur
     blocks = texts(PAGES[page], PYTHON)
     if any("@champion" in block for block in blocks):
         request.getfixturevalue("champion")
-    if any("search_runs" in block for block in blocks):
+    if any("search_runs" in block or "search_logged_models" in block for block in blocks):
         request.getfixturevalue("tracked_run")
     names: dict[str, object] = {"__name__": "__main__"}
     for number, block in enumerate(blocks, 1):

@@ -44,6 +44,8 @@ NOT_HERE = {
     "--device cuda": "needs a GPU",
     "gpus_per_engine": "needs a GPU",
     "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
+    "mlflow models": "installs an environment; tests/suphx_platform/agents/test_served_model.py serves models in one",
+    "tensorboard --logdir": "needs a browser; tests/suphx_platform/tracking/test_event_files.py reads the files",
     "ray.stress": "takes minutes of a quiet machine",
     "benchmarks/": "plays thousands of games; tests/benchmarks runs the scripts with small settings",
     "suphx sweep": "runs a recipe many times; tests/suphx_pipelines/test_sweep.py runs a small one",

@@ -15,6 +15,7 @@ from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.tournament.kind import load_entrant
 from suphx_platform.tracking.pyfunc_form import columns_of
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import HAND_PLAYOUTS, HANDS, load_recipe
 
@@ -50,8 +51,15 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     assert cli.main(["evaluate", "--candidate", str(folder / "reinforcement"), *match]) == 0
     assert "over 8 hands" in capsys.readouterr().err
     assert cli.main(["evaluate", "--game", "dazhong", "--candidate", str(folder / "supervised"), *match]) == 0
-    with pytest.raises(ValueError, match="no form as a model of MLflow"):
-        columns_of(folder / "reinforcement")
+    store = TrackingStore(runs)
+    models = {each.name: each for each in store.client.search_logged_models([store.experiment_id()])}
+    assert {name: each.status for name, each in models.items()} == dict.fromkeys(
+        ["supervised", "reinforcement"], "READY"
+    )
+    measured = {metric.key: metric for metric in models["supervised"].metrics or []}
+    assert {"paired_difference", "win_rate"} <= measured.keys()
+    assert {metric.dataset_name for metric in measured.values()} == {"Dazhong mahjong walls"}
+    assert columns_of(folder / "reinforcement").input == "record"
     agent, tables = load_entrant("dazhong", str(folder / "reinforcement")), DazhongTables(4, Rules())
     tables.begin(np.arange(4), range(4))
     while (waiting := tables.waiting()).size:

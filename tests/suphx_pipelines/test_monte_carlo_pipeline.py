@@ -41,7 +41,7 @@ def run(
 def test_a_run_learns_plays_and_reports(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result, _ = run(capsys, runs)
+    result, _ = run(capsys, runs, "registered_model=cards")
     assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
         ["learning", "match", "sample_game", "report"], "finished"
     )
@@ -66,6 +66,7 @@ def test_a_run_learns_plays_and_reports(
     assert game.count(f'"start":{page_json(start)}') == 2, "both games of the first deck of the match"
     points = TrackingStore(runs).newest_metrics(result["run_id"])
     assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
+    check_models(runs, result["run_id"])
     assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--opponent", "random", "--decks", "4"]) == 0
     assert "of the games on both sides together" in capsys.readouterr().err
     again, _ = run(capsys, runs)
@@ -80,6 +81,32 @@ def test_a_run_learns_plays_and_reports(
     assert cli.main([*play, "--out", str(tmp_path)]) == 0
     assert "you lead: play anything" in capsys.readouterr().err
     assert read_json(folder / "match" / "match.json") == match
+
+
+def check_models(runs: Path, run_id: str) -> None:
+    """Look at the models of the run: one of the best checkpoint, with its curve, one of the end, with its match."""
+    store = TrackingStore(runs)
+    models = {each.name: each for each in store.client.search_logged_models([store.experiment_id()])}
+    assert {each.status for each in models.values()} == {"READY"}
+    last = models.pop("learning")
+    measured = {metric.key: metric.dataset_name for metric in last.metrics or []}
+    assert measured["rule_share"] == "DouDizhu walls"
+    (version,) = store.client.search_model_versions("name = 'cards'")
+    assert version.source == last.artifact_location
+    assert models, "a checkpoint"
+    for name, model in models.items():
+        (step,) = {metric.step for metric in model.metrics or []}
+        assert name == f"learning-{step}"
+        assert model.params["step"] == str(step)
+    run, stage = store.find(run_id), next(key for key in store.stage_keys(run_id) if "/learning/" in key)
+    assert run is not None
+    found = store.find(stage)
+    assert found is not None
+    assert found.data.tags["mlflow.source.git.commit"] == run.data.tags["mlflow.source.git.commit"]
+    assert found.data.tags["mlflow.source.name"] == run.data.tags["mlflow.source.name"]
+    assert found.inputs is not None
+    (used,) = found.inputs.dataset_inputs
+    assert [tag.value for tag in used.tags] == ["evaluation"]
 
 
 def test_nets_that_imitate_an_agent_are_trained_and_measured_alike(

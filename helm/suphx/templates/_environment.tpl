@@ -14,6 +14,7 @@ what its role uses. "user": the role whose user of MLflow it has, if that is ano
 {{- include "suphx.storageEnvironment" .root }}
 {{- end }}
 {{- if include "suphx.has" (dict "role" .role "grant" "tracking") }}
+- {name: SUPHX_IMAGE, value: {{ include "suphx.image" (dict "root" .root "gpus" 0) | quote }}}
 {{- include "suphx.trackingEnvironment" . }}
 {{- end }}
 {{- end -}}

@@ -35,6 +35,7 @@ RECIPE
 --runs
 --run-id RUN_ID  name of the run (default: derived from its settings); an existing run must have the same settings
 --wait-hours
+--tensorboard    also write the curves as TensorBoard event files, to RUN/tensorboard; needs the package tensorboard
 --dry-run
 
 examples:
@@ -104,7 +105,11 @@ def _run_id(text: str) -> str:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Run the recipe; ValueError for a bad recipe or missing records."""
+    """Run the recipe; ValueError for a bad recipe or missing records, ModuleNotFoundError without tensorboard."""
+    if args.tensorboard:
+        from suphx.extras import need
+
+        need("tensorboard")
     if args.dry_run:
         return _check(args, console)
     try:
@@ -159,7 +164,8 @@ def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | 
     from suphx_pipelines.recipe.recipe_kind import load_run_recipe
 
     recipe = load_run_recipe(args.recipe, args.overrides)
-    return show(_run(recipe, args, console, run_id=args.run_id), args.runs, console)
+    result = _run(recipe, args, console, run_id=args.run_id, tensorboard=args.tensorboard)
+    return show(result, args.runs, console)
 
 
 def _run(recipe: RunRecipe, args: argparse.Namespace, console: Console, **more: Any) -> RunResult:

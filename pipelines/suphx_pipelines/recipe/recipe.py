@@ -33,6 +33,7 @@ from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_platform.ray.data_parallel import DataParallelConfig
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.model_registry import check_model_name
 
 AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2", "rl_permuted"]
 CONTROL_AGENT: AgentName = "rl_permuted"
@@ -193,6 +194,7 @@ class Recipe(AnyRecipe):
     free_keys: ClassVar[tuple[str, ...]] = (
         *AnyRecipe.free_keys,
         "needs_records",
+        "registered_model",
         "data_parallel",
         "evaluation.on_ray",
         "evaluation.workers",
@@ -215,9 +217,9 @@ class Recipe(AnyRecipe):
     gb265 (with what the moves are worth by the plans of fan_plan)."""
     initial_agent: str = ""
     """Agent whose nets the run begins with instead of supervised learning: a folder of checkpoints
-    (runs/RUN/reinforcement), models:/NAME@ALIAS, models:/NAME/VERSION or s3://BUCKET/PREFIX/RUN/STAGE, perhaps with
-    :weak. They must see the planes of ``encoder``. They are copied into the run at its first start. Empty = supervised
-    learning."""
+    (runs/RUN/reinforcement), models:/NAME@ALIAS, models:/NAME/VERSION, models:/m-ID or s3://BUCKET/PREFIX/RUN/STAGE,
+    perhaps with :weak. They must see the planes of ``encoder``. They are copied into the run at its first start. Empty
+    = supervised learning."""
     records: RecordsConfig = field(default_factory=RecordsConfig)
     """Source of the games."""
     net: NetConfig = field(default_factory=NetConfig)
@@ -246,11 +248,15 @@ class Recipe(AnyRecipe):
     """A second way to learn from the nets of the oracle stage."""
     agent_comparison: AgentComparisonConfig = field(default_factory=AgentComparisonConfig)
     """Comparison of the agents in the paper's Figure 8."""
+    registered_model: str = ""
+    """Registered model of MLflow of which the last nets of a finished run become a version. Empty = they are a model of
+    the run only."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
         AnyRecipe.__post_init__(self)
+        check_model_name("registered_model", self.registered_model)
         self._check_names()
         object.__setattr__(self, "reinforcement", replace(self.reinforcement, game=self.game_name))
         if not self.initial_agent:
@@ -325,6 +331,7 @@ class MonteCarloRecipe(AnyRecipe):
     free_keys: ClassVar[tuple[str, ...]] = (
         *AnyRecipe.free_keys,
         "cluster",
+        "registered_model",
         "learning.save_seconds",
         "learning.threads",
     )
@@ -338,11 +345,15 @@ class MonteCarloRecipe(AnyRecipe):
     """Whether one process plays and learns, or several that Ray places."""
     match: DeckMatchConfig = field(default_factory=DeckMatchConfig)
     """Match at the end."""
+    registered_model: str = ""
+    """Registered model of MLflow of which the last nets of a finished run become a version. Empty = they are a model of
+    the run only."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
         AnyRecipe.__post_init__(self)
+        check_model_name("registered_model", self.registered_model)
         agents = candidate_game(self.game).agents
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)

@@ -14,11 +14,14 @@ from pathlib import Path
 import suphx
 import suphx_pipelines
 import suphx_platform
+from suphx.credentials import without_credentials
 from suphx.file_tree import files_below
 
 PACKAGES = ("suphx", "numpy", "numba", "torch", "mlflow")
 LIBRARIES = ("numba", "numpy", "ray", "torch")
 """Those whose versions may change a result."""
+COMMIT_VARIABLE, IMAGE_VARIABLE = "SUPHX_COMMIT", "SUPHX_IMAGE"
+"""Environment variables of the images and of the chart."""
 _DIGITS = 16
 
 
@@ -43,20 +46,38 @@ def digest_files(path: Path) -> dict[str, str]:
 
 
 def git_commit() -> str:
-    """Return the commit of this source tree, with ``-dirty`` if files differ from it, or ``unknown`` outside git.
+    """Return the commit of this source tree, with ``-dirty`` if files differ from it.
 
-    A repository that this package is only installed in does not count.
+    Outside git it is SUPHX_COMMIT, which the images set, or ``unknown``. A repository that this package is only
+    installed in does not count.
     """
+    found = _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
+    return found or os.environ.get(COMMIT_VARIABLE) or "unknown"
 
-    def git(*arguments: str) -> str:
+
+def source_tags() -> dict[str, str]:
+    """Return MLflow's tags of where the code comes from, as far as that is known: commit, branch, repository, image."""
+    found = {
+        "git.commit": git_commit(),
+        "git.branch": _git("branch", "--show-current"),
+        "git.repoURL": without_credentials(_git("config", "--get", "remote.origin.url")),
+    }
+    tags = {f"mlflow.source.{name}": text for name, text in found.items() if text}
+    image = os.environ.get(IMAGE_VARIABLE)
+    return tags | ({"mlflow.docker.image.uri": image} if image else {})
+
+
+def _git(*arguments: str) -> str:
+    """Return what git says of this source tree; nothing outside git."""
+
+    def call(*own: str) -> str:
         place = Path(__file__).parent
-        return subprocess.run(["git", *arguments], cwd=place, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(["git", *own], cwd=place, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
-        is_ours = git("ls-files", Path(__file__).name)
-        return git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*") if is_ours else "unknown"
+        return call(*arguments) if call("ls-files", Path(__file__).name) else ""
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return ""
 
 
 def environment() -> dict[str, str]:

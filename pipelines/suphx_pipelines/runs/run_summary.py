@@ -31,7 +31,7 @@ from suphx.printable_text import encodable
 from suphx.usable_cores import usable_cores
 from suphx_pipelines.json_file import InvalidValueError, read_json, typed, write_json
 from suphx_pipelines.recipe.recipe_file import flatten, read_toml
-from suphx_pipelines.runs.provenance import environment, git_commit
+from suphx_pipelines.runs.provenance import environment, git_commit, source_tags
 from suphx_pipelines.runs.run_commands import agent_commands, command_line, continue_command, page_command
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
@@ -39,7 +39,7 @@ from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, read_note
 from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done
 from suphx_platform.console.console import Console, is_lost_output
 from suphx_platform.tracking.mlflow_client import TrackingError
-from suphx_platform.tracking.tracking import Tracker, TrackingStore
+from suphx_platform.tracking.tracking import TRAINING, TrackedData, Tracker, TrackingStore
 
 if TYPE_CHECKING:
     from suphx_pipelines.runs.verdict import Verdict
@@ -67,7 +67,9 @@ _SHOWN_FIGURES = (
 """Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
 is in MLflow, on the page of the stage."""
 _STORE_FOLDER = "store"
-_RECORDS, _REPORT = "records", Path("report") / REPORT_NAME
+RECORDS, _REPORT = "records", Path("report") / REPORT_NAME
+_SAMPLE_COLUMNS = {"planes": "binary", "legal": "binary", "choice": "integer"}
+"""Of a decision, as nets learn from it."""
 _SHOWN = ("*.html", "*.svg")
 _SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
 _KILLED = "KILLED"
@@ -253,7 +255,15 @@ class RunRecord:
             version=environment()["suphx"],
             commit=git_commit(),
         )
+        self.source_tags = {
+            **source_tags(),
+            "mlflow.source.name": " ".join([*self.summary.command[:2], recipe]),  # MLflow shows what follows a slash
+            "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
+        }
+        """MLflow's tags of the command and the code that work now, for the run and its stages."""
         self._data: dict[str, float] = {}
+        self.games: TrackedData | None = None
+        """What nets learn from, when the stage of records has ended."""
 
     @property
     def is_continued(self) -> bool:
@@ -267,10 +277,8 @@ class RunRecord:
         run = self.summary
         tracker.set_tags(
             {
-                "mlflow.source.name": " ".join([*run.command[:2], run.recipe]),  # MLflow shows what follows a slash
+                **self.source_tags,
                 "suphx.command": shlex.join(run.command),
-                "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
-                "mlflow.source.git.commit": run.commit,
                 "suphx.recipe": run.recipe,
                 "suphx.machine": run.machine,
             }
@@ -325,15 +333,20 @@ class RunRecord:
         summary.status, summary.warnings, summary.metrics = status, [*map(encodable, warnings)], dict(done.metrics)
         self._write()
         figures = {f"{name}/{figure}": value for figure, value in headlines(name, done.metrics).items()}
-        if name == _RECORDS:
+        if name == RECORDS:
             self._data = figures
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
-            games = encodable(self._records.name) if self._records else "games of the run"
-            place = (self._records or self._folder / _RECORDS).resolve().as_uri()
-            digest, store = done.digest, self._folder / _RECORDS / _STORE_FOLDER
+            digest, store = done.digest, self._folder / RECORDS / _STORE_FOLDER
             if store.is_dir():
                 digest = read_json(store / MANIFEST_FILE)["sha256"]
-            self._tracker.log_dataset(games, digest, source=place, profile=counts)
+            self.games = TrackedData(
+                name=encodable(self._records.name) if self._records else "games of the run",
+                digest=digest,
+                source=(self._records or self._folder / RECORDS).resolve().as_uri(),
+                profile=counts,
+                columns=_SAMPLE_COLUMNS,
+            )
+            self._tracker.log_dataset(self.games, TRAINING)
         elif figures:
             self._tracker.log_metrics(figures)
         self._describe()

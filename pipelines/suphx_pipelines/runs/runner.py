@@ -18,14 +18,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from suphx.games.registry import game_of_agents
 from suphx.growing_pause import GrowingPause
+from suphx.selfplay.agents.checkpoint_folder import find_checkpoints
+from suphx_pipelines.recipe.agent_stages import last_agent
 from suphx_pipelines.recipe.recipe_file import check_name, flatten, look_up, to_table, without
 from suphx_pipelines.runs import run_origin, stage_folder
 from suphx_pipelines.runs.attempt_writer import RunAttempt
 from suphx_pipelines.runs.provenance import code_digest, digest_file, digest_files, digest_json, git_commit
 from suphx_pipelines.runs.run_lock import check_free, locked
 from suphx_pipelines.runs.run_origin import NO_RECORDS, ORIGIN_FOLDER
-from suphx_pipelines.runs.run_summary import RunRecord, StageSummary, stage_note
+from suphx_pipelines.runs.run_summary import RECORDS, RunRecord, StageSummary, stage_note
 from suphx_pipelines.runs.stage import REPORT, R, Stage, StageContext, stage_seed
 from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done, Started, find_finished, read_done
 from suphx_pipelines.runs.stage_plan import PlannedStage, StagePlanner
@@ -33,10 +36,14 @@ from suphx_pipelines.runs.stage_storage import FILES, NEWEST, StageStorage
 from suphx_platform.cluster.run_attempts import ATTEMPTS
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
+from suphx_platform.ray.node_metrics import NodeMetrics
 from suphx_platform.storage.objects import ExpiredKeysError
 from suphx_platform.storage.storage import FINISHED, Storage
+from suphx_platform.tracking.event_files import FOLDER as EVENTS_FOLDER
+from suphx_platform.tracking.event_files import EventFiles
+from suphx_platform.tracking.machine_metrics import system_metrics
 from suphx_platform.tracking.mlflow_client import TrackingError
-from suphx_platform.tracking.tracking import Tracker, TrackingStore, system_metrics
+from suphx_platform.tracking.tracking import TRAINING, TrackedData, Tracker, TrackingStore
 from suphx_platform.tracking.tracking_ui import known_address
 
 if TYPE_CHECKING:
@@ -145,6 +152,10 @@ class Runner(Generic[R]):
     """Further tags of the run in MLflow."""
     only: Sequence[str] = ()
     """Names of the stages that are run, with all that they need; empty: all. What is known of the others stays."""
+    tensorboard: bool = False
+    """Write the figures of MLflow as event files of TensorBoard too."""
+    registered_model: str = ""
+    """Registered model of which the last nets become a version; empty: none."""
 
     def __post_init__(self) -> None:
         _check_names(self.recipe.name, self.stages)
@@ -164,6 +175,8 @@ class Runner(Generic[R]):
         self._storage = StageStorage(self.storage, self.run_id, self.console)
         self._attempt = RunAttempt(self.run_id, self.runs, None if self.storage is None else self.storage.config)
         self._plan: Mapping[str, PlannedStage] = {}
+        self._source_tags: Mapping[str, str] = {}
+        self._games: TrackedData | None = None
         self._tracked: set[str] | None = None
         """Keys of the stages that MLflow has; None if that is not known."""
 
@@ -179,6 +192,8 @@ class Runner(Generic[R]):
     def _run(self) -> RunResult:
         check_free(self.folder)  # before anything slow; it is locked when it is certain that the run begins
         store = TrackingStore(self.runs)
+        if self.tensorboard:
+            store.events = EventFiles(self.folder / EVENTS_FOLDER)
 
         def reach() -> None:  # writes nothing
             store.check(self.run_id)
@@ -198,7 +213,8 @@ class Runner(Generic[R]):
                 storage=self._storage.address,
                 keeps_verdict=bool(self.only),
             )
-            tags = {**_tags(), **self.tags}
+            self._source_tags = record.source_tags
+            tags = {**self._source_tags, **self.tags}
             with (
                 store.closed(),
                 store.start(self.run_id, key=self.run_id, tags=tags, params=flatten(self._identity)) as tracker,
@@ -207,7 +223,7 @@ class Runner(Generic[R]):
                 with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
                     record.set_started(store.start_time(self.run_id) or math.inf)
                 begun = datetime.fromisoformat(record.summary.started).timestamp()
-                with record.kept(tracker), system_metrics(tracker, begun), self._storage.uploads():
+                with record.kept(tracker), system_metrics(tracker, begun, NodeMetrics()), self._storage.uploads():
                     return self._run_stages(store, tracker, record)
 
     def _make_plan(self) -> None:
@@ -237,6 +253,8 @@ class Runner(Generic[R]):
             self._run_stage(number, stage, tracker, record)
         others = [stage.name for stage in self.stages if stage not in self._wanted]
         record.forget([name for name in others if not (self.folder / name / stage_folder.DONE).is_file()])
+        if not self.only:
+            self._publish(tracker)
         verdict = None
         if self.find_verdict is not None:
             verdict = self.find_verdict({name: stage.metrics for name, stage in summary.stages.items()})
@@ -271,6 +289,7 @@ class Runner(Generic[R]):
         warnings = [f"{name}: its result was made by other code (commit {done.commit})"] if is_of_other_code else []
         warnings += done.warnings
         record.end_stage(name, status, done, warnings)
+        self._games = record.games
         how = _STATUS_WORDS.get(status) or f"finished in {duration_text(round(time.monotonic() - started))}"
         self.console.say(f"[{number}/{len(self._wanted)}] {name}: {how}")
         if status != "finished":
@@ -301,15 +320,35 @@ class Runner(Generic[R]):
 
     @contextmanager
     def _tracker(self, stage: Stage[R], parent: Tracker, key: str, inputs: Mapping[str, Any]) -> Iterator[Tracker]:
-        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
+        with parent.start(stage.name, key=key, tags=self._source_tags, params=flatten(inputs)) as tracker:
             tracker.describe(stage_note(stage, self.run_id))
+            if RECORDS in stage.needs and self._games is not None:
+                tracker.log_dataset(self._games, TRAINING)
             yield tracker
 
     def _track_result(self, stage: Stage[R], done: Done, tracker: Tracker) -> None:
         folder = self.folder / stage.name
-        tracker.log_metrics({**done.metrics, "warnings": len(done.warnings)})
+        model = self._log_model(stage.agent, done.metrics, tracker) if stage.agent else ""
+        tracker.log_metrics({**done.metrics, "warnings": len(done.warnings)}, model=model)
         for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
             tracker.log_artifact(path)
+
+    def _log_model(self, agent: str, metrics: Mapping[str, float], tracker: Tracker) -> str:
+        """Make the nets in the folder ``agent`` a model of MLflow, and return its key."""
+        folder = self.folder / agent
+        files = find_checkpoints(folder, game=game_of_agents(None, [str(folder)]))
+        step = next((int(metrics[name]) for name in ("best_step", "updates") if name in metrics), 0)
+        return tracker.log_model(folder.name, {path.name: path for path in files}, step=step)
+
+    def _publish(self, tracker: Tracker) -> None:
+        """Note the last nets of the run as its model, and register it if that is wanted."""
+        agents = {stage.agent: self._metrics_of(stage) for stage in self.stages if stage.agent}
+        if (last := last_agent(stage.name for stage in self.stages)) in agents:
+            tracker.publish(self._log_model(last, agents[last], tracker), self.registered_model)
+
+    def _metrics_of(self, stage: Stage[R]) -> Mapping[str, float]:
+        done = read_done(self.folder / stage.name)
+        return done.metrics if done else {}
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
         if stage.is_summary:
@@ -398,14 +437,10 @@ def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
     seen: set[str] = set()
     for stage in stages:
         missing = set(stage.needs) - seen
-        if stage.name in (ORIGIN_FOLDER, ATTEMPTS):
+        if stage.name in (ORIGIN_FOLDER, ATTEMPTS, EVENTS_FOLDER):
             raise ValueError(f"a stage cannot be called {stage.name}: the run keeps files of its own there")
         if stage.name in seen:
             raise ValueError(f"stage {stage.name} is listed twice")
         if missing:
             raise ValueError(f"stage {stage.name} is listed before {', '.join(sorted(missing))}, which it needs")
         seen.add(stage.name)
-
-
-def _tags() -> dict[str, str]:
-    return {"mlflow.source.git.commit": git_commit()}

@@ -97,6 +97,9 @@ class Stage(Generic[R]):
     result, and what follows from it, belongs to its run: it stays as it is there, and no other run reuses it."""
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
+    agent: str = ""
+    """Folder, in that of the run, of the nets that its metrics are of: they become a model of MLflow, which gets the
+    metrics too. Empty: there are no nets, or they see what is hidden."""
     check: Callable[[R], None] | None = None
     """Raises ValueError or OSError for what the stage would miss, such as a file that the recipe names. Called before
     the first stage of a run begins, if this one has no result yet."""

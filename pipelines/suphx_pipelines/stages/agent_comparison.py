@@ -31,6 +31,7 @@ from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import CONTROL_AGENT, AgentComparisonConfig, AgentName, Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import oracle, reinforcement
+from suphx_pipelines.stages.evaluation import log_walls
 
 STAGE_PREFIX = "agent_comparison/"
 MATCH_STAGE = f"{STAGE_PREFIX}match"
@@ -88,6 +89,7 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
             kept = KeptResults(context.folder / GAMES_FOLDER / agent)
             runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance, note_kept=progress.skip)
             reports.append(play_match(setup, config.hanchans, runner=runner, tell=partial(progress.advance, 0)))
+    log_walls(context, setup.game, setup.deals(reports[0].deals), sum(report.games for report in reports))
     entries = table(config, reports)
     write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})
     figures = {}

@@ -23,6 +23,7 @@ from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
+from suphx_pipelines.stages.evaluation import log_walls
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 MATCH = "match"
@@ -39,6 +40,7 @@ def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         recipe_keys=("match", "learning.precision"),
         needs=(MONTE_CARLO_STAGE,),
         artifacts=(MATCH_FILE,),
+        agent=MONTE_CARLO_STAGE,
     )
 
 
@@ -67,6 +69,8 @@ def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             for name, figure in report.figures.items():
                 ends = {"": figure.mean, "_low": figure.interval.low, "_high": figure.interval.high}
                 metrics |= {f"{opponent}_{name}{end}": value for end, value in ends.items()}
+    first = first_deal(context.recipe)
+    log_walls(context, game.name, range(first, first + config.decks), 2 * config.decks * len(config.opponents))
     write_json(context.folder / MATCH_FILE, {"decks": config.decks, "sides": game.sides, "opponents": opponents})
     return metrics
 

@@ -16,17 +16,19 @@ from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.evaluation.measures import PLACEMENT, deciding_measure
 from suphx.evaluation.statistics import PairedDifference
-from suphx.games.registry import agent_names, find_learning, load_game
+from suphx.games.registry import agent_names, find_game, find_learning, load_game
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx_pipelines.json_file import write_json
-from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_FOLDER, initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_remote
 from suphx_platform.evaluation.match_workers import match_workers
+from suphx_platform.tracking.tracking import EVALUATION, TrackedData
 
 STAGE_NAME = "evaluation"
 AGENT_NAME = "our agent"
@@ -41,6 +43,7 @@ def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
         recipe_keys=("evaluation",),
         needs=initial_stages(recipe),
         artifacts=("match.json",),
+        agent="" if recipe.initial_agent else SUPERVISED_FOLDER,
         outside_files=opponent_nets,
         check=check_opponent,
     )
@@ -120,6 +123,7 @@ def play_hanchans(
             note_kept=progress.skip,
         )
         match = play_match(setup, hanchans, runner=runner, tell=partial(progress.advance, 0))
+    log_walls(context, setup.game, setup.deals(match.deals), match.games, **setup.options)
     if has_archive:
         index_records(context.folder / RECORDS_FOLDER)
     difference, interval = match.deciding_difference, match.deciding_difference.interval
@@ -128,6 +132,19 @@ def play_hanchans(
     note = few_games_note(match.games, match.unit) + widened_note(interval.is_widened)
     context.console.say(f"{name}: {shown}{note}")
     return match
+
+
+def log_walls(context: StageContext[Any], game: str, walls: range, games: int, **options: object) -> None:
+    """Name the walls of a match, by the numbers of which they are dealt, as data of the stage; so many ``games``."""
+    facts = {"first_wall": walls.start, "walls": len(walls)}
+    data = TrackedData(
+        name=f"{find_game(game).title} walls",
+        digest=digest_json({"game": game, **facts, **options}),
+        source=f"suphx:{game}/walls?first={walls.start}&number={len(walls)}",
+        profile={**facts, "games": games},
+        columns={"wall": "long"},
+    )
+    context.tracker.log_dataset(data, EVALUATION)
 
 
 def difference_figures(name: str, difference: PairedDifference) -> dict[str, float]:

@@ -20,7 +20,7 @@ from suphx_pipelines.runs.provenance import digest_file
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.agents.agent_forms import is_remote
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.tracking.model_registry import VERSION_ADDRESS
+from suphx_platform.tracking.model_registry import MODEL_ADDRESS, VERSION_ADDRESS
 
 SOURCE_FILE = "initial_agent.json"
 
@@ -44,9 +44,10 @@ def own_nets(recipe: Recipe) -> list[Path]:
 
 
 def is_moving(recipe: Recipe) -> bool:
-    """Tell whether the agent's address may stand for other nets tomorrow: all but folders and versions of a model."""
+    """Tell whether the agent's address may stand for other nets tomorrow: not that of a folder, version or model."""
     location = split_address(recipe.initial_agent)[0]
-    return is_remote(location) and VERSION_ADDRESS.fullmatch(location) is None
+    is_fixed = any(form.fullmatch(location) for form in (MODEL_ADDRESS, VERSION_ADDRESS))
+    return is_remote(location) and not is_fixed
 
 
 def check_agent(recipe: Recipe) -> None:

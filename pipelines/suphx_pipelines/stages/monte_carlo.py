@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.game_runner import compile_game
@@ -19,7 +20,8 @@ from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import Stage, StageContext
-from suphx_pipelines.stages.training import training
+from suphx_pipelines.stages.evaluation import log_walls
+from suphx_pipelines.stages.training import log_checkpoint, training
 
 
 def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
@@ -29,6 +31,7 @@ def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         run=run,
         recipe_keys=("game", "rules", "learning"),
         artifacts=(METRICS_FILE, *checkpoint_names(game=game_name)),
+        agent=MONTE_CARLO_STAGE,
     )
 
 
@@ -39,11 +42,17 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
         compile_game(recipe.game, recipe.rules)
+    decks = recipe.learning.evaluate_decks
+    log_walls(context, game.name, range(decks), 2 * decks * len(recipe.learning.opponents))
     with training(context, MONTE_CARLO_STAGE, "first games", state=context.folder / STATE_FILE) as watch:
+        models: dict[int, str] = {}
+
+        def note_measured(entry: Mapping[str, Any], nets: Path) -> None:
+            models[entry["step"]] = log_checkpoint(context, nets, entry["step"], recipe.game)
 
         def report(entry: Mapping[str, Any]) -> None:
             points, opponent = curve_point(entry), recipe.learning.opponents[-1]
-            context.tracker.log_metrics(points, step=entry["step"])
+            context.tracker.log_metrics(points, step=entry["step"], model=models.get(entry["step"], ""))
             shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in game.sides]
             watch.note = f"{entry['games']:,} games; wins against {opponent}: {', '.join(shares)}"
 
@@ -53,6 +62,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             recipe.rules,
             context.folder,
             extra={"recipe": recipe.name},
+            measured=note_measured,
             report=report,
             keep=context.keep,
             watch=watch,

@@ -36,6 +36,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("encoder", "net", "playouts"),
         needs=initial_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names(game=recipe.game_name)),
+        agent=STAGE_NAME,
     )
     return [stage]
 

@@ -13,9 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.match_config import few_games_note, widened_note
+from suphx.evaluation.match import MatchSetup
+from suphx.evaluation.match_config import SEATS, few_games_note, widened_note
 from suphx.evaluation.measures import measure_of
 from suphx.games.registry import find_learning, load_game
+from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
@@ -28,9 +30,11 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
-from suphx_pipelines.stages.training import PERCENT, training
+from suphx_pipelines.stages.evaluation import log_walls
+from suphx_pipelines.stages.training import PERCENT, log_checkpoint, training
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text
+from suphx_platform.selfplay.run_folder import strength
 from suphx_platform.selfplay.self_play_match import match_figures
 
 STAGE_NAME = "reinforcement"
@@ -62,6 +66,7 @@ def self_play_stage(
         recipe_keys=(*RECIPE_KEYS, *keys),
         needs=(*needed_stages(change(recipe)), *needs),
         artifacts=(METRICS_FILE, f"*/{METRICS_FILE}", *checkpoint_names(game=recipe.game_name)),
+        agent="" if change(recipe).reinforcement.oracle.policy else name,
         outside_files=lambda recipe: predictor_files(change(recipe)),
         check=lambda recipe: check_self_play(change(recipe)),
     )
@@ -156,7 +161,8 @@ def play_and_learn(
         def report(point: Mapping[str, float]) -> None:  # of self-play, or of a match
             nonlocal shown
             step = first_update + int(point["updates"])
-            context.tracker.log_metrics({**point, **context.storage_figures()}, step=step)
+            model = "" if "seconds" in point else models.get(step, "")
+            context.tracker.log_metrics({**point, **context.storage_figures()}, step=step, model=model)
             if "seconds" in point:
                 shown = progress_note(point, config.heads[0], games)
 
@@ -166,15 +172,25 @@ def play_and_learn(
         def keep(updates: int, then: Callable[[], None] | None) -> None:
             context.keep(first_update + updates, then=then)
 
-        best = None if config.oracle.policy else context.keep_best
-        keep_best = best and (lambda updates, nets, strength: best(first_update + updates, nets, strength))
+        models: dict[int, str] = {}
+        hanchans = config.evaluation_hanchans
+        setup = MatchSetup("", "", seed=context.seed % MAX_DEAL_SEED, game=config.game)
+        log_walls(context, config.game, setup.deals(hanchans // SEATS), hanchans)
+
+        def note_measured(entry: Mapping[str, Any], nets: Path) -> None:
+            step = first_update + int(entry["updates"])
+            if context.keep_best is not None:
+                context.keep_best(step, nets, strength(entry))
+            if not entry["is_final"]:  # the nets at the end are a model of the whole stage
+                models[step] = log_checkpoint(context, nets, step, recipe.game_name)
+
         result = PolicyTrainer(
             *(config, play, context.folder),
             new_backend=run_backend(config),
             metrics=metrics,
             report=report,
             keep=keep,
-            keep_best=keep_best,
+            measured=None if config.oracle.policy else note_measured,
             progress=show,
             watch=watch,
         ).run()

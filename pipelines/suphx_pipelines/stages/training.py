@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from suphx.selfplay.agents.checkpoint_folder import find_checkpoints
 from suphx.training.trainer import StoppedError
 from suphx_pipelines.runs.stage import Interrupted, StageContext
 from suphx_platform.console.console import Console
@@ -14,6 +15,12 @@ from suphx_platform.console.progress import Progress
 from suphx_platform.console.stop_request import StopRequest
 
 PERCENT = 100
+
+
+def log_checkpoint(context: StageContext[Any], nets: Path, step: int, game: str) -> str:
+    """Make the nets in a folder, after ``step`` of a stage that goes on, a model of MLflow; return its key."""
+    files = {path.name: path for path in find_checkpoints(nets, game=game)}
+    return context.tracker.log_model(f"{context.folder.name}-{step}", files, step=step, has_code=False)
 
 
 class StageWatch(StopRequest):

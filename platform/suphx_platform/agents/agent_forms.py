@@ -26,6 +26,7 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
         "nets in MLflow's model registry; models:/suphx@champion: the champion of riichi's tournament",
     ),
     ("models:/NAME/VERSION", "one version of them"),
+    ("models:/m-ID", "the model of a run in MLflow, by its id"),
     ("NETS:weak", "any of these nets, as supervised learning saved them early"),
     ("NETS:matched", "riichi and calls as often as in the records"),
     ("NETS:sampled", "every action sampled from the calibrated probabilities"),

@@ -26,6 +26,7 @@ from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import BEST, Storage
 from suphx_platform.storage.storage_config import STORAGE_SCHEMES, StorageConfig
 from suphx_platform.tracking import model_registry
+from suphx_platform.tracking.logged_models import PREFIX
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
 
@@ -62,7 +63,7 @@ class AgentSource:
         if wrapper:
             return wrapper + self.fetch(nets, folder, game)
         location, words = split_address(address)
-        if location.startswith(model_registry.PREFIX):
+        if location.startswith(PREFIX):
             model_registry.fetch_model(self._store, location, folder)
             if not any(has_nets(folder, game=game, is_weak=is_weak) for is_weak in (False, True)):
                 raise ValueError(f"{address!r} has nets of another game than {game}: name a model of {game}")

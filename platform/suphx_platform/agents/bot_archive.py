@@ -6,27 +6,20 @@ mjai.app starts ``python bot.py SEAT`` in the unpacked folder; an archive may ha
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import TypeAlias
 
-import suphx
-import suphx_platform
 from suphx.atomic_file import write_atomically
 from suphx.games.registry import GAMES, agent_names, find_game, load_game
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, find_nets, split_address
 from suphx_platform.agents import bot_script
 from suphx_platform.agents.agent_forms import split_wrapper
+from suphx_platform.code_archive import Contents, code_files, pinned, write_zip
 
 MAX_BYTES = 1000 * 1000 * 1000
 """Of a submission to mjai.app."""
 REQUIREMENTS = ("lazy-loader", "numba", "numpy", "safetensors", "torch")
-Contents: TypeAlias = Mapping[str, bytes | Path]
-"""By name in the archive: bytes, or the file that has them."""
-_DATE = (1980, 1, 1, 0, 0, 0)  # so that equal contents give equal archives
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +43,10 @@ def write_bot(address: str, path: Path, game: str) -> WrittenBot:
     data: Mapping[str, bytes] = {}
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        _write_zip(part, {**program, **more})
+        write_zip(part, {**program, **more})
         if more and part.stat().st_size > max_bytes:
             data = more
-            _write_zip(part, program)
+            write_zip(part, program)
         if (size := part.stat().st_size) > max_bytes:
             raise ValueError(f"{path} would have {size:,} bytes, but arenas take {max_bytes:,}: use smaller nets")
         beside = {path.with_name(name): content for name, content in data.items()}
@@ -89,23 +82,10 @@ def _mjai_files(address: str, game: str) -> Contents:
     options = f":{','.join(sorted(words))}" if words else ""
     texts = {
         bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
-        "requirements.txt": "".join(f"{name}=={version(name).partition('+')[0]}\n" for name in REQUIREMENTS),
+        "requirements.txt": "".join(f"{line}\n" for line in pinned(REQUIREMENTS)),
     }
-    files = {"bot.py": Path(bot_script.__file__)}
-    for package in (suphx, suphx_platform):
-        folder = Path(str(package.__file__)).parent
-        code = [each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"]
-        files |= {f"{folder.name}/{each.relative_to(folder).as_posix()}": each for each in code}
+    files = {"bot.py": Path(bot_script.__file__), **code_files()}
     if not is_scripted:
         found = find_checkpoints(Path(place), game=game, is_weak=WEAK in words)
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
     return {**{name: text.encode() for name, text in texts.items()}, **files}
-
-
-def _write_zip(path: Path, files: Contents) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content.read_bytes() if isinstance(content, Path) else content)

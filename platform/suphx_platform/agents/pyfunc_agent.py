@@ -1,4 +1,4 @@
-"""A registered agent as a ``pyfunc`` model of MLflow: a row is a position, the answer is a move.
+"""An agent as a ``pyfunc`` model of MLflow: a row is a position, the answer is a move.
 
 >>> model = mlflow.pyfunc.load_model("models:/suphx@champion")
 >>> model.predict(pandas.DataFrame({"events": [json.dumps(events)]}))
@@ -6,11 +6,11 @@
 0  {"type": "dahai", "actor": 0, "pai": "E", "tsu...  [{"move": {"type": "dahai", "actor": 0, "pai":...
 
 Of riichi a position is what the player has seen: ``events``, the mjai events since ``start_game``, whose ``id`` is its
-seat. Of a game whose seats choose among candidate moves it is a game so far: ``record``, a line of a file of records. A
-record has all hands, but the nets see only what the seat that is to move sees.
+seat. Of every other game it is a game so far: ``record``, a line of a file of records. A record has all hands, but the
+nets see only what the seat that is to move sees.
 
-MLflow calls ``_load_pyfunc``, because the model names this module as its ``loader_module``: nothing is pickled, and the
-nets are compared with the SHA-256 in the model's metadata.
+MLflow calls ``_load_pyfunc``, because the model names this module as its ``loader_module``, or suphx_model.py, which
+calls it: nothing is pickled.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from suphx.games.registry import candidate_game, game_of_files, has_candidates
+from suphx.games.game import Game, Tables
+from suphx.games.registry import find_game, game_of_files, has_candidates, load_game
 from suphx.games.riichi.records.mjai_table import reply_of_action
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
+from suphx.selfplay.agents.agent import ask
 from suphx.selfplay.agents.net_agent import load_nets
 from suphx.selfplay.agents.opinion import candidate_opinions
 from suphx_platform.agents.agent_loading import have_same_moves, load_net_agent
 from suphx_platform.agents.mjai.mjai_arena import decision_after, moves_of
-from suphx_platform.tracking.pyfunc_form import EVENTS, RECORD, texts_of
+from suphx_platform.tracking.pyfunc_form import EVENTS, RECORD, columns_of, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,16 +47,24 @@ class PyfuncAgent:
     def __init__(self, folder: Path) -> None:
         """``folder`` has the nets of a game; ValueError if not, or if they see hidden tiles."""
         game = game_of_files(file.name for file in folder.glob("*.safetensors"))
-        self._reader = _Records(folder, game) if game is not None and has_candidates(game) else _Events(folder)
+        self._folder = folder
+        self._reader = _Events(folder) if game is None or find_game(game).has_mjai else _Records(folder, game)
+
+    def warm_up(self) -> None:
+        """Answer the example of the model, so that the first request need not wait for kernels to be compiled."""
+        import pandas as pd
+
+        self.predict(pd.DataFrame({self._reader.column: [columns_of(self._folder).example]}))
 
     def predict(self, model_input: pd.DataFrame, params: dict[str, Any] | None = None) -> pd.DataFrame:
-        """Return the answers to the positions in the column of the game (docs/agents.md, docs/doudizhu.md).
+        """Return the answers to the positions in the column of the game (docs/agents.md).
 
         Of ``events``: ``action``, an event of mjai, ``{"type": "none"}`` for a pass and where the player has nothing to
         decide; ``probabilities``, ``[{"move": event, "p": probability}]``, the most probable one first. Each is that of
         the net that decides about it, so that discards sum to 1 and riichi or a call has the probability of yes. Moves
         that rules decide, such as a win, are not in it. Of ``record``: ``move``, empty where the game is over;
-        ``values``, ``[{"move": …, "value": …}]``, the best move first, empty if fewer than two moves are legal.
+        ``values``, ``[{"move": …, "value": …}]``, the best move first, empty if fewer than two moves are legal, and of
+        nets without values.
         ValueError names the row whose position is not possible.
         """
         import pandas as pd
@@ -99,18 +109,33 @@ class _Events:
         return answers
 
 
+class _RecordedGame(Game, Protocol):
+    """A game whose records may end anywhere: that of candidate moves, or of single hands."""
+
+    def read_record(self, text: str) -> Any:
+        """Return the game of a line of a file of records, finished or not; ValueError says what is wrong with it."""
+
+    def recorded_move(self, rules: Any, move: int) -> str:
+        """Return a move as records have it."""
+
+    def next_decision(self, record: Any) -> Tables:
+        """Return a table with the position after the moves of a record; ValueError for a move that is not legal."""
+
+
 class _Records:
-    """Games so far of a game of candidate moves."""
+    """Games so far of a game that has records of unfinished games."""
 
     column, outputs = RECORD, ("move", "values")
 
     def __init__(self, folder: Path, game: str) -> None:
-        self._game, self._player = candidate_game(game), load_nets(folder, game=game)
+        self._game: _RecordedGame = load_game(game)  # type: ignore[assignment]
+        self._player, self._has_values = load_nets(folder, game=game), has_candidates(game)
 
     def read(self, text: Any) -> tuple[Any, Any]:
         """Return the rules of the game and its table."""
         record = self._game.read_record(str(text))
-        if not have_same_moves(self._game, self._player.rules, record.rules):
+        own: Any = self._game
+        if self._has_values and not have_same_moves(own, self._player.rules, record.rules):
             raise ValueError("its rules have other moves than those that the nets learned")
         return record.rules, self._game.next_decision(record)
 
@@ -118,8 +143,12 @@ class _Records:
         return [self._answer(rules, tables) for rules, tables in positions]
 
     def _answer(self, rules: Any, tables: Any) -> Answer:
-        if not tables.waiting().size:
+        waiting = tables.waiting()
+        if not waiting.size:
             return "", "[]"
+        if not self._has_values:
+            (move,) = ask(self._player, tables.state, waiting, tables.num_moves).tolist()
+            return self._game.recorded_move(rules, move), "[]"
         (opinion,) = candidate_opinions(tables, self._player)
         moves = [self._game.recorded_move(rules, move) for move in opinion.candidates.tolist()]
         values = [] if opinion.values is None or len(moves) < 2 else opinion.values.tolist()

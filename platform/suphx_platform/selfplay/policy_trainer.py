@@ -35,7 +35,7 @@ from suphx.training.trainer import (
 from suphx.training.training_state import damage
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
-from suphx_platform.selfplay.run_folder import KeepBest, MeasuredNets, RunFolder
+from suphx_platform.selfplay.run_folder import Measured, MeasuredNets, RunFolder
 from suphx_platform.selfplay.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.selfplay.time_share import TimeShare
 
@@ -167,7 +167,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
         metrics: RunMetrics | None = None,
         report: Report | None = None,
         keep: Keep | None = None,
-        keep_best: KeepBest | None = None,
+        measured: Measured | None = None,
         progress: Callable[[float, str], None] | None = None,
         watch: TrainingWatch | None = None,
     ) -> None:
@@ -175,7 +175,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called whenever a state was
-        written, and with the last state again when the run diverged. ``keep_best`` gets the nets of each match against
+        written, and with the last state again when the run diverged. ``measured`` gets the nets of each match against
         the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on
         if that is not learning.
         """
@@ -198,7 +198,7 @@ class PolicyTrainer(BackendTrainer[SelfPlayProgress, dict[str, Any]]):
             self.saved_step = self.reached
         elif play.carried is not None:
             self._state = first_state(play.carried, play.start.weights(config.head_numbers))
-        self._measured = None if keep_best is None else MeasuredNets(self._files, keep_best)
+        self._measured = None if measured is None else MeasuredNets(self._files, measured)
         self._matches = SelfPlayMatches(config, folder, has_weak=has_weak, seed=play.seed)
         self._begins = True
         self._warned_of_match = -1

@@ -23,8 +23,9 @@ from suphx.training.local_backend import SelfPlay
 from suphx.training.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.selfplay.self_play_match import START_FOLDER
 
-KeepBest = Callable[[int, Path, float], None]
-"""Gets updates, a folder of nets and their strength, larger is better; takes the folder as it is at once."""
+Measured = Callable[[Mapping[str, Any], Path], None]
+"""Gets the entry of a match against the initial nets, and a folder of the nets that it has measured; takes the folder
+as it is at once."""
 MEASURED_FOLDER = ".measured"
 DIVERGED_FILE = "diverged_batch.safetensors"
 
@@ -119,12 +120,12 @@ class RunFolder:
 
 
 class MeasuredNets:
-    """Consumes: nets with which matches begin, results of matches. Produces: calls of ``keep`` with nets and strength.
+    """Consumes: nets with which matches begin, results of matches. Produces: calls of ``keep`` with both.
 
     The nets of matches that are still played wait in memory: training goes on meanwhile.
     """
 
-    def __init__(self, files: RunFolder, keep: KeepBest) -> None:
+    def __init__(self, files: RunFolder, keep: Measured) -> None:
         self._files, self._keep = files, keep
         self._waiting: dict[int, Weights] = {}
 
@@ -139,11 +140,16 @@ class MeasuredNets:
         updates = int(entry["updates"])
         if (entry["opponent"], entry["policy"]) == ("start", "argmax") and updates in self._waiting:
             folder = self._files.write_measured(self._waiting.pop(updates), updates)
-            self._keep(updates, folder, measure_of(entry).sign * float(entry["difference"]))
+            self._keep(entry, folder)
 
     def keep_only(self, updates: Collection[int]) -> None:
         """Forget the nets of all but ``updates``: the matches that would have measured them were lost."""
         self._waiting = {number: weights for number, weights in self._waiting.items() if number in updates}
+
+
+def strength(entry: Mapping[str, Any]) -> float:
+    """Return how strong a match has found nets, larger is better; ``entry`` as of SelfPlayMatches."""
+    return measure_of(entry).sign * float(entry["difference"])
 
 
 def keep_folder(step: int, keep_probability: float) -> str:

@@ -67,7 +67,7 @@ _S3_REFUSALS = ("EntityTooLarge", "KeyTooLongError", "MetadataTooLarge", "Method
 """The same of a bucket, whose status 400 may also mean a timeout or old keys."""
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
 """Libraries below MLflow, whose errors it does not wrap."""
-EXISTS = "RESOURCE_ALREADY_EXISTS"
+EXISTS, MISSING = "RESOURCE_ALREADY_EXISTS", "RESOURCE_DOES_NOT_EXIST"
 
 
 class TrackingError(OSError):

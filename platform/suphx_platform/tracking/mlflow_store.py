@@ -13,7 +13,7 @@ import shlex
 import shutil
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -23,10 +23,12 @@ from suphx_platform.tracking.mlflow_client import (
     EXISTS,
     FILES,
     FIRST,
+    MISSING,
     QUIET,
     USUAL,
     Patience,
     TrackingError,
+    TrackingRefusedError,
     is_of_carrier,
     make_database,
     mlflow_call,
@@ -41,12 +43,16 @@ if TYPE_CHECKING:
     from mlflow.entities import Experiment, Run
 
 KEY_TAG = "suphx.key"
+_VERSIONS_TAG = "mlflow.modelVersions"
+"""Of a model: the registered versions that it has become, JSON."""
 _PROBE_TAG = "suphx.checked"
 NOTE_TAG = "mlflow.note.content"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _DATABASE = "mlflow.db"
 _PAGE = 1000  # runs of one answer
 EXPERIMENT = "suphx"
+"""Unless MLFLOW_EXPERIMENT_NAME or MLFLOW_EXPERIMENT_ID names another one."""
+_NAME, _ID = "MLFLOW_EXPERIMENT_NAME", "MLFLOW_EXPERIMENT_ID"
 _KIND_TAG, _KIND = "mlflow.experimentKind", "custom_model_development"
 """Without it, MLflow's pages ask whether this is a generative application or model training."""
 PRIMARY_METRIC = "verdict/difference"
@@ -75,6 +81,8 @@ Where to look:
 - **How do I repeat it?** The description has the command, and `recipe.toml` has all settings.
 - **Which agent is the champion?** *Models*, `suphx`, alias `champion`.""",
 }
+_OWN_TAGS = (_KIND_TAG, NOTE_TAG)
+"""Of them, those that somebody else's experiment does not get."""
 _SHOWN_SETTINGS = 8
 
 
@@ -223,8 +231,17 @@ class MlflowStore:
         return {name: value for run in self._family(key) for name, value in run.data.metrics.items()}
 
     def delete(self, key: str) -> int:
-        """Delete the run with this ``key`` and its stages; return how many. `mlflow gc` then frees their space."""
+        """Delete the run with this ``key``, its stages and models; return how many runs. `mlflow gc` frees their space.
+
+        Models that have a registered version stay, and those that the server does not let this user delete.
+        """
         family = self._family(key)
+        with suppress(TrackingRefusedError), self.call():
+            for run in family[:1]:
+                mine = f"attributes.source_run_id = '{run.info.run_id}'"
+                for model in self.client.search_logged_models([run.info.experiment_id], mine):
+                    if KEY_TAG in model.tags and _VERSIONS_TAG not in model.tags:
+                        self.client.delete_logged_model(model.model_id)
         with self.call():
             for run in reversed(family):
                 self.client.delete_run(run.info.run_id)
@@ -270,13 +287,31 @@ class MlflowStore:
             shutil.copytree(found, folder, dirs_exist_ok=True)
 
 
+def experiment_name() -> str:
+    """Return the name of the experiment of all runs, unless only its id is given."""
+    return os.environ.get(_NAME) or EXPERIMENT
+
+
 def find_experiment(client: MlflowClient) -> Experiment | None:
-    """Return the experiment; None if nothing was tracked yet, ValueError if somebody deleted it."""
-    found: Experiment | None = client.get_experiment_by_name(EXPERIMENT)
+    """Return the experiment that the environment names, or else ``suphx``; None if it does not exist yet.
+
+    ValueError if somebody deleted it, and for an id that does not exist or is not that of the name.
+    """
+    name, number = os.environ.get(_NAME), os.environ.get(_ID)
+    found: Experiment | None = None
+    if number and not name:
+        with without_error(MISSING):
+            found = client.get_experiment(number)
+        if found is None:
+            raise ValueError(f"{_ID} is {number}, but MLflow has no such experiment: unset it, or set {_NAME}")
+    else:
+        found = client.get_experiment_by_name(experiment_name())
+    if number and name and (found is None or found.experiment_id != number):
+        raise ValueError(f"{_ID} is {number}, which is not the experiment {name} of {_NAME}: unset one of them")
     if found is not None and found.lifecycle_stage != "active":
         store = shlex.quote(without_credentials(client.tracking_uri))
         raise ValueError(
-            f"the experiment {EXPERIMENT} was deleted in MLflow: restore it with `MLFLOW_TRACKING_URI={store} mlflow "
+            f"the experiment {found.name} was deleted in MLflow: restore it with `MLFLOW_TRACKING_URI={store} mlflow "
             f"experiments restore --experiment-id {found.experiment_id}`, or delete it for good with `mlflow gc`"
         )
     return found
@@ -287,11 +322,11 @@ def make_experiment(client: MlflowClient, place: str | None) -> str:
     found = find_experiment(client)
     if found is None:
         with without_error(EXISTS):
-            return client.create_experiment(EXPERIMENT, artifact_location=place, tags=_TAGS)
+            return client.create_experiment(experiment_name(), artifact_location=place, tags=_TAGS)
         found = find_experiment(client)  # another process was first
         assert found is not None, "MLflow has just said that it exists"
     for name, text in _TAGS.items():
-        if name not in found.tags:
+        if name not in found.tags and (found.name == EXPERIMENT or name not in _OWN_TAGS):
             client.set_experiment_tag(found.experiment_id, name, text)
     return found.experiment_id
 

@@ -19,13 +19,27 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from suphx.json_text import parse_json
-from suphx_platform.tracking.mlflow_client import EXISTS, FILES, FIRST, SERVER, without_error
+from suphx_platform.tracking.logged_models import (
+    MODEL_TAG,
+    NETS_TAG,
+    PREFIX,
+    READY,
+    make_version,
+    store_nets,
+    wrong_nets,
+)
+from suphx_platform.tracking.mlflow_client import (
+    EXISTS,
+    FILES,
+    FIRST,
+    MISSING,
+    SERVER,
+    without_error,
+)
 from suphx_platform.tracking.mlflow_store import MlflowStore
-from suphx_platform.tracking.pyfunc_form import columns_of, differences, net_digests, take_nets, write_pyfunc
+from suphx_platform.tracking.pyfunc_form import columns_of, net_digests, take_nets
 from suphx_platform.tracking.tracking import Tracker
 
 if TYPE_CHECKING:
@@ -33,15 +47,10 @@ if TYPE_CHECKING:
     from mlflow.entities import LoggedModel
     from mlflow.entities.model_registry import ModelVersion
 
-PREFIX = "models:/"
 VERSION_ADDRESS = re.compile(rf"{re.escape(PREFIX)}([^/@]+)/([1-9][0-9]*)")
 """Address of one version of a registered model; its groups are the model and the version."""
 CLAIM_TAG = "suphx.claim"
 DIGEST_TAG, NIGHT_TAG = "suphx.digest", "suphx.night"
-NETS_TAG = "suphx.nets"
-"""JSON: the SHA-256 of each net of a version, by file name."""
-MODEL_TAG = "suphx.model"
-"""MLflow's id of the model of a run that a version was made from."""
 OUTCOME_TAG, PROMOTED, NOT_PROMOTED = "outcome", "promoted", "not promoted"
 """Of every version that a night has left; those before this tag have none."""
 _PROMOTED_BY_TAG = "suphx.promoted_by"
@@ -55,7 +64,15 @@ TOURNAMENT_TAG = "tournament"
 STORED_TAG = "stored"
 """Versions of checkpoints in a bucket (``s3://…``) that the nets were copied from, with spaces between."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+MODEL_ADDRESS = re.compile(rf"{re.escape(PREFIX)}(m-[0-9a-f]{{32}})")
+"""Address of the model of a run."""
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
+
+
+def check_model_name(key: str, text: str, *, may_be_empty: bool = True) -> None:
+    """Raise ValueError, which names the ``key``, unless ``text`` can be a name or alias of a registered model."""
+    if not _NAME.fullmatch(text) and (text or not may_be_empty):
+        raise ValueError(f"{key} is {text!r}: use letters, digits, -, _ and .")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +89,7 @@ class RegistryConfig:
 
     def __post_init__(self) -> None:
         for name in ("model", "alias", "candidate_alias"):
-            text = getattr(self, name)
-            if not _NAME.fullmatch(text) and (text or name != "candidate_alias"):
-                raise ValueError(f"{name} is {text!r}: use letters, digits, -, _ and .")
+            check_model_name(name, getattr(self, name), may_be_empty=name == "candidate_alias")
         if self.alias == self.candidate_alias:
             raise ValueError(f"candidate_alias is {self.alias!r}, as alias is: use another, or none")
 
@@ -196,19 +211,15 @@ class ModelRegistry:
             MODEL_TAG: model.model_id,
             _PROMOTED_BY_TAG: tracker.run_id,
         }
-        version = self._client.create_model_version(
+        return make_version(
+            self._client,
             self._config.model,
-            model.artifact_location,
+            model,
             run_id,
             tags={**promotion.tags, **own, **fixed},
             description=promotion.description,
-            await_creation_for=0,
-            model_id=model.model_id,
+            is_server=self._store.is_server,
         )
-        if not self._store.is_server:  # which has the page of the model list its versions by itself
-            tracking = self._client._tracking_client.store
-            tracking.set_model_versions_tags(self._config.model, str(version.version), model.model_id)
-        return str(version.version)
 
     def _keep(self, folder: Path, run_id: str, promotion: Promotion) -> LoggedModel:
         """Return the run's model with these nets; they are copied into a new one unless there is one already."""
@@ -223,12 +234,7 @@ class ModelRegistry:
             model = self._client.create_logged_model(
                 place, name, run_id, tags=tags, model_type=columns_of(folder).model_type
             )
-        if model.status != "READY":
-            with TemporaryDirectory(prefix="suphx-model-") as space:
-                form = Path(space, "model")
-                write_pyfunc(folder, form, model_id=model.model_id, run_id=run_id)
-                self._client.log_model_artifacts(model.model_id, str(form))
-            self._client.finalize_logged_model(model.model_id, "READY")
+        store_nets(self._client, model, folder)
         return model
 
     def _claims(self, claim: str) -> list[ModelVersion]:
@@ -242,19 +248,46 @@ def make_registered_model(client: MlflowClient, name: str) -> None:
         client.create_registered_model(name, description=_MODEL_NOTE)
 
 
-def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
-    """Copy the nets of ``models:/NAME@ALIAS`` or ``models:/NAME/VERSION`` into ``folder`` and return their version.
+def _take(folder: Path, address: str, recorded: str | None, advice: str) -> None:
+    """Leave only the nets in ``folder``; ValueError, and none of them, if they are not as ``recorded`` (NETS_TAG)."""
+    take_nets(folder)
+    if wrong := wrong_nets(folder, recorded):  # there is no record of what was registered by hand
+        for net in net_digests(folder):
+            (folder / net).unlink()
+        raise ValueError(
+            f"the nets of {address} are not those that were registered: {'; '.join(wrong)}. Files of its model in "
+            f"MLflow are damaged, or somebody replaced them. {advice}"
+        )
 
-    ValueError if the address is none of these, there is no such alias or version, or its nets are not those that were
-    promoted.
+
+def _fetch_logged(store: MlflowStore, model_id: str, folder: Path) -> str:
+    """Copy the nets of the model of a run into ``folder``, and return its id; ValueError if there is none."""
+    model = None
+    with store.call(FIRST), without_error(MISSING):
+        model = store.client.get_logged_model(model_id)
+    if model is None or model.status != READY:
+        state = "does not have" if model is None else "does not have all files of"
+        raise ValueError(f"MLflow ({store.uri}) {state} the model {PREFIX}{model_id}: copy the id from its page")
+    store.download(model.artifact_location, folder)
+    _take(folder, f"{PREFIX}{model_id}", model.tags.get(NETS_TAG), "Use another model")
+    return model_id
+
+
+def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
+    """Copy the nets of a model into ``folder``, and return its version, or its id if it is the model of a run.
+
+    ``address``: ``models:/NAME@ALIAS``, ``models:/NAME/VERSION`` or ``models:/m-ID``. ValueError if it is none of
+    these, there is no such alias, version or model, or its nets are not those that were stored.
     """
-    match = _ADDRESS.fullmatch(address)
-    if match is None:
-        raise ValueError(f"{address!r} is not a model: use {PREFIX}NAME@ALIAS or {PREFIX}NAME/VERSION")
+    match, model = _ADDRESS.fullmatch(address), MODEL_ADDRESS.fullmatch(address)
+    if match is None and model is None:
+        raise ValueError(f"{address!r} is not a model: use {PREFIX}NAME@ALIAS, {PREFIX}NAME/VERSION or {PREFIX}m-ID")
     if not store.is_there:
         raise ValueError(
             f"{address!r}: {store.uri} does not exist: choose your folder of runs with --runs, or set {SERVER}"
         )
+    if match is None:
+        return _fetch_logged(store, address.removeprefix(PREFIX), folder)
     name, alias, number = match.groups()
     with store.call(FIRST):
         aliases = _aliases(store, name)
@@ -263,16 +296,8 @@ def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
     version = number or aliases.get(alias)
     if version in found:
         store.download(found[version].source or "", folder)
-        take_nets(folder)
-        promoted, digests = found[version].tags.get(NETS_TAG), net_digests(folder)
-        if promoted and (wrong := differences(digests, parse_json(promoted))):  # None: registered by hand
-            for net in digests:
-                (folder / net).unlink()
-            raise ValueError(
-                f"the nets of {PREFIX}{name}/{version} are not those that were registered: {'; '.join(wrong)}. Files "
-                "of its model in MLflow are damaged, or somebody replaced them. Move the alias to another version; if "
-                "no disk has failed, change the password of runs"
-            )
+        advice = "Move the alias to another version; if no disk has failed, change the password of runs"
+        _take(folder, f"{PREFIX}{name}/{version}", found[version].tags.get(NETS_TAG), advice)
         return version
     if found:
         known = [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]

@@ -36,6 +36,8 @@ _MAX_TRIES = 5
 """How often a message is tried that MLflow does not take although it takes others."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
 _MAX_REFUSED_SHOWN = 10
+FILES = ("artifact", "model_files", "model_result")
+"""Messages that need the place of files, which may be away alone."""
 
 _logger = logging.getLogger(__name__)
 
@@ -160,7 +162,7 @@ class Outbox:
     def _run(self) -> None:
         while rows := self._next():
             number, message = rows[0]
-            may_refuse = message["do"] != "artifact" and self._num_tries + 1 >= _MAX_TRIES
+            may_refuse = message["do"] not in FILES and self._num_tries + 1 >= _MAX_TRIES
             try:
                 refused = self._deliver([each for _, each in rows], may_refuse=may_refuse)
                 self._settle([each for each, _ in rows], refused)
@@ -172,7 +174,7 @@ class Outbox:
                     self._changed.notify_all()
                 return
             except TrackingError as error:
-                if not self._wait_after(error, number, is_file=message["do"] == "artifact"):
+                if not self._wait_after(error, number, is_file=message["do"] in FILES):
                     return
                 continue
             self._num_tries = 0
@@ -332,7 +334,7 @@ def _num_joined(messages: Sequence[Message]) -> int:
     num_metrics = 0
     for number, message in enumerate(messages):
         num_metrics += len(message.get("metrics", ()))
-        is_other = any(message.get(name) != messages[0].get(name) for name in ("do", "key", "session"))
+        is_other = any(message.get(name) != messages[0].get(name) for name in ("do", "key", "session", "model", "data"))
         if number and (message["do"] != "metrics" or is_other or num_metrics > _MAX_METRICS):
             return number
     return len(messages)

@@ -1,7 +1,7 @@
 """Nets as a ``pyfunc`` model of MLflow: an MLmodel file with signature and example beside the untouched nets.
 
-The model names the module that loads it (``loader_module``), so nothing is pickled and no code is stored with it: who
-loads it needs this project installed.
+The model names the module that loads it (``loader_module``), so nothing is pickled. It has the code of this project as
+a wheel, and requirements.txt pins what the wheel needs: `mlflow models serve` and `build-docker` need no more.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suphx.games.registry import candidate_game, find_game, find_learning, game_of_files, has_candidates
+from suphx.games.registry import DEFAULT_GAME, decision_names, find_game, game_of_files, has_candidates, load_game
+from suphx_platform.code_archive import pinned, write_wheel
+from suphx_platform.tracking import suphx_model
 from suphx_platform.tracking.mlflow_client import QUIET
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _NETS = "nets"
 _NETS_FOLDER = Path("data") / _NETS
 EVENTS, RECORD = "events", "record"
+REQUIREMENTS = ("lazy-loader", "numba", "numpy", "pandas", "pydantic", "safetensors", "scipy", "torch")
+"""What the code imports that answers for nets."""
 _HIDDEN_HAND = ["?"] * 13
 RIICHI_EXAMPLE = (
     {"type": "start_game", "id": 0, "names": ["East", "South", "West", "North"]},
@@ -50,8 +54,11 @@ RIICHI_EXAMPLE = (
 """A position: the dealer's first discard."""
 
 
-def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> None:
-    """Write the model with the files of ``nets``, of any game, into the new ``folder``; the ids are MLflow's."""
+def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str, has_code: bool = True) -> None:
+    """Write the model with the files of ``nets``, of any game, into the new ``folder``; the ids are MLflow's.
+
+    Without code (a megabyte) the model can only be loaded where this project is installed.
+    """
     os.environ.update(QUIET)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about MLflow's own types, at its import
@@ -64,14 +71,19 @@ def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> Non
     outputs = Schema([ColSpec(DataType.string, name) for name in columns.outputs])
     source = folder.with_name(_NETS)
     source.symlink_to(nets.resolve())  # MLflow copies it under this name
+    loader, code = "suphx_platform.agents.pyfunc_agent", None  # its _load_pyfunc makes the model of the nets
+    if has_code:
+        loader = suphx_model.__name__.rpartition(".")[2]
+        code = [suphx_model.__file__, str(write_wheel(folder.parent))]
     mlflow.pyfunc.save_model(
         folder,
-        loader_module="suphx_platform.agents.pyfunc_agent",  # its _load_pyfunc makes the model of the nets
+        loader_module=loader,
         data_path=str(source),
+        code_paths=code,
         mlflow_model=Model(run_id=run_id, model_id=model_id),
         signature=ModelSignature(inputs=Schema([ColSpec(DataType.string, columns.input)]), outputs=outputs),
         input_example=pd.DataFrame({columns.input: [columns.example]}),
-        pip_requirements=[],  # a package of this project's name on an index is somebody else's
+        pip_requirements=pinned(REQUIREMENTS),  # not this project: a package of its name on an index is somebody else's
         metadata={"suphx_version": version("suphx")},
     )
     source.unlink()
@@ -91,7 +103,12 @@ def take_nets(folder: Path) -> None:
 
 def net_digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each net in a folder, by file name."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.safetensors"))}
+    return {path.name: file_digest(path) for path in sorted(folder.glob("*.safetensors"))}
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def differences(found: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
@@ -133,20 +150,16 @@ class PyfuncColumns:
 
 
 def columns_of(nets: Path) -> PyfuncColumns:
-    """Return the form for the nets in a folder; ValueError if the first of them is damaged, or if its game has none."""
-    name = game_of_files(path.name for path in nets.glob("*.safetensors"))
-    if name is not None and not has_candidates(name) and "archive" not in find_learning(name).options:
-        raise ValueError(f"nets of {find_game(name).title} have no form as a model of MLflow: use them in their folder")
-    if name is None or not has_candidates(name):
-        example, outputs = json.dumps(RIICHI_EXAMPLE), ("action", "probabilities")
-        return PyfuncColumns(model_type="five nets", input=EVENTS, outputs=outputs, example=example)
+    """Return the form for the nets in a folder, riichi's if some are missing; ValueError if the first is damaged."""
+    name = game_of_files(path.name for path in nets.glob("*.safetensors")) or DEFAULT_GAME
+    model_type = f"{len(decision_names(name))} nets"
+    if find_game(name).has_mjai:
+        outputs = ("action", "probabilities")
+        return PyfuncColumns(model_type=model_type, input=EVENTS, outputs=outputs, example=json.dumps(RIICHI_EXAMPLE))
     from suphx.models.tensor_file import read_header  # torch, which recipes and their commands do not need
 
-    game = candidate_game(name)
-    rules = game.new_rules(read_header(nets / f"{game.seat_names[0]}.safetensors")["rules"])
-    return PyfuncColumns(
-        model_type=f"{len(game.seat_names)} nets",
-        input=RECORD,
-        outputs=("move", "values"),
-        example=game.new_record(rules, seed=0),
-    )
+    game: Any = load_game(name)
+    header = read_header(nets / f"{decision_names(name)[0]}.safetensors")
+    rules = game.new_rules(header["rules"] if has_candidates(name) else {})
+    example = game.new_record(rules, seed=0)
+    return PyfuncColumns(model_type=model_type, input=RECORD, outputs=("move", "values"), example=example)

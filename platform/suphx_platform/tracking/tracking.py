@@ -4,27 +4,62 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from suphx_platform.tracking import logged_models
+from suphx_platform.tracking.event_files import EventFiles
+from suphx_platform.tracking.logged_models import keep_nets, nets_digest
 from suphx_platform.tracking.mlflow_client import FILES, USUAL, TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
 from suphx_platform.tracking.outbox import CLOSE_SECONDS, STOP_SECONDS, Message, Outbox
+from suphx_platform.tracking.outbox import FILES as OF_FILES
+from suphx_platform.tracking.pyfunc_form import file_digest
 
 if TYPE_CHECKING:
     from mlflow.entities import Metric
 
 _QUEUE = ".mlflow-queue"
 """In the run's folder: what MLflow has not got yet."""
+_MODELS = "models"
+"""In the queue: nets that MLflow has not got yet."""
 _MAX_DIGEST_LENGTH = 36
-_SYSTEM_PREFIX, _SYSTEM_SECONDS = "system/", 10.0
+TRAINING, EVALUATION = "training", "evaluation"
+"""What data are used for, in MLflow's words."""
 
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackedData:
+    """Data that a run uses, as MLflow shows them."""
+
+    name: str
+    digest: str
+    """At most 36 characters."""
+    source: str
+    """An address, or in words how they are made."""
+    profile: Mapping[str, int]
+    """Counts, such as ``{"games": 100}``."""
+    columns: Mapping[str, str]
+    """Name of a column, or of a part of a sample -> its type in MLflow, such as ``long``."""
+
+    def to_json(self) -> dict[str, str]:
+        """Return the texts of MLflow's dataset."""
+        columns = [{"name": name, "type": kind, "required": True} for name, kind in self.columns.items()]
+        return {
+            "name": self.name,
+            "digest": self.digest[:_MAX_DIGEST_LENGTH],
+            "source": json.dumps({"uri": self.source}),
+            "profile": json.dumps(dict(self.profile)),
+            "schema": json.dumps({"mlflow_colspec": columns}),
+        }
 
 
 class Tracker:
@@ -39,21 +74,31 @@ class Tracker:
                 stage.log_artifact(Path("report.html"))
     """
 
-    def __init__(self, store: TrackingStore, outbox: Outbox, key: str, parent: Tracker | None = None) -> None:
+    def __init__(
+        self, store: TrackingStore, outbox: Outbox, key: str, parent: Tracker | None = None, stage: str = ""
+    ) -> None:
         self.store = store
+        self._stage = stage
         self.parent = parent
         self._outbox = outbox
-        self._key = key
+        self.key = key
         self._session: int | None = None
+        self._evaluated: list[str] | None = None
+        """Name and digest of the data of the last evaluation."""
+
+    @property
+    def root(self) -> Tracker:
+        """The pipeline of a stage; of a pipeline itself."""
+        return self if self.parent is None else self.parent.root
 
     @property
     def run_id(self) -> str:
         """MLflow's id of the run, which may have to be waited for; TrackingError if MLflow does not give one now."""
-        if self._key not in self.store.run_ids:
-            self._outbox.flush(lambda: self._key in self.store.run_ids)
-        if self._key not in self.store.run_ids:
-            raise TrackingError(f"MLflow has refused the run {self._key}: its warning says why")
-        return self.store.run_ids[self._key]
+        if self.key not in self.store.run_ids:
+            self._outbox.flush(lambda: self.key in self.store.run_ids)
+        if self.key not in self.store.run_ids:
+            raise TrackingError(f"MLflow has refused the run {self.key}: its warning says why")
+        return self.store.run_ids[self.key]
 
     @property
     def is_continued(self) -> bool:
@@ -64,8 +109,8 @@ class Tracker:
         self, name: str, *, key: str, tags: Mapping[str, str] | None = None, params: Mapping[str, object] | None = None
     ) -> Tracker:
         """Start, or continue, the run with this ``key`` nested in this one; ``params`` as for TrackingStore."""
-        self._outbox.put(begin_message(name, key=key, tags=tags, params=params, parent=self._key))
-        return Tracker(self.store, self._outbox, key, parent=self)
+        self._outbox.put(begin_message(name, key=key, tags=tags, params=params, parent=self.key))
+        return Tracker(self.store, self._outbox, key, parent=self, stage=name)
 
     def resume(self) -> None:
         """Note that the work goes on from a saved state, and so repeats steps.
@@ -75,12 +120,19 @@ class Tracker:
         """
         self._session = time.time_ns()
 
-    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
-        """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve."""
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None, *, model: str = "") -> None:
+        """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve.
+
+        ``model``: key of the model that they are of, which gets them too, with the data of the last evaluation.
+        """
         now = _now_milliseconds()
         points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
-        session = {} if step is None or self._session is None else {"session": self._session}
-        self._put("metrics", metrics=points, **session)
+        more: dict[str, object] = {} if step is None or self._session is None else {"session": self._session}
+        if model:
+            more |= {"model": model, "data": self._evaluated}
+        self._put("metrics", metrics=points, **more)
+        if self.store.events is not None:
+            self.store.events.add(self._stage, metrics, int(step or 0), is_curve=step is not None)
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.
@@ -98,10 +150,42 @@ class Tracker:
         """Replace the description, in Markdown, on the run's page."""
         self.set_tags({NOTE_TAG: text})
 
-    def log_dataset(self, name: str, digest: str, *, source: str, profile: Mapping[str, int]) -> None:
-        """Name the data that the run learns from: where it comes from, and counts such as ``{"games": 100}``."""
-        where, counts = json.dumps({"uri": source}), json.dumps(dict(profile))
-        self._put("dataset", name=name, digest=digest[:_MAX_DIGEST_LENGTH], source=where, profile=counts)
+    def log_dataset(self, data: TrackedData, context: str) -> None:
+        """Name data that the run uses; ``context``: what for, ``training`` or ``evaluation``."""
+        values = data.to_json()
+        if context == EVALUATION:
+            self._evaluated = [values["name"], values["digest"]]
+        self._put("dataset", context=context, **values)
+
+    def log_model(
+        self,
+        name: str,
+        nets: Mapping[str, Path],
+        *,
+        step: int = 0,
+        has_code: bool = True,
+    ) -> str:
+        """Make nets, by file name, a model of the whole run, which the pages of run and stage show; return its key.
+
+        The same nets of a name are one model, however often they are logged. Without code (a megabyte) it can only be
+        loaded where this project is installed. Empty, with a warning, if the disk does not keep the nets until then.
+        """
+        root = self.root
+        digest = nets_digest({file: file_digest(path) for file, path in nets.items()})
+        key = f"{root.key}/{_MODELS}/{name}-{digest}"
+        folder = self.store.folder / root.key / _QUEUE / _MODELS / f"{name}-{digest}"
+        try:
+            keep_nets(nets, folder)
+        except OSError as error:
+            _logger.warning("MLflow does not get the model %s: %s", name, error)
+            return ""
+        self._put("model", model=key, run=root.key, name=name, step=step, nets=str(folder))
+        self._put("model_files", model=key, nets=str(folder), has_code=has_code)
+        return key
+
+    def publish(self, model: str, registered: str = "") -> None:
+        """Note the model with this key as what the run has made; ``registered``: of which model it is a version."""
+        self._put("model_result", model=model, registered=registered)
 
     def flush(self) -> None:
         """Wait until everything is sent; TrackingError if MLflow does not take it now."""
@@ -122,7 +206,7 @@ class Tracker:
         self._put("end", status="FINISHED" if error is None else failed, time=_now_milliseconds())
 
     def _put(self, what: str, **values: object) -> None:
-        self._outbox.put({"do": what, "key": self._key, **values})
+        self._outbox.put({"do": what, "key": self.key, **values})
 
 
 def begin_message(
@@ -144,8 +228,11 @@ class TrackingStore(MlflowStore):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
+        self.events: EventFiles | None = None
+        """Where figures are written besides; None: nowhere."""
         self.run_ids: dict[str, str] = {}
         """MLflow's ids of the runs that were started, by their keys."""
+        self._model_ids: dict[str, str] = {}
         self._steps: dict[str, tuple[int, dict[str, int]]] = {}
         self._outboxes: list[Outbox] = []
 
@@ -219,6 +306,8 @@ class TrackingStore(MlflowStore):
         """Send all waiting calls if MLflow answers, for at most ``seconds``; warn about those that cannot be sent."""
         while self._outboxes:
             self._outboxes.pop().close(seconds)
+        if self.events is not None:
+            self.events.close()
 
     # Calls: a run is known by its key
 
@@ -241,10 +330,8 @@ class TrackingStore(MlflowStore):
         if first["do"] == "begin":
             self._begin(first)
             return
-        if first["do"] not in ("metrics", "tags", "dataset", "artifact", "end"):
-            raise ValueError(f"{first['do']!r} is no message")
         client, run_id = self.client, self._run_id(first["key"])
-        with self.call(FILES if first["do"] == "artifact" else USUAL):
+        with self.call(FILES if first["do"] in OF_FILES else USUAL):
             match first["do"]:
                 case "metrics":
                     if points := self._new_points(run_id, messages):
@@ -252,8 +339,9 @@ class TrackingStore(MlflowStore):
                 case "tags":
                     client.log_batch(run_id, tags=[RunTag(name, text) for name, text in first["tags"].items()])
                 case "dataset":
-                    texts = {name: first[name] for name in ("name", "digest", "source", "profile")}
-                    context = InputTag("mlflow.data.context", "training")
+                    names = ("name", "digest", "source", "profile", "schema")
+                    texts: dict[str, Any] = {name: first.get(name) for name in names}
+                    context = InputTag("mlflow.data.context", first.get("context", TRAINING))
                     data = DatasetInput(Dataset(**texts, source_type="local"), tags=[context])
                     client.log_inputs(run_id, datasets=[data])
                 case "end":
@@ -266,6 +354,37 @@ class TrackingStore(MlflowStore):
                         client.log_artifact(run_id, str(path))
                     else:
                         raise ValueError("the file was deleted before it could be sent")
+                case "model" | "model_files" | "model_result":
+                    self._send_of_model(first, run_id)
+                case other:
+                    raise ValueError(f"{other!r} is no message")
+
+    def _send_of_model(self, message: Message, run_id: str) -> None:
+        """Make the calls of a message about a model. To be called inside of ``call``."""
+        client, key = self.client, message["model"]
+        if message["do"] == "model":
+            made_by, step, nets = self._run_id(message["run"]), message["step"], Path(message["nets"])
+            own = {"name": message["name"], "run_id": made_by, "params": {"step": step}}
+            model_id = logged_models.make_model(client, self.experiment_id(), key, nets=nets, **own)
+            for each in dict.fromkeys((run_id, made_by)):
+                logged_models.add_output(client, each, model_id, step)
+            self._model_ids[key] = model_id
+            return
+        found = self._model_id(key)
+        if found is None:
+            raise ValueError(f"MLflow has no model with the key {key}: it was deleted there, or refused")
+        if message["do"] == "model_files":
+            nets = Path(message["nets"])
+            logged_models.store_nets(client, client.get_logged_model(found), nets, has_code=message["has_code"])
+            shutil.rmtree(nets, ignore_errors=True)
+        else:
+            logged_models.publish(client, found, run_id, message["registered"], is_server=self.is_server)
+
+    def _model_id(self, key: str) -> str | None:
+        """Return MLflow's id of the model with this key; None if there is none."""
+        if key not in self._model_ids and (found := logged_models.find_model(self.client, self.experiment_id(), key)):
+            self._model_ids[key] = found
+        return self._model_ids.get(key)
 
     def _new_points(self, run_id: str, messages: Sequence[Message]) -> list[Metric]:
         """Return the points of metrics that MLflow does not have from before this session.
@@ -283,8 +402,14 @@ class TrackingStore(MlflowStore):
                 last = {metric.key: metric.step for metric in run.to_proto().data.metrics}
                 self._steps[key] = session, last
         points = (point for message in messages for point in message["metrics"])
+        used: dict[str, Any] = {}
+        if (model := messages[0].get("model")) and (model_id := self._model_id(model)):  # None: it was refused
+            used["model_id"] = model_id
+            used["dataset_name"], used["dataset_digest"] = messages[0].get("data") or (None, None)
         return [
-            Metric(name, float(value), when, step) for name, value, when, step in points if step > last.get(name, -1)
+            Metric(name, float(value), when, step, **used)
+            for name, value, when, step in points
+            if step > last.get(name, -1)
         ]
 
     def _run_id(self, key: str) -> str:
@@ -297,49 +422,6 @@ class TrackingStore(MlflowStore):
                 )
             self.run_ids[key] = found.info.run_id
         return self.run_ids[key]
-
-
-@contextmanager
-def system_metrics(tracker: Tracker, started: float) -> Iterator[None]:
-    """Log the machine's metrics to the run of ``tracker`` while the block runs.
-
-    ``started``: when the run was begun first, in seconds since 1970; a point's step is the seconds since. MLflow's
-    variables apply: MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING=false turns it off, MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL
-    and MLFLOW_SYSTEM_METRICS_SAMPLES_BEFORE_LOGGING say how often, MLFLOW_SYSTEM_METRICS_NODE_ID names the machine.
-    """
-    from mlflow.environment_variables import MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING as ENABLED
-
-    if ENABLED.is_set() and not ENABLED.get():
-        yield
-        return
-    is_over = threading.Event()
-    arguments = (tracker, started, is_over)
-    thread = threading.Thread(target=_log_samples, args=arguments, name="system metrics", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
-
-
-def _log_samples(tracker: Tracker, started: float, is_over: threading.Event) -> None:
-    from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
-
-    try:
-        machine = SystemMetricsMonitor("", sampling_interval=_SYSTEM_SECONDS, tracking_uri=tracker.store.uri)
-        prefix = _SYSTEM_PREFIX + (f"{machine.node_id}/" if machine.node_id else "")
-        while True:
-            for _ in range(machine.samples_before_logging):
-                machine.collect_metrics()
-                if is_over.wait(machine.sampling_interval):
-                    return
-            point = {prefix + name: value for name, value in machine.aggregate_metrics().items()}
-            for monitor in machine.monitors:
-                monitor.clear_metrics()
-            tracker.log_metrics(point, step=max(0, round(time.time() - started)))
-    except Exception as error:  # noqa: BLE001 - of a machine that hides its figures: the run goes on without them
-        _logger.warning("system metrics are not logged: %s", error)
 
 
 def _now_milliseconds() -> int:

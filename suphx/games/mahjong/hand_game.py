@@ -7,13 +7,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from suphx.games.game import Bot
 from suphx.games.learning import DecisionKind
 from suphx.games.mahjong.hand_learning import HandLearning
 from suphx.games.mahjong.hand_tables import HandAgent, HandScoring, HandTables
 from suphx.games.mahjong.hand_text import HandText
 from suphx.games.mahjong.record_files import PART_SUFFIX, HandFiles
-from suphx.games.record_tools import PlainRecordTools, Replay
+from suphx.games.record_tools import PlainRecordTools, Replay, json_line
 
 
 @dataclass(kw_only=True)
@@ -59,6 +61,29 @@ class HandGame:
     def read_records(self, path: Path) -> Iterator[Any]:
         """Yield the hands of a file, or of all files of a folder; ValueError names what is wrong."""
         return self.files.read(path)
+
+    def read_record(self, text: str) -> Any:
+        """Return the hand of one line of a file of records, finished or not; ValueError says what is wrong with it."""
+        return self.files.parse(text)
+
+    def new_record(self, rules: Any, seed: int) -> str:
+        """Return a hand that was dealt, without a move, as one line of a file of records."""
+        tables = self.open_tables(1, rules)
+        tables.begin(np.zeros(1, np.int64), [seed])
+        return json_line(tables.played_game(tables.state[0], rules, (), "").record).rstrip()
+
+    def recorded_move(self, rules: Any, move: int) -> str:
+        """Return a move as records have it."""
+        return next(text for text, number in self.text.moves.items() if number == move)
+
+    def next_decision(self, record: Any) -> HandTables:
+        """Return a table with the position after the moves of a record, at which nobody waits if the hand is over.
+
+        ValueError for a move that is not legal.
+        """
+        tables = self.open_tables(1, record.rules)
+        tables.state[0] = self.text.positions(record)[-1]
+        return tables
 
     def join_records(self, folder: Path) -> None:
         """Join the files of the parts of a match into one."""

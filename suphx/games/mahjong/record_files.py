@@ -81,6 +81,10 @@ class HandFiles(Generic[R]):
                 else:
                     yield record
 
+    def parse(self, line: str) -> R:
+        """Return the hand of a line of JSON; ValueError for another text."""
+        return self._from_json(parse_json(line))
+
     def join(self, folder: Path) -> None:
         """Join the files of the parts of a match, in the order of its walls, into one, such as ``hands.jsonl``.
 

@@ -22,7 +22,8 @@ from suphx_pipelines.tournament.kind import Kind
 from suphx_platform.agents.agent_loading import load_side_agent
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.pyfunc_agent import PyfuncAgent
-from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, Promotion, RegistryConfig
+from suphx_platform.tracking.logged_models import MODEL_TAG
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_side_tournament import SMALL, play, save_nets, save_strong_nets

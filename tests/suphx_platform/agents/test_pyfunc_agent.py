@@ -18,8 +18,10 @@ from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.mjai.mjai_arena import MjaiPlayer
 from suphx_platform.agents.pyfunc_agent import PyfuncAgent
 from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
+from suphx_platform.tracking.pyfunc_form import columns_of
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
+from tests.suphx_platform.agents.small_agents import GAMES, legal_moves, save_small
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +86,22 @@ def test_many_positions_at_once_get_the_moves_that_the_player_makes(nets: Path) 
     assert any(move["type"] == "dahai" for move in expected[sample])
     pairs = zip(answers["action"], answers["probabilities"], strict=True)
     assert ('{"type": "none"}', "[]") in list(pairs), "positions in which others decide"
+
+
+@pytest.mark.parametrize("game", [game for game in GAMES if game != "riichi"])
+def test_nets_of_every_game_play_a_game_move_by_move_from_its_record(game: str, tmp_path: Path) -> None:
+    folder = save_small(tmp_path / game, game)
+    agent = PyfuncAgent(folder)
+    agent.warm_up()
+    record, num_moves = json.loads(columns_of(folder).example), 40
+    for _ in range(num_moves):
+        text = json.dumps(record)
+        (move,) = agent.predict(pd.DataFrame({"record": [text]}))["move"]
+        legal = legal_moves(game, text)
+        if not legal:
+            break
+        assert move in legal
+        record["moves"].append(move)
+    assert len(record["moves"]) == num_moves or move == ""
+    with pytest.raises(ValueError, match="row 1 of the column record"):
+        agent.predict(pd.DataFrame({"record": [text, "[]"]}))

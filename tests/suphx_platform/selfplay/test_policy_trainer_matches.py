@@ -95,7 +95,7 @@ def test_a_match_is_left_out_while_an_earlier_one_is_still_played(
     trainer = PolicyTrainer(
         *(OFTEN, new_play(), tmp_path),
         new_backend=SlowMatches,
-        keep_best=lambda updates, nets, strength: measured.append(updates),
+        measured=lambda entry, nets: measured.append(entry["updates"]),
     )
     metrics = trainer.run()
     played = [match["updates"] for match in metrics["matches"] if not match["is_final"]]
@@ -161,7 +161,7 @@ def test_the_nets_of_a_lost_match_are_forgotten(tmp_path: Path) -> None:
             return future
 
     config = replace(OFTEN, max_updates=4, evaluation_weak=False)
-    trainer = PolicyTrainer(config, new_play(), tmp_path, new_backend=Lost, keep_best=lambda *_: None)
+    trainer = PolicyTrainer(config, new_play(), tmp_path, new_backend=Lost, measured=lambda *_: None)
     trainer.run()
     assert waiting == [[1], [2], [3]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from suphx.models.net_config import Calibration, checkpoint_name
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.learner_config import OracleConfig
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer
-from suphx_platform.selfplay.run_folder import MeasuredNets, RunFolder
+from suphx_platform.selfplay.run_folder import MeasuredNets, RunFolder, strength
 from suphx_platform.selfplay.self_play_match import START_FOLDER
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -79,8 +80,8 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
     storage = Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=1, keep_best=1))
     with UploadQueue(storage) as uploads:
 
-        def keep(number: int, folder: Path, score: float) -> None:
-            uploads.save("run-1/reinforcement/best", folder, number=number, score=score)
+        def keep(entry: Mapping[str, Any], folder: Path) -> None:
+            uploads.save("run-1/reinforcement/best", folder, number=entry["updates"], score=strength(entry))
             uploads.flush()
 
         measured = MeasuredNets(RunFolder(tmp_path / "reinforcement", CONFIG, new_play()), keep)
@@ -101,12 +102,12 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
     np.testing.assert_equal(weights(tmp_path / "best"), nets[20]["discard"])
 
 
-@pytest.mark.parametrize(("decides", "strength"), [({}, -0.5), ({"decides": "points"}, 0.5)])
+@pytest.mark.parametrize(("decides", "expected"), [({}, -0.5), ({"decides": "points"}, 0.5)])
 def test_nets_that_win_more_points_are_stronger_and_those_with_larger_places_weaker(
-    decides: dict[str, str], strength: float, tmp_path: Path
+    decides: dict[str, str], expected: float, tmp_path: Path
 ) -> None:
     play, found = new_play(), list[float]()
-    measured = MeasuredNets(RunFolder(tmp_path, CONFIG, play), lambda number, folder, score: found.append(score))
+    measured = MeasuredNets(RunFolder(tmp_path, CONFIG, play), lambda entry, folder: found.append(strength(entry)))
     measured.note(5, play.start.weights(CONFIG.head_numbers))
     measured.add(entry(5, 0.5) | decides)
-    assert found == [strength]
+    assert found == [expected]

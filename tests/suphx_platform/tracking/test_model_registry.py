@@ -130,7 +130,8 @@ def test_the_same_nets_promoted_again_are_kept_once(runs: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
+        ("models:/suphx", "use models:/NAME@ALIAS, models:/NAME/VERSION or models:/m-ID"),
+        (f"models:/m-{0:032x}", "does not have the model models:/m-0000"),
         ("models:/nobody@champion", "its models are suphx"),
         ("models:/suphx@best", r"models:/suphx has @champion \(version 1\), /1"),
         ("models:/suphx/7", "models:/suphx has @champion"),

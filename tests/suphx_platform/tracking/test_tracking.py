@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import re
 import signal
 import subprocess
@@ -21,10 +22,11 @@ from mlflow.exceptions import MlflowException
 from mlflow.protos.databricks_pb2 import INTERNAL_ERROR
 
 from suphx_platform.tracking import tracking
+from suphx_platform.tracking.machine_metrics import system_metrics
 from suphx_platform.tracking.mlflow_client import TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, MAX_VALUE_LENGTH, MlflowStore
 from suphx_platform.tracking.outbox import Message
-from suphx_platform.tracking.tracking import Tracker, TrackingStore, system_metrics
+from suphx_platform.tracking.tracking import EVALUATION, TrackedData, Tracker, TrackingStore
 
 
 @pytest.fixture
@@ -49,7 +51,10 @@ def test_a_run_keeps_all_that_is_logged(runs: Path, store: TrackingStore, tmp_pa
         tracker.log_metrics({"loss": 1.5}, step=2)
         tracker.describe("**better** than `ukeire`")
         tracker.set_tags({"shape": "x" * 10_000})
-        tracker.log_dataset("games", "d" * 64, source="file:///games", profile={"games": 3})
+        games = TrackedData(
+            name="games", digest="d" * 64, source="file:///games", profile={"games": 3}, columns={"planes": "binary"}
+        )
+        tracker.log_dataset(games, EVALUATION)
         tracker.log_artifact(file)
         tracker.log_artifact(folder)
     run = store.client.get_run(tracker.run_id)
@@ -63,6 +68,9 @@ def test_a_run_keeps_all_that_is_logged(runs: Path, store: TrackingStore, tmp_pa
     assert run.inputs is not None
     (used,) = run.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.profile) == ("games", '{"games": 3}')
+    assert used.dataset.schema is not None
+    assert json.loads(used.dataset.schema)["mlflow_colspec"][0]["name"] == "planes"
+    assert [(tag.key, tag.value) for tag in used.tags] == [("mlflow.data.context", "evaluation")]
     assert {path.name for path in (runs / "artifacts").rglob("*.txt")} == {"note.txt", "inner.txt"}
 
 
@@ -285,3 +293,36 @@ def test_the_machines_metrics_are_points_of_the_run(store: TrackingStore, monkey
             time.sleep(0.05)
     assert store.newest_metrics("one")["system/head/system_memory_usage_megabytes"] > 0
     assert all(100 <= step < 1000 for step, _ in history(tracker, name)), "seconds since the run was begun first"
+
+
+# The experiment
+
+
+@pytest.mark.parametrize("already_exists", [False, True])
+def test_runs_are_in_the_experiment_that_the_environment_names(
+    runs: Path, store: TrackingStore, already_exists: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if already_exists:
+        number = store.client.create_experiment("mahjong", tags={"team": "blue"})
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mahjong")
+    with closing(store), store.start("a", key="one") as tracker:
+        pass
+    found = store.client.get_experiment_by_name("mahjong")
+    assert found is not None
+    assert store.client.get_run(tracker.run_id).info.experiment_id == found.experiment_id
+    assert ("mlflow.note.content" in found.tags) == (not already_exists), "the note of somebody else's stays"
+    assert store.client.get_experiment_by_name("suphx") is None
+    if already_exists:
+        assert found.experiment_id == number
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", found.experiment_id)
+    assert TrackingStore(runs).experiment_id() == found.experiment_id
+    monkeypatch.delenv("MLFLOW_EXPERIMENT_NAME")
+    again = TrackingStore(runs)
+    assert again.experiment_id() == found.experiment_id
+    assert again.find("one") is not None
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", "77")
+    with pytest.raises(ValueError, match="MLFLOW_EXPERIMENT_ID is 77, but MLflow has no such experiment"):
+        TrackingStore(runs).experiment_id()
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mahjong")
+    with pytest.raises(ValueError, match="77, which is not the experiment mahjong"):
+        TrackingStore(runs).experiment_id()
