@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.match_tables import index_records
 from suphx.games.riichi.records.mjlog import write_mjlog
 from suphx.games.riichi.records.quarantine import CHIPS, DAMAGED, NO_END, THREE_PLAYERS
 from suphx_cli import cli
@@ -98,6 +100,16 @@ def test_convert_names_what_it_set_aside_and_lists_all(folder: Path, capsys: pyt
     assert sorted(Path(entry["file"]).stem for entry in values["quarantine"]) == ["chips", "cut", "three"]
     assert [json.loads(line)["kind"] for line in listed.read_text().splitlines()] == [CHIPS, NO_END, THREE_PLAYERS]
     assert len(list(target.iterdir())) == 2
+
+
+def test_the_index_of_a_match_is_no_record_that_is_set_aside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_records([random_game(1)], tmp_path / "walls-1-1.tsv.xz", "mjlog")
+    index_records(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"walls-1-1.tsv.xz", "index.json"}
+    values, _ = run(capsys, "verify", str(tmp_path))
+    assert (values["games"], values["quarantined"]) == (1, 0)
 
 
 @pytest.mark.parametrize("name", ["out.mjson", "out.json", "out.jsonl.xz", "out.tsv", "out.xml"])

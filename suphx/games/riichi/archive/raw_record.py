@@ -20,6 +20,7 @@ from urllib.parse import unquote
 
 from suphx.file_tree import files_below
 from suphx.games.riichi.archive import record_stream
+from suphx.games.riichi.match_tables import INDEX_FILE
 from suphx.games.riichi.records.game_log import MAX_ID_BYTES
 from suphx.games.riichi.records.quarantine import DAMAGED, NOT_A_RECORD, OTHER_FORMAT, TOO_LARGE, UNREADABLE, Quarantine
 from suphx.json_text import parse_json
@@ -179,6 +180,8 @@ def record_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_record_file(path: Path) -> bool:
+    if path.name == INDEX_FILE:  # of the tables of a match
+        return False
     if _kind(path.name) or _unpacked_name(path.name).suffix.lower() != ".txt":
         return _kind(path.name) is not None
     # A text counts if it begins as a game does; license texts and notes of people do not.
