@@ -18,6 +18,35 @@ from tests.core_program import CORE
 from tests.repository import REPOSITORY
 
 SYSTEMS = ["macos", "windows"]
+GAME = """
+from pathlib import Path
+from suphx.selfplay.agents.agent import load_agent
+from suphx_pipelines.play.seated_game import SUFFIX, Agents, PlayConfig, SeatedGame, continued_games
+
+config = PlayConfig(agent="tsumogiri", seed=1, length="tonpuu", out=Path("games"))
+agents = Agents("tsumogiri", load_agent)
+
+def play(session, moves):
+    while moves and not session.is_over:
+        if session.is_agents_turn:
+            session.play_agent()
+        elif session.is_between_deals:
+            session.next_deal(session.number)
+        else:
+            move = session.view()["moves"][0]
+            session.move(session.number, move["action"], move["discards"][0] if move["discards"] else None)
+            moves -= 1
+
+game = SeatedGame.new(config, agents)
+play(game.session, 3)
+game.keep()
+assert list(continued_games(config, agents)) == [], "it is being played"
+game.close()
+(game,) = continued_games(config, agents)
+play(game.session, 10_000)
+assert game.finish().exists()
+assert not list(config.out.glob("*" + SUFFIX))
+"""
 WORKERS = """
 from suphx_cli.cli import main
 from suphx.usable_cores import usable_cores
@@ -75,13 +104,30 @@ def environment(system: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("program", [CORE, WORKERS, TRAINING, LOCK], ids=["core", "workers", "training", "lock"])
+@pytest.mark.parametrize(
+    "program", [CORE, GAME, WORKERS, TRAINING, LOCK], ids=["core", "game", "workers", "training", "lock"]
+)
 def test_it_works_without_what_only_linux_has(system: str, program: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", f"{MISSING[system]}\n{program}"]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment(system), input="", capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_an_external_program_ends_with_its_children_on_macos(tmp_path: Path) -> None:
+    program = """
+import time
+import psutil
+from suphx_platform.agents.mjai.programs import end_process, start_process
+
+process = start_process(["sh", "-c", "sleep 600 & echo $!; wait"])
+child = psutil.Process(int(process.stdout.readline()))
+assert psutil.Process(process.pid).name() == "sh"
+end_process(process)
+assert not psutil.wait_procs([child], timeout=10)[1]
+"""
+    subprocess.run([sys.executable, "-c", program], env=environment("macos"), cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults, has_records
 from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.provenance import digest_file, digest_json
-from suphx_pipelines.runs.run_lock import is_locked, locked
+from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked, locked
 from suphx_pipelines.tournament.history import engine_digest
 from suphx_platform.console.table_text import count_text
 
@@ -90,7 +91,7 @@ def kept_match(
                 parts = count_text(num_kept, "finished part")
                 say(f"match: continuing after {parts} of it; remove {records or place} to begin again")
             yield kept
-            shutil.rmtree(place)
+            shutil.rmtree(place, ignore_errors=sys.platform == "win32")
         finally:
             if records is not None:
                 remove_partial(records)
@@ -99,3 +100,7 @@ def kept_match(
             for each in (*made, runs / MATCHES_FOLDER):
                 with suppress(OSError):  # there is something in it
                     each.rmdir()
+    if sys.platform == "win32":  # which does not remove the lock while it is held
+        with suppress(OSError):
+            (place / LOCK_FILE).unlink()
+            place.rmdir()

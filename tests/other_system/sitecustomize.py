@@ -14,6 +14,8 @@ import os
 import struct
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -105,6 +107,8 @@ def imitate(system: str) -> None:
 
     builtins.__import__ = import_part
     sys.addaudithook(refuse_places_of_linux)
+    if is_windows:
+        sys.addaudithook(refuse_open_files)
 
 
 def refuse_places_of_linux(event: str, arguments: tuple[Any, ...]) -> None:
@@ -119,6 +123,23 @@ def refuse_places_of_linux(event: str, arguments: tuple[Any, ...]) -> None:
         frame = frame.f_back
     if is_ours(frame.f_globals):
         raise FileNotFoundError(2, "No such file or directory", path)
+
+
+def refuse_open_files(event: str, arguments: tuple[Any, ...]) -> None:
+    """Raise PermissionError if a file that this process has open, or mapped, is removed, moved or replaced."""
+    if event not in ("os.remove", "os.rename"):
+        return
+    opened = {int(link.name): link for link in Path("/proc/self/fd").iterdir()}
+    used = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()}
+    folders = [folder for folder in arguments if isinstance(folder, int)]
+    paths = set()
+    for path, folder in zip(arguments, folders, strict=False):
+        paths.add(os.path.realpath(Path(os.path.realpath(opened[folder])) / path if folder >= 0 else path))
+    for link in opened.values():
+        with suppress(OSError):  # the descriptor with which they were listed
+            used.add(str(link.readlink()))
+    if paths & used:
+        raise PermissionError(13, "The process cannot access the file because it is being used", *paths & used)
 
 
 def spawn_only(method: str | None = None) -> Any:

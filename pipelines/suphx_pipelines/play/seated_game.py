@@ -268,9 +268,8 @@ class SeatedGame:
         log = self.session.log()
         write_records([log], self._folder, "mjlog")
         record = self._folder / f"{log.id}.mjlog"
-        self._path.unlink(missing_ok=True)
         if self._file is not None:
-            self._file.close()
+            _remove(self._file, self._path)
         return record
 
     def finished_page(self) -> str:
@@ -294,8 +293,7 @@ class SeatedGame:
             lock_descriptor(file.fileno(), blocking=False)
             _append(file, self._path, asdict(self.settings))
         except OSError:
-            self._path.unlink(missing_ok=True)
-            file.close()
+            _remove(file, self._path)
             raise
         return file
 
@@ -317,6 +315,13 @@ def continued_games(config: PlayConfig, agents: Agents) -> Iterator[SeatedGame]:
             _logger.warning("%s cannot be continued: %s", path.stem, error)
         if file is not None:
             file.close()
+
+
+def _remove(file: BinaryIO, path: Path) -> None:
+    if os.name == "nt":  # Windows removes no open file; elsewhere nobody else shall open it before it is gone
+        file.close()
+    path.unlink(missing_ok=True)
+    file.close()
 
 
 def _append(file: BinaryIO, path: Path, content: object) -> None:

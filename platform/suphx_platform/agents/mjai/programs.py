@@ -93,12 +93,14 @@ def warn_without_sandbox() -> None:
     """Warn, once, if programs run without bubblewrap and nobody has turned it off."""
     if os.environ.get(SWITCH) != "0" and not sandbox():
         why = "is not installed" if shutil.which("bwrap") is None else "may not create namespaces here"
+        remedy = "Install bubblewrap for programs that you do not trust"
         if sys.platform != "linux":
-            why = "exists for Linux only"
+            why, remedy = "exists for Linux only", "Use Linux for programs that you do not trust"
         _logger.warning(
             "bubblewrap %s: external programs run without a sandbox and can read the files of your user and use the "
-            "network. Install bubblewrap for programs that you do not trust, or set %s=0 for those that you trust",
+            "network. %s, or set %s=0 for those that you trust",
             why,
+            remedy,
             SWITCH,
         )
 
