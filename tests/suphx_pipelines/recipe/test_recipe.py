@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
+import psutil
 import pytest
 from jsonschema import Draft7Validator
 
@@ -259,7 +260,7 @@ def test_no_key_of_any_recipe_takes_a_number_that_no_run_can_have(cls: type[Any]
 def test_more_memory_than_the_machine_has_is_refused_before_the_run(
     recipe: str, key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**21}.__getitem__)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=2**33))
     arguments = ["run", recipe, "--set", f"{key}={2**38}", "--runs", str(tmp_path / "runs")]
     for more, code in (([], 1), (["--dry-run"], 0)):  # another machine may be meant by the latter
         assert cli.main([*arguments, *more]) == code
