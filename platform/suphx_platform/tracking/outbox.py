@@ -165,18 +165,12 @@ class Outbox:
             may_refuse = message["do"] not in FILES and self._num_tries + 1 >= _MAX_TRIES
             try:
                 refused = self._deliver([each for _, each in rows], may_refuse=may_refuse)
-                self._settle([each for each, _ in rows], refused)
-            except sqlite3.Error as error:  # the disk is full: the next start sends them again
-                text = f"cannot remove sent messages ({error}): free space in {self._folder}, and repeat the command"
-                with self._changed:
-                    self._error = TrackingError(text)
-                    self._num_stuck += 1
-                    self._changed.notify_all()
-                return
             except TrackingError as error:
                 if not self._wait_after(error, number, is_file=message["do"] in FILES):
                     return
                 continue
+            if not self._is_settled([each for each, _ in rows], refused):
+                return
             self._num_tries = 0
             self._pause.reset()
             if self._away_since is not None and not self._after:
@@ -230,6 +224,23 @@ class Outbox:
                 return [(messages[0], error)]
             return [refused for part in parts for refused in self._deliver([part], may_refuse=may_refuse)]
         return []
+
+    def _is_settled(self, ids: Sequence[int], refused: Refused) -> bool:
+        """Settle, and wait while a full disk prevents it; False if it does at the end: the next start sends again."""
+        is_over = False
+        while True:
+            try:
+                self._settle(ids, refused)
+            except sqlite3.Error as error:
+                self._error = TrackingError(f"cannot remove sent messages ({error}): free space in {self._folder}")
+                if self._away_since is None:
+                    self._away_since = time.monotonic()
+                    _logger.warning("%s. The run continues; nothing more is sent to MLflow until then", self._error)
+                if is_over:
+                    return False
+                is_over = self._rest()
+            else:
+                return True
 
     def _settle(self, ids: Sequence[int], refused: Refused) -> None:
         """Remove messages that were sent, and keep what MLflow has ``refused`` of them with the reason.

@@ -291,14 +291,28 @@ def test_a_full_disk_is_an_error_and_loses_nothing_that_was_written(place: Place
     assert place.heard == [0, 2]
 
 
-def test_a_disk_that_is_full_after_the_sending_leaves_the_message_to_the_next_start(place: Place) -> None:
+def test_a_disk_that_is_full_after_the_sending_is_waited_for_and_nothing_is_sent_twice(place: Place) -> None:
     place.is_open.clear()
     outbox = place.outbox(tag(1))
     wait_until(lambda: place.num_asked == 1)
     with files_limited_to(100):
         place.is_open.set()
-        with pytest.raises(TrackingError, match=r"cannot remove sent messages .* repeat the command"):
+        with pytest.raises(TrackingError, match=r"cannot remove sent messages .* free space in"):
             outbox.flush()
-    assert outbox.close() == 1
+        assert outbox.figures()["tracking_outage_seconds"] > 0
+    outbox.put(tag(2))
+    outbox.flush()
+    assert outbox.figures() == {"tracking_waiting": 0.0, "tracking_outage_seconds": 0.0}
+    assert outbox.close() == 0
+    assert place.heard == [1, 2]
+
+
+def test_a_disk_that_stays_full_after_the_sending_leaves_the_message_to_the_next_start(place: Place) -> None:
+    place.is_open.clear()
+    outbox = place.outbox(tag(1))
+    wait_until(lambda: place.num_asked == 1)
+    with files_limited_to(100):
+        place.is_open.set()
+        assert outbox.close() == 1
     place.outbox(tag(2)).close()
     assert place.heard == [1, 1, 2]
