@@ -54,7 +54,7 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     store = TrackingStore(runs)
     models = {each.name: each for each in store.client.search_logged_models([store.experiment_id()])}
     assert {name: each.status for name, each in models.items()} == dict.fromkeys(
-        ["supervised", "reinforcement"], "READY"
+        ["supervised", "playouts", "reinforcement"], "READY"
     )
     measured = {metric.key: metric for metric in models["supervised"].metrics or []}
     assert {"paired_difference", "win_rate"} <= measured.keys()

@@ -42,7 +42,18 @@ def test_runs_and_models_are_the_servers_whatever_the_folder(
     registry = ModelRegistry(store, RegistryConfig())
     assert registry.champion() is None
     assert registry.promote(nets, tracker, Promotion(digest="a", replaces=None, night="1")) == "1"
+    files = {"discard.safetensors": nets / "discard.safetensors"}
+    model = tracker.log_model("last", files, step=7)
+    tracker.log_metrics({"difference": -0.2}, step=7, model=model)
+    tracker.publish(model, "mahjong")
+    tracker.publish(model, "mahjong")
+    store.close()
+    (version,) = store.client.search_model_versions("name = 'mahjong'")
+    (logged,) = [each for each in store.client.search_logged_models([store.experiment_id()]) if each.name == "last"]
+    assert (logged.status, version.source) == ("READY", logged.artifact_location)
+    assert [(metric.key, metric.step) for metric in logged.metrics or []] == [("difference", 7)]
     there = TrackingStore(tmp_path / "there")
+    assert fetch_model(there, f"models:/{logged.model_id}", tmp_path / "last") == logged.model_id
     assert there.start("night", key="night").run_id == tracker.run_id
     assert fetch_model(there, "models:/suphx@champion", tmp_path / "fetched") == "1"
     assert (tmp_path / "fetched" / "discard.safetensors").read_bytes() == b"weights"
