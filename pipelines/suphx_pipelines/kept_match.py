@@ -19,9 +19,8 @@ from suphx.atomic_file import remove_partial
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults, has_records
 from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.runs.provenance import digest_file, digest_json
+from suphx_pipelines.runs.provenance import code_digest, digest_file, digest_json
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked, locked
-from suphx_pipelines.tournament.history import engine_digest
 from suphx_platform.console.table_text import count_text
 
 MATCHES_FOLDER = ".matches"
@@ -37,14 +36,13 @@ def saved_text(saved: Sequence[KeptResults]) -> str:
     )
 
 
-def match_of(options: Mapping[str, Any], files: Sequence[Sequence[Path]], modules: Sequence[str]) -> dict[str, Any]:
+def match_of(options: Mapping[str, Any], files: Sequence[Sequence[Path]]) -> dict[str, Any]:
     """Return all that decides the games of a match, as JSON.
 
-    ``options``: of the command. ``files``: those of each agent that decide how it plays. ``modules``: files of the code
-    that plays the games, with what they import.
+    ``options``: of the command. ``files``: those of each agent that decide how it plays.
     """
     digests = [[digest_file(path) for path in each] for each in files]
-    return {**options, "files of the agents": digests, "version of suphx": engine_digest(tuple(modules))}
+    return {**options, "files of the agents": digests, "version of suphx": code_digest()}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ Points are those of places, or those of the games themselves where these decide 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -132,10 +132,10 @@ class Measure:
         """Return in words how much better somebody is."""
         return f"{100 * difference:g} % {self.unit}" if self.name == "share" else f"{difference:g} {self.unit}"
 
-    def text(self, interval: Interval) -> str:
+    def text(self, ends: Sequence[float]) -> str:
         """Return the interval of the difference, or of the share, in words."""
         form = ".1%" if self.name == "share" else "+.3f"
-        return f"{interval.low:{form}} to {interval.high:{form}} {self.unit}"
+        return f"{ends[0]:{form}} to {ends[1]:{form}} {self.unit}"
 
 
 PLACEMENT = Measure("placement", (1, 2, 3, 4))
@@ -148,6 +148,26 @@ SHARE = Measure("share", (1, 0))
 def measure_of(result: Mapping[str, Any]) -> Measure:
     """Return what decides a match with this JSON: ``decides``, by default the placement."""
     return {each.name: each for each in (PLACEMENT, POINTS, SHARE)}[result.get("decides", "placement")]
+
+
+def decision_text(test: Mapping[str, Any], candidate: str, opponent: str, games: str, *, is_worse: bool = False) -> str:
+    """Return one sentence with the decision of a sequential test and its figures.
+
+    ``test``: JSON of the match (``SequentialReport.to_json``); ``games``: what people call the games; ``is_worse``: the
+    interval says that the candidate is worse, whatever the test itself has decided.
+    """
+    decides = measure_of(test)
+    number = f"{test['games']:,} {games}"
+    interval = f"always-valid 95 % interval {decides.text(test['always_valid_intervals'][decides.name])}"
+    if is_worse:
+        return f"{candidate} is worse than {opponent}: {number} played ({interval})"
+    if test["verdict"] == "undecided":
+        more = f"about {test['expected_games']:,.0f} more needed"
+        return f"undecided whether {candidate} is better than {opponent}: {number} played, {more} ({interval})"
+    claim = f"is better than {opponent}"
+    if test["verdict"] == "not_better":
+        claim = f"is not better than {opponent} by {decides.amount(test['difference'])}"
+    return f"{candidate} {claim}: decided after {number} ({interval})"
 
 
 def deciding_measure(scoring: SeatScoring | SideScoring) -> Measure:

@@ -27,7 +27,7 @@ from suphx.evaluation.match import (
     play_match,
     play_side_match,
 )
-from suphx.evaluation.measures import SequentialConfig, check_deals
+from suphx.evaluation.measures import SequentialConfig, check_deals, decision_text
 from suphx.evaluation.sequential_test import (
     FIRST_LOOK,
     Decision,
@@ -177,22 +177,11 @@ class SequentialReport:
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
-        outcome, decides, scoring = self.outcome, self.config.gains(self.scoring)[0], self.scoring
-        per_deal = scoring.num_games(self.config.deciding_seating)
-        number, left = (per_deal * deals for deals in (outcome.deals, outcome.expected_deals))
-        claim = {
-            "better": f"{self.candidate} is better than {self.opponent}",
-            "not_better": f"{self.candidate} is not better than {self.opponent} by {decides.amount(self.config.gain)}",
-            "undecided": f"undecided whether {self.candidate} is better than {self.opponent}",
-        }[outcome.decision]
-        interval = f"always-valid 95 % interval {decides.text(outcome.intervals[decides.name])}"
-        text = f"{claim}: decided after {number:,} {scoring.games} ({interval})"
-        if outcome.decision == "undecided":
-            text = f"{claim}: {number:,} {scoring.games} played, about {left:,.0f} more needed ({interval})"
+        text = decision_text(self.to_json(), self.candidate, self.opponent, self.scoring.games)
         if self.fresh is None:
             return text
         others = [f"{match.seating}: {match.figures_text()}" for match in getattr(self.fresh, "other_seatings", ())]
-        return "; ".join([f"{text}; on new {scoring.deal}s {self.fresh.figures_text()}", *others])
+        return "; ".join([f"{text}; on new {self.scoring.deal}s {self.fresh.figures_text()}", *others])
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read; ``fresh_match`` is null without a pass."""

@@ -242,8 +242,3 @@ def candidate_game(name: str) -> CandidateGame:
         names = " or ".join(other for other in GAMES if has_candidates(other))
         raise ValueError(f"{find_game(name).title} has no candidate moves: use {names}")
     return cast("CandidateGame", load_game(name))
-
-
-def game_modules(name: str) -> tuple[str, ...]:
-    """Return the names of the modules that are imported by their names for a game."""
-    return (find_game(name).module,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments import UsageError, add_arguments, add_command
@@ -61,12 +60,10 @@ _LOGS = f"""
 logs: print the log of a run on a cluster
 
 Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role. The pods of a
-failed attempt are deleted: --attempt prints its last lines from the storage, or from MLflow if MLFLOW_TRACKING_URI is
-set.
+failed attempt are deleted: `suphx status` shows why it has failed.
 
 {_RUN}
 --role          role of the pods (default: submitter)
---attempt N     print the last lines of an attempt that has ended
 -f, --follow    keep printing new lines until the run ends
 --tail N        print only the last N lines of each pod
 --wait SECONDS  with --follow: maximum time to wait for an API server that does not answer (default: 600)
@@ -215,36 +212,15 @@ def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object
     """Print the lines; with ``--json`` return the status."""
     from suphx_platform.cluster.run_log import NoLogError
 
-    if args.attempt and (args.follow or args.role != ROLES[0]):
-        raise UsageError("--attempt prints what the driver of an attempt wrote last: omit --follow and --role")
     launcher = _connect(args)
     launcher.status(args.run)  # an error if there is no such run
     try:
         log = launcher.log(args.run, args.role)
-        for line in _kept_lines(args, launcher) if args.attempt else log.lines(follow=args.follow, tail=args.tail):
+        for line in log.lines(follow=args.follow, tail=args.tail):
             console.line(line)
     except NoLogError as error:
         raise ClusterError(f"{error}{_last_failure(args.run, launcher)}") from error
     return launcher.status(args.run).to_json() if console.is_json else None
-
-
-def _kept_lines(args: argparse.Namespace, launcher: Launcher) -> Sequence[str]:
-    """Return the last lines of an attempt that has ended; ClusterError if none are kept."""
-    from suphx_platform.cluster.run_attempts import kept_attempts
-
-    try:
-        kept = kept_attempts(args.run, launcher.source(args.run))
-    except OSError as error:
-        raise ClusterError(str(error)) from error
-    attempt = kept.get(args.attempt)
-    if attempt is None or attempt.outcome is None:
-        numbers = ", ".join(f"{number}" for number, each in kept.items() if each.outcome) or "none"
-        what = "has not ended" if attempt else "has no record"
-        raise ClusterError(
-            f"attempt {args.attempt} of {args.run} {what}. Attempts with a record of their end: {numbers}"
-        )
-    title = f"attempt {attempt.number} of {args.run} {attempt.outcome}: {attempt.line}"
-    return [title, *attempt.last_lines[-(args.tail or len(attempt.last_lines)) :]]
 
 
 def _last_failure(run: str, launcher: Launcher) -> str:
@@ -254,7 +230,7 @@ def _last_failure(run: str, launcher: Launcher) -> str:
     status = with_progress(launcher.status(run), launcher.source(run))
     if status.failed_attempts:
         last = status.failed_attempts[-1]
-        return f". Attempt {last.number} has failed ({last.reason}): suphx logs {run} --attempt {last.number}"
+        return f". Attempt {last.number} has failed: {last.reason}"
     return f". {status.attempts.failed} attempts have failed" if status.attempts and status.attempts.failed else ""
 
 

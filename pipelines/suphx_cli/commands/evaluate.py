@@ -50,10 +50,6 @@ _DECIDING = (
     "no_draw_lanes",
 )  # fmt: skip
 """Options that decide which games are played."""
-_CODE = (
-    "suphx/evaluation/sequential.py", "suphx/evaluation/deal_match.py", "suphx_platform/agents/agent_loading.py",
-)  # fmt: skip
-"""Plays matches and makes agents, with what it imports."""
 _DECKS, _SEQUENTIAL_DECKS = 1000, 20_000
 _FRESH_HANCHANS, _FRESH_DECKS = 1000, 2000
 """Of the match on new deals after a pass."""
@@ -185,8 +181,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         space = Path(stack.enter_context(TemporaryDirectory(prefix="suphx-agents-")))
         agents = match_agents(name, (args.candidate, args.opponent), space, AgentSource(MlflowStore(args.runs)))
         deciding = {option: getattr(args, option) for option in _DECIDING} | {"game": name, "decks": args.decks}
-        code = (f"{find_game(name).module.replace('.', '/')}.py", *_CODE)
-        match = match_of({**deciding, "rules": agents.rules_values}, agents.files, code)
+        match = match_of({**deciding, "rules": agents.rules_values}, agents.files)
         kept = kept_match(match, args.runs, kept_games, console.say)
         saved.append(stack.enter_context(kept))
         workers = 1 if has_sides else args.workers

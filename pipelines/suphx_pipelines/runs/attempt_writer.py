@@ -1,4 +1,4 @@
-"""What the driver of a Ray job keeps of its attempt at a run: when it began, how it ended, why, and its last lines.
+"""What the driver of a Ray job keeps of its attempt at a run: when it began and ended, how, why, and on which commit.
 
 KubeRay's operator deletes the pods of an attempt that has failed at once, and their logs with them. So the records are
 kept in the run's folder, in the storage and in MLflow (suphx_platform/cluster/run_attempts.py). A run that is no
@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
-import stat
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -25,11 +21,7 @@ from typing import TypeVar
 
 from suphx.credentials import without_secrets
 from suphx.json_text import parse_json
-from suphx_pipelines.recipe.recipe_file import read_toml
 from suphx_pipelines.runs.provenance import environment
-from suphx_pipelines.runs.run_lock import holder
-from suphx_pipelines.runs.run_origin import RECIPE_FILE
-from suphx_pipelines.runs.run_summary import LOG_FILE
 from suphx_platform.cluster import run_attempts
 from suphx_platform.cluster.run_attempts import Notes, write_attempt
 from suphx_platform.cluster.run_status import Attempt, Outcome
@@ -41,14 +33,10 @@ T = TypeVar("T")
 
 _SECONDS = 15.0
 """For all requests to one place: the run waits for them."""
-_STDOUT = Path("/proc/self/fd/1")
-"""Ray sends what the driver prints into a file, which the submitter pod shows."""
-_NUM_LINES, _LINE_LENGTH, _REASON_LENGTH, _TAIL_BYTES = 100, 1000, 500, 256 << 10
-_NUM_TRACE_LINES = 60
+_REASON_LENGTH = 500
 _NOTE = "suphx: kept as a failed attempt"
-_LOST = "ended without a report: its head pod was lost, or was killed"
+_LOST = "ended without a report: its head pod was lost, or its driver was killed, as when memory runs out"
 _STOPPED = "it was asked to stop, and has saved its state: suphx stop, or its head pod was deleted or its node drained"
-_KILLED = "the driver was killed: it may have run out of memory"
 
 _logger = logging.getLogger(__name__)
 
@@ -65,41 +53,33 @@ class RunAttempt:
 
     def __init__(self, run_id: str, runs: Path, config: StorageConfig | None) -> None:
         self._run_id, self._runs, self._config = run_id, runs, config
-        self._places: dict[str, Notes] = {}
-        self._attempt = Attempt(number=0, started=_now(), ray_job=_ray_job())
-        self._has_ended = not self._attempt.ray_job
+        self._places: Mapping[str, Notes] = {}
+        self._attempt = Attempt(number=0, started=_now())
+        self._has_ended = not _is_ray_job()
 
     def begin(self) -> None:
         """Keep that this attempt has begun, and that earlier ones without an end were lost."""
         if not self._has_ended:
             earlier = self._number()
-            _write(self._places, self._run_id, self._attempt)
+            self._write(self._attempt)
             for attempt in earlier.values():
                 if attempt.outcome is None:
-                    _write(self._places, self._run_id, replace(attempt, outcome="lost", reason=_LOST))
+                    self._write(replace(attempt, outcome="lost", reason=_LOST))
 
     def fail(self, error: BaseException) -> None:
-        """Keep that this attempt has ended with an error, and the last lines that this process has printed or logged.
-
-        The errors of this project are meant for a person: a traceback would add nothing.
-        """
+        """Keep that this attempt has ended with an error."""
         is_explained = isinstance(error, (ValueError, OSError)) or type(error).__module__.startswith("suphx")
-        trace = [] if is_explained else traceback.format_exception(error)
-        lines = [line for part in trace for line in part.splitlines()]
-        kind = "" if is_explained else f"{type(error).__name__}: "
-        sys.stdout.flush()
-        sys.stderr.flush()
-        printed = _tail(_STDOUT if _is_file(_STDOUT) else self._runs / self._run_id / LOG_FILE)
-        self._end("failed", f"{kind}{error}", [*printed, *lines[-_NUM_TRACE_LINES:]])
+        self._end("failed", f"{error}" if is_explained else f"{type(error).__name__}: {error}")
         error.add_note(_NOTE)
 
-    def _end(self, outcome: Outcome, reason: str, lines: Sequence[str]) -> None:
+    def _end(self, outcome: Outcome, reason: str = "") -> None:
         if self._has_ended:
             return
         self._has_ended = True
         if not self._attempt.number:
             self._number()
-        _write(self._places, self._run_id, ended_attempt(self._attempt, outcome, reason, lines))
+        text = without_secrets(" ".join(reason.split()))[:_REASON_LENGTH]
+        self._write(replace(self._attempt, ended=_now(), outcome=outcome, reason=text))
 
     def _number(self) -> dict[int, Attempt]:
         """Give this attempt its number, one more than every place knows; return the earlier attempts."""
@@ -111,14 +91,13 @@ class RunAttempt:
                 if number not in earlier or earlier[number].outcome is None:  # an end counts more than a beginning
                     earlier[number] = attempt
         facts = environment()
-        self._attempt = replace(
-            self._attempt,
-            number=1 + max(earlier, default=0),
-            ray_cluster=os.environ.get("RAY_CLUSTER_NAME", ""),
-            log=str(_STDOUT.readlink()) if _is_file(_STDOUT) else "",
-            version=f"{facts['suphx']} ({facts['commit']})",
-        )
+        version = f"{facts['suphx']} ({facts['commit']})"
+        self._attempt = replace(self._attempt, number=1 + max(earlier, default=0), version=version)
         return earlier
+
+    def _write(self, attempt: Attempt) -> None:
+        for name, notes in self._places.items():
+            _try(name, partial(write_attempt, notes, self._run_id, attempt))
 
     def __enter__(self) -> RunAttempt:
         return self
@@ -129,9 +108,9 @@ class RunAttempt:
         if self._has_ended:
             return
         if error is None:
-            self._end("finished", "", ())
+            self._end("finished")
         elif isinstance(error, KeyboardInterrupt) or is_lost_output(error):
-            self._end("stopped", _STOPPED, ())
+            self._end("stopped", _STOPPED)
         else:
             self.fail(error)
 
@@ -141,54 +120,18 @@ def keep_early(error: Exception, run_id: str | None, runs: Path, overrides: Sequ
 
     ``overrides``: those of the command line, which name the storage.
     """
-    if run_id is not None and _ray_job() and _NOTE not in getattr(error, "__notes__", ()):
+    if run_id is not None and _is_ray_job() and _NOTE not in getattr(error, "__notes__", ()):
         values = dict(overrides)
         address, endpoint = values.get("storage.address", ""), values.get("storage.endpoint_url", "")
         config = _try("storage.address", partial(StorageConfig, address=address, endpoint_url=endpoint))
         RunAttempt(run_id, runs, config).fail(error)
 
 
-def end_killed(runs: Path) -> None:
-    """Keep the end of the attempts of this pod whose driver was killed, with the last lines of its log.
-
-    To be called on the node of the drivers, as long as their logs are there.
-    """
-    for path in sorted(runs.glob(f"*/{run_attempts.ATTEMPTS}/*.started.json")):
-        folder = path.parent.parent
-        attempt = None
-        with suppress(FileNotFoundError):  # its run is deleted at this very moment
-            attempt = run_attempts.from_bytes(path.read_bytes())
-        is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME", "")
-        if attempt is None or not is_ours or holder(folder) is not None:
-            continue
-        if (path.parent / f"{attempt.number}.json").exists():
-            continue
-        lines = _tail(Path(attempt.log)) if attempt.log else _tail(folder / LOG_FILE)
-        config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
-        _write(_all_places(runs, config), folder.name, ended_attempt(attempt, "failed", _KILLED, lines))
-
-
-def ended_attempt(attempt: Attempt, outcome: Outcome, reason: str, lines: Sequence[str]) -> Attempt:
-    """Return an attempt that ends now, without secrets."""
-    text = without_secrets(" ".join(reason.split()))[:_REASON_LENGTH]
-    kept = tuple(without_secrets(line)[:_LINE_LENGTH] for line in lines)
-    return replace(attempt, ended=_now(), outcome=outcome, reason=text, last_lines=kept)
-
-
-def _storage_of(recipe: Path) -> StorageConfig | None:
-    return StorageConfig(**read_toml(recipe).get("storage", {})) if recipe.is_file() else None
-
-
-def _all_places(runs: Path, config: StorageConfig | None) -> dict[str, Notes]:
+def _all_places(runs: Path, config: StorageConfig | None) -> Mapping[str, Notes]:
     """Return all places, that of this machine first; those outside give up early."""
     found: dict[str, Notes] = {"the folder of the run": Storage(StorageConfig(address=str(runs.resolve())))}
     impatient = None if config is None else replace(config, max_attempts=2)
     return found | (_try("the storage", lambda: run_attempts.places(impatient, runs)) or {})
-
-
-def _write(places: Mapping[str, Notes], run_id: str, attempt: Attempt) -> None:
-    for name, notes in places.items():
-        _try(name, partial(write_attempt, notes, run_id, attempt))
 
 
 def _try(name: str, work: Callable[[], T]) -> T | None:
@@ -213,28 +156,12 @@ def _try(name: str, work: Callable[[], T]) -> T | None:
         return None
 
 
-def _tail(path: Path) -> list[str]:
+def _is_ray_job() -> bool:
+    """Tell whether this process is the driver of a Ray job."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
-            return file.read().decode(errors="replace").splitlines()[-_NUM_LINES:]
-    except OSError:
-        return []
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
-
-
-def _ray_job() -> str:
-    """Return Ray's id of the job whose driver this process is; empty if it is none."""
-    try:
-        return str(parse_json(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]["job_submission_id"])
+        return bool(parse_json(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]["job_submission_id"])
     except (KeyError, TypeError, ValueError):
-        return ""
+        return False
 
 
 def _now() -> str:

@@ -1,7 +1,5 @@
 """What a head pod does before it ends, whoever ends it: its driver saves, and the pod's status tells how that went.
 
-The log of a driver that was killed before is gone with the pod: its last lines are kept (attempt_writer.py).
-
 ``python -m suphx_pipelines.runs.pre_stop RUNS SECONDS`` is the ``preStop`` hook of the chart's heads. Nothing passes
 the signal that ends a pod on to its driver: without the hook, all training since the last save would be lost.
 """
@@ -12,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-from suphx_pipelines.runs.attempt_writer import end_killed
 from suphx_pipelines.runs.run_list import held_runs, stop_run
 from suphx_platform.cluster.run_attempts import MESSAGE_FILE, StopOutcome, write_report
 
@@ -29,7 +26,6 @@ def stop_held_runs(runs: Path, *, seconds: float, report: Path = MESSAGE_FILE) -
         if outcome is not None:
             outcomes[folder.name] = outcome
     write_report(outcomes, report)
-    end_killed(runs)
 
 
 if __name__ == "__main__":

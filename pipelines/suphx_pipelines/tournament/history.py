@@ -1,8 +1,8 @@
 """The games of all nights, from which agents are rated: one file for each night, in the runs and in the storage.
 
-``games.json``: ``night``, ``rules`` and ``engine`` (digests of the rules and of the code of the game), ``draw_lanes``,
-``agents`` [{digest, name}], and ``games`` [[seed of the wall, agent at each seat, place of each seat]]. With the nets
-in the pool of that night, any of them can be played again. Games of other rules do not count (``GameCode``).
+``games.json``: ``night``, ``rules`` (their digest), ``draw_lanes``, ``agents`` [{digest, name}], and ``games`` [[seed
+of the wall, agent at each seat, place of each seat]]. With the nets in the pool of that night, any of them can be
+played again. Games of other rules do not count (``GameCode``).
 """
 
 from __future__ import annotations
@@ -12,16 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import suphx_platform
 from suphx.evaluation.rating import RatedGame
-from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.runs.provenance import digest_json, library_version
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -31,38 +27,15 @@ TABLE_NAME = "table.json"
 HISTORY_NAME = "history.json"
 """In the pool: the games and ratings of earlier nights, as they were when the night began."""
 _logger = logging.getLogger(__name__)
-PLAYING_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
-"""They load agents and play hanchans, with what they import."""
-_GAME_LIBRARIES = ("numba", "numpy", "torch")
-"""Those whose versions may change an answer of a net."""
-_ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameCode:
-    """By which rules and code the games of a tournament are played."""
+    """By which rules the games of a tournament are played."""
 
     rules: str
     """Digest of the game and its rules: stored games with another one do not count."""
     num_seats: int
-    engine: str
-    """``engine_digest`` of the code that decides how a game ends."""
-
-
-@cache
-def engine_digest(modules: tuple[str, ...]) -> str:
-    """Return a digest of the code of a game (files with what they import) and of the libraries that may change it."""
-    return digest_json([game_sources(modules), {name: library_version(name) for name in _GAME_LIBRARIES}])
-
-
-def game_sources(modules: tuple[str, ...], roots: tuple[Path, ...] = _ROOTS) -> dict[str, str]:
-    """Return path below its root -> digest, of the sources that decide how a game ends.
-
-    These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
-    what the modules that play games and that load agents import, directly or through others.
-    """
-    found = [next(root / name for root in roots if (root / name).is_file()) for name in modules]
-    return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameCode) -> dict[str, Any]:
@@ -72,7 +45,6 @@ def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameC
     numbers = {digest: number for number, digest in enumerate(digests)}
     return {
         "rules": code.rules,
-        "engine": code.engine,
         "agents": [{"digest": digest, "name": names.get(digest, digest)} for digest in digests],
         "games": [[game.wall, [numbers[agent] for agent in game.seats], list(game.places)] for game in played],
     }
@@ -93,12 +65,6 @@ def read_games(path: Path, code: GameCode) -> list[RatedGame]:
                 raise ValueError(f"no game: {[wall, seats, places]!r:.200}")
             games.append(RatedGame(wall, tuple(digests[seat] for seat in seats), tuple(map(int, places))))
     return games
-
-
-def is_of_this_engine(path: Path, code: GameCode) -> bool:
-    """Tell whether the games of a file were played with today's code of the game; ValueError if it is damaged."""
-    with _damage_named(path):
-        return bool(read_json(path)["engine"] == code.engine)
 
 
 @contextmanager
@@ -155,12 +121,10 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
     The order does not depend on where they were found; a night that is damaged in ``runs`` is read from the storage.
-    Nights that were played with another version of the game's code count, and are told; those by other rules do not
-    count. Raises OSError if the storage does not answer.
+    Nights by other rules do not count. Raises OSError if the storage does not answer.
     """
     games: set[RatedGame] = set()
     nights: list[dict[str, Any]] = []
-    others: list[str] = []
     strangers: list[str] = []
 
     def read(run: str, path: Path) -> bool:
@@ -172,7 +136,6 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
                 if values["rules"] != code.rules:
                     strangers.append(run)
                     return True
-                is_other = values["engine"] != code.engine
             played = read_games(path, code)
             with _damage_named(table):
                 rows = read_json(table)["agents"] if table.is_file() else []
@@ -182,7 +145,6 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
             _logger.info("the games of %s do not count: %s", run, error)
             return False
         games.update(played)
-        others.extend([run] if is_other else [])
         nights.extend([night] if night else [])
         return True
 
@@ -196,12 +158,6 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
                 Storage(storage).load_newest(stored, Path(space), files=(GAMES_NAME, TABLE_NAME))
                 if (path := Path(space) / GAMES_NAME).is_file():
                     read(run, path)
-    if others:
-        text = (
-            "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If "
-            "rules or scripted agents have changed since, give the tournament a new name: its ratings start again"
-        )
-        _logger.info(text, len(others), min(others), max(others))
     if strangers:
         text = "%d earlier nights were played by other rules (%s to %s): their games do not count"
         _logger.info(text, len(strangers), min(strangers), max(strangers))

@@ -22,7 +22,7 @@ from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.sequential import FRESH_FOLDER, SequentialOutcome, SequentialReport, play_sequential_match
 from suphx.evaluation.tournament import PlayedLineup, games_per_deal, head_to_head, placements_of, results_per_deal
 from suphx.games.game import Agent
-from suphx.games.registry import agent_names, decision_names, game_modules, has_candidates, load_game
+from suphx.games.registry import agent_names, decision_names, has_candidates, load_game
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, SeatScoring, SideScoring, deal_seeds
 from suphx.models.checkpoint import load_header
 from suphx.models.device import uses_bf16
@@ -36,7 +36,6 @@ from suphx_pipelines.report.report_page import decimal, difference, found_interv
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages.deck_match import deck_page
-from suphx_pipelines.tournament import history
 from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME, EarlierNights, GameCode, read_games
 from suphx_pipelines.tournament.match_texts import DECISION, Decision, MatchTexts, Row
 from suphx_pipelines.viewer.riichi_games import game_page, match_pages, shown_opinions, tidy_records
@@ -222,13 +221,10 @@ class Kind:
     # who plays
 
     def code(self, recipe: Any) -> GameCode:
-        """Return by which rules and code the games are played."""
+        """Return by which rules the games are played."""
         values = self._game.rules_values(self.rules(recipe))
-        own = (f"{module.replace('.', '/')}.py" for module in game_modules(self.game))
         rules = digest_json([self.game, values] if self.has_sides else values)
-        return GameCode(
-            rules=rules, num_seats=self.least, engine=history.engine_digest((*own, *history.PLAYING_MODULES))
-        )
+        return GameCode(rules=rules, num_seats=self.least)
 
     def enter(
         self, recipe: Any, source: AgentSource, folder: Path, number: int, name: str, address: str, is_candidate: bool

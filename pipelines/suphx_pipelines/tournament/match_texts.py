@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from suphx.evaluation.match_config import widened_note
-from suphx.evaluation.measures import measure_of
+from suphx.evaluation.measures import decision_text, measure_of
 from suphx.games.scoring import SeatScoring, SideScoring
 from suphx_pipelines.charts.comparison_charts import Row as Line
 from suphx_pipelines.charts.comparison_charts import interval_chart
@@ -131,8 +131,12 @@ class MatchTexts:
     def reason(self, decision: Decision, *, is_promoted: bool) -> str:
         """Return one sentence that says why the champion's alias has moved or not."""
         outcome = "none" if decision["candidate"] is None else self.outcome(decision)
+        if decision["candidate"] is not None and not decision["is_won"]:
+            names = decision["candidate"], decision["opponent"]
+            sentence = decision_text(decision["test"], *names, self.games, is_worse=outcome == "worse")
+            return f"no promotion: {sentence}"
         contrary = self.contrary_seatings(decision) if decision["match"] else []
-        return piece("reason", self, decision, outcome, contrary, is_promoted, template=_TEMPLATE)
+        return piece("reason", self, decision, contrary, is_promoted, template=_TEMPLATE)
 
     def deciding(self, test: Mapping[str, Any]) -> Quantity:
         """Return the figure that a test asks about."""
@@ -142,11 +146,6 @@ class MatchTexts:
         """Return the always-valid interval of the figure that a test asks about."""
         decides = self.deciding(test)
         return decides.bounds(_ends(test, decides))
-
-    def played(self, test: Mapping[str, Any]) -> str:
-        """Return how much was played, and what it says of the figure that decides."""
-        bounds = f"always-valid 95 % interval {self.valid_bounds(test)} {self.deciding(test).unit}"
-        return f"{number(test['games'])} {self.games} ({bounds})"
 
     def contrary_seatings(self, decision: Decision) -> list[str]:
         """Return the other seatings in which a candidate that has passed is worse: the whole 95 % interval says so.

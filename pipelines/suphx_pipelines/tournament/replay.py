@@ -15,7 +15,7 @@ from suphx.games.scoring import SideScoring
 from suphx_pipelines.recipe.recipe_file import load_config, read_toml
 from suphx_pipelines.recipe.recipe_kind import recipe_class
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
-from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
+from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, read_games
 from suphx_pipelines.tournament.kind import POOL, Pool, kind_of
 from suphx_platform.console.console import Console
 
@@ -51,8 +51,6 @@ def replay_games(
         by_wall.setdefault(each.wall, []).append(each)
     if not by_wall:
         raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
-    if not is_of_this_engine(path, code):
-        console.warn(f"{run.name} was played with another version of the game's code: places may differ")
     games = [by_wall[wall] for wall in sorted(by_wall)]
     chosen = list(dict.fromkeys(walls))
     for wall in chosen:

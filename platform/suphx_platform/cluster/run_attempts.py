@@ -2,7 +2,7 @@
 
 The driver of an attempt writes two small JSON files below the run, in the storage and in MLflow:
 ``RUN/attempts/N.started.json`` and, when it ends, ``RUN/attempts/N.json`` (suphx_pipelines/runs/attempt_writer.py).
-``suphx status`` and ``suphx logs --attempt N`` read them: the pods of an attempt that has failed are deleted at once.
+``suphx status`` reads them: the pods of an attempt that has failed are deleted at once.
 """
 
 from __future__ import annotations
@@ -110,7 +110,6 @@ def from_bytes(data: bytes) -> Attempt | None:
     try:
         values = parse_json(data)
         known = {field.name: values[field.name] for field in fields(Attempt) if field.name in values}
-        known["last_lines"] = tuple(map(str, known.get("last_lines", ())))
         attempt = Attempt(**known)
     except (ValueError, TypeError):
         return None
@@ -178,15 +177,11 @@ def has_failed(attempt: Attempt, job: Mapping[str, Any] | None) -> bool:
     return datetime.fromisoformat(attempt.started) >= datetime.fromisoformat(str(born))
 
 
-def kept_attempts(run: str, job: Mapping[str, Any] | None) -> dict[int, Attempt]:
+def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attempt]:
     """Return number -> attempt of what the drivers of a run have kept; OSError with the places if none can be read.
 
     The storage is read; MLflow only if there is none, or if it cannot be read from here.
     """
-    return _read_attempts(run if job is None else results_id(job), _storage_config(job))
-
-
-def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attempt]:
     errors: list[str] = []
     try:
         found = places(config, Path("runs"))

@@ -64,18 +64,13 @@ class Attempt:
     outcome: Outcome | None = None
     reason: str = ""
     """One line; empty if it has finished."""
-    last_lines: tuple[str, ...] = ()
-    ray_cluster: str = ""
-    ray_job: str = ""
-    """Ray's id of the driver, which is ``jobId`` in the status of the RayJob."""
-    log: str = ""
-    """Where the log of the driver is on its node."""
     version: str = ""
+    """Of Suphx, with the commit."""
 
     @property
     def line(self) -> str:
-        """When it ended, and why."""
-        return f"{self.ended or f'started {self.started}, end unknown'}: {self.reason}"
+        """When it began and ended, and why, with the commit."""
+        return f"{self.started} to {self.ended or 'an unknown time'}, suphx {self.version}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +101,7 @@ class RunStatus:
             "pods": {role: {"ready": pods.ready, "wanted": pods.wanted} for role, pods in self.pods.items()},
             "attempts": asdict(self.attempts) if self.attempts else None,
             "failed_attempts": [
-                {key: getattr(attempt, key) for key in ("number", "started", "ended", "outcome", "reason")}
+                {key: getattr(attempt, key) for key in ("number", "started", "ended", "outcome", "reason", "version")}
                 for attempt in self.failed_attempts
             ],
             "progress": dict(self.progress),
@@ -375,9 +370,9 @@ _ADVICE: Mapping[str, str] = {
     ),
     "AttemptFailed": (
         "the operator starts a new cluster, which continues from the last checkpoint; suphx status RUN lists failed "
-        "attempts, suphx logs RUN --attempt N prints the last lines of one"
+        "attempts with their errors"
     ),
-    "AppFailed": "see suphx logs RUN, or suphx logs RUN --attempt N when its pods are gone, then suphx resume RUN",
+    "AppFailed": "see suphx logs RUN, or suphx status RUN when its pods are gone, then suphx resume RUN",
     "SubmissionFailed": "the submitter could not reach the head: see suphx logs RUN and suphx logs RUN --role head",
     "JobDeploymentStatusTransitionGracePeriodExceeded": "see suphx logs RUN --role head",
     "PodsKept": (

@@ -79,28 +79,40 @@ _KINDS: tuple[tuple[str, str, AnyRecipe], ...] = (
 def page() -> str:
     """Return the whole page."""
     sections = [_HEAD]
+    shown: dict[str, str] = {}
     for head, kind, recipe in _KINDS:
         sections += [head] if head else []
-        sections += _sections(table_schema(recipe), recipe.free_keys, kind)
+        sections += _sections(table_schema(recipe), recipe.free_keys, kind, shown)
     return "\n".join(sections)
 
 
-def _sections(table: Schema, free_keys: Sequence[str], kind: str, place: str = "") -> Iterator[str]:
-    """Yield the section of a table and those of the tables in it; ``place``: its key."""
+def _sections(
+    table: Schema, free_keys: Sequence[str], kind: str, shown: dict[str, str], place: str = ""
+) -> Iterator[str]:
+    """Yield the section of a table and those of the tables in it that have no equal section yet.
+
+    ``shown``: what tables contain, and the titles of their sections; ``place``: key of the table.
+    """
     rows = []
     for name, value in table["properties"].items():
         key = f"{place}.{name}".removeprefix(".")
         is_free = any(key == free or key.startswith(f"{free}.") for free in free_keys)
         remark = value["description"] + (" **Free.**" if is_free else "")
         default = "" if "properties" in value else f"`{json.dumps(value['default'], ensure_ascii=False)}`"
-        takes = f"[table](#{_anchor(kind + key)})" if "properties" in value else _takes(value)
+        takes = f"[table](#{_anchor(_title(value, kind, key, shown))})" if "properties" in value else _takes(value)
         cells = [f"`{name}`", "must be given" if key == "name" else default, takes, remark]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     title = f"## {kind}{place or 'The top'}"
     yield "\n".join([title, "", table["title"], "", "| key | default | takes | |", "|---|---|---|---|", *rows, ""])
     for name, value in table["properties"].items():
-        if "properties" in value:
-            yield from _sections(value, free_keys, kind, f"{place}.{name}".removeprefix("."))
+        key = f"{place}.{name}".removeprefix(".")
+        if "properties" in value and _title(value, kind, key, shown) == kind + key:
+            yield from _sections(value, free_keys, kind, shown, key)
+
+
+def _title(table: Schema, kind: str, key: str, shown: dict[str, str]) -> str:
+    """Return the title of the section with this table: the first one that has the same name and keys."""
+    return shown.setdefault(json.dumps([key, table["properties"]], sort_keys=True), kind + key)
 
 
 def _takes(schema: Schema) -> str:

@@ -1,6 +1,6 @@
 """The driver of a Ray job as a program that ends in its own way: ``attempted_run.py RUNS STORAGE RUN_ID HOW``.
 
->>> drive(tmp_path / "pod", storage, "run-1", "fails", job="run-1-abcde-job", ray_cluster="run-1-abcde")
+>>> drive(tmp_path / "pod", storage, "run-1", "fails", job="run-1-abcde-job")
 """
 
 from __future__ import annotations
@@ -33,18 +33,15 @@ class StoredRecipe(AnyRecipe):
 
 
 REASON = "the learner diverged at update 1700"
-LAST_LINE = "update 1700: loss nan"
 
 
-def ray_job(job: str, ray_cluster: str) -> dict[str, str]:
-    """Return the environment of a driver, as Ray's job supervisor and KubeRay set it."""
+def ray_job(job: str) -> dict[str, str]:
+    """Return the environment of a driver, as Ray's job supervisor sets it."""
     settings = json.dumps({"runtime_env": {}, "metadata": {"job_submission_id": job}})
-    return {"RAY_JOB_CONFIG_JSON_ENV_VAR": settings, "RAY_CLUSTER_NAME": ray_cluster}
+    return {"RAY_JOB_CONFIG_JSON_ENV_VAR": settings}
 
 
-def drive(
-    pod: Path, storage: str, run_id: str, how: str, *, job: str, ray_cluster: str, runs: Path | None = None
-) -> int:
+def drive(pod: Path, storage: str, run_id: str, how: str, *, job: str, runs: Path | None = None) -> int:
     """Run the driver on a node of its own, the folder ``pod``; return its exit code. Its log is there afterwards.
 
     ``runs``: a folder with an empty store of MLflow, which takes seconds to make.
@@ -53,7 +50,7 @@ def drive(
     if runs is not None:
         shutil.copytree(runs, pod / "runs", dirs_exist_ok=True)
     words = [sys.executable, "-m", __name__, str(pod / "runs"), storage, run_id, how]
-    environment = {**os.environ, **ray_job(job, ray_cluster)}
+    environment = {**os.environ, **ray_job(job)}
     with (pod / f"job-driver-{job}.log").open("a") as log:
         return subprocess.run(words, stdout=log, stderr=log, env=environment, cwd=REPOSITORY, check=False).returncode
 
@@ -62,7 +59,6 @@ def main() -> None:
     runs, storage, run_id, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
 
     def work(context: StageContext[StoredRecipe]) -> dict[str, float]:
-        print(LAST_LINE, flush=True)
         if how == "fails":
             raise RuntimeError(REASON)
         if how == "is killed":

@@ -39,7 +39,7 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     save_nets(runs / "a-1" / "learning", seed=1)
     first = tournament(capsys, runs, "1")
     assert (first["game"], first["champion"], first["promoted"]) == ("doudizhu", None, False)
-    assert first["reason"].startswith("no promotion: a-1/learning did not beat rule: it is worse")
+    assert first["reason"].startswith("no promotion: a-1/learning is worse than rule: ")
     assert next(iter(first["agents"])) == "rule"
     assert set(first["agents"]) == {"rule", "random", "a-1/learning"}
     assert first["agents"]["rule"]["rating"] == 1000.0
@@ -56,7 +56,7 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     table = read_json(folder / "leaderboard" / "table.json")
     assert (table["deals"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
     page = Path(second["report"]).read_text(encoding="utf-8")
-    assert "No promotion: a-1/learning did not beat rule" in page
+    assert "No promotion: a-1/learning is worse than rule" in page
     assert f"../../{first['run_id']}/report/report.html" in page
     with (folder / "report" / "leaderboard.csv").open(encoding="utf-8") as file:
         assert [row["name"] for row in csv.DictReader(file)] == list(second["agents"])

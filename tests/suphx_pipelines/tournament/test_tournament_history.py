@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,49 +10,20 @@ import pytest
 
 from suphx.evaluation.rating import RatedGame
 from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, deal_seeds
-from suphx.kernel import source_closure
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.tournament.history import (
-    PLAYING_MODULES,
     EarlierNights,
     earlier_nights,
-    game_sources,
     games_json,
 )
 from suphx_pipelines.tournament.kind import deal_seed
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.repository import REPOSITORY
 from tests.suphx_pipelines.runs.small_run import context_of
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, code
 
-DECIDING = (
-    "suphx/kernel/random_number.py",
-    "suphx/games/riichi/legal.py",
-    "suphx/models/inference.py",
-    "suphx/games/riichi/names.py",
-    "suphx/training/adaptation.py",
-    "suphx_platform/agents/mjai/mjai_agent.py",
-)
-OTHERS = ("suphx/evaluation/rating.py", "suphx/training/supervised.py")
 NIGHTS = [f"nightly-{number:010}" for number in range(6)]
-
-
-def test_changed_code_is_another_engine_only_if_it_decides_games(tmp_path: Path) -> None:
-    roots = (tmp_path / "core", tmp_path / "platform")
-    only_sources = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(REPOSITORY / "suphx", roots[0] / "suphx", ignore=only_sources)
-    shutil.copytree(REPOSITORY / "platform" / "suphx_platform", roots[1] / "suphx_platform", ignore=only_sources)
-    before = game_sources(PLAYING_MODULES, roots)
-    assert before == game_sources(PLAYING_MODULES), "the copy is the same code"
-    for name in DECIDING + OTHERS:
-        (path,) = (root / name for root in roots if (root / name).is_file())
-        path.write_text(path.read_text(encoding="utf-8") + "\nCHANGED = True\n", encoding="utf-8")
-    source_closure.forget()
-    after = game_sources(PLAYING_MODULES, roots)
-    assert {name for name, digest in after.items() if digest != before[name]} == set(DECIDING)
-    assert set(after) == set(before)
 
 
 def save_night(folder: Path, wall: int, others: dict[str, Any] | None = None) -> Path:
@@ -96,15 +66,12 @@ def test_a_night_that_is_damaged_here_is_read_from_the_storage(damaged: str, tmp
     assert found(storage) == (1, 1)
 
 
-def test_games_of_another_version_count_and_those_by_other_rules_do_not(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_games_by_other_rules_do_not_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "suphx_pipelines")
-    for wall, others in enumerate(({"engine": "0" * 64}, {}, {"rules": "0" * 64})):
+    for wall, others in enumerate(({}, {}, {"rules": "0" * 64})):
         save_night(tmp_path / NIGHTS[wall] / "leaderboard", wall, dict(others))
     assert [game.wall for game in earlier(tmp_path).games] == [0, 1]
-    version, rules = caplog.messages
-    assert version.startswith("1 earlier nights were played with another version of the game's code")
+    (rules,) = caplog.messages
     assert rules.endswith(f"({NIGHTS[2]} to {NIGHTS[2]}): their games do not count")
 
 
