@@ -25,6 +25,7 @@ from suphx_pipelines.recipe.recipe_file import AnyRecipe
 from suphx_pipelines.report.report_page import page, piece
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.run_commands import command_line
+from suphx_pipelines.runs.run_list import SWEEP_FILE
 from suphx_pipelines.runs.run_lock import locked
 from suphx_pipelines.runs.run_origin import derived_run_id
 from suphx_pipelines.runs.run_summary import headlines
@@ -35,7 +36,6 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.mlflow_client import TrackingError
 from suphx_platform.tracking.tracking import TrackingStore
 
-SWEEP_FILE = "sweep.json"
 PARENT_TAG = "mlflow.parentRunId"
 _DIGITS = 10
 _RANGE = re.compile(r"([-+]?[\d_.]+(?:e[-+]?\d+)?)\.\.([-+]?[\d_.]+(?:e[-+]?\d+)?)", re.IGNORECASE)

@@ -24,6 +24,8 @@ from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary
 from suphx_pipelines.runs.stage_folder import DONE
 from suphx_platform.cluster.run_attempts import StopOutcome
 
+SWEEP_FILE = "sweep.json"
+"""In the folder of a sweep (sweep.py), which is beside those of its runs."""
 _POLL_SECONDS = 0.1
 _OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
 _MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
@@ -67,6 +69,8 @@ def find_run_folder(runs: Path, name: str) -> Path:
     there = next(filter(Path.is_dir, places), None)
     if there is None:
         what = f"{name}: no such run in {runs}"
+    elif (there / SWEEP_FILE).is_file():
+        what = f"{there} is a sweep, and not one of its runs"
     elif (there / LOCK_FILE).is_file():
         what = f"{there} is not a run yet, as its command ended too early (you can remove the folder)"
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.runs.run_list import delete_run, find_run, freed_bytes, list_runs, read_run
+from suphx_pipelines.runs.run_list import SWEEP_FILE, delete_run, find_run, freed_bytes, list_runs, read_run
 from suphx_pipelines.runs.run_lock import LOCK_FILE, check_free, holder, is_locked, locked
 from suphx_pipelines.runs.stage_folder import DONE
 from tests.disk_faults import Call, trace_disk
@@ -56,6 +56,9 @@ def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
     (tmp_path / "runs" / "laptop-3").mkdir()
     (tmp_path / "runs" / "laptop-3" / "lock").touch()
     with pytest.raises(ValueError, match=r"laptop-3 is not a run yet, as its command ended too early"):
+        find_run(tmp_path / "runs", "laptop-3")
+    (tmp_path / "runs" / "laptop-3" / SWEEP_FILE).touch()
+    with pytest.raises(ValueError, match="laptop-3 is a sweep, and not one of its runs"):
         find_run(tmp_path / "runs", "laptop-3")
 
 
