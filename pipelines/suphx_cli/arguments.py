@@ -134,7 +134,7 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add the command of a manual page: ``NAME: help``, a description, a line for each argument, and examples.
 
-    A longer text of an argument goes on in indented lines. ``| `` marks arguments that exclude each other, ``…`` one
+    A longer text of an argument continues in indented lines. ``| `` marks arguments that exclude each other, ``…`` one
     that is repeated, ``[VALUE]`` one that may be omitted. An argument without a text is one of ``_SHARED``.
 
     ``needs``: modules of an extra (suphx/extras.py) without which the command does nothing.
@@ -234,7 +234,7 @@ def check_output_file(path: Path, sources: Iterable[Path], option: str = "--out"
 def check_source_of_runs(folder: Path) -> None:
     """Raise ValueError if a folder of runs, in which agents are looked up, is named and is not there."""
     if not folder.is_dir() and (folder.exists() or folder != DEFAULT_RUNS):
-        raise ValueError(f"--runs is {folder}, which is no folder: name your folder of runs")
+        raise ValueError(f"--runs is {folder}, which is not a folder: name your folder of runs")
 
 
 @contextmanager

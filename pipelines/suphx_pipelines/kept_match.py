@@ -1,4 +1,4 @@
-"""Where a match of ``suphx evaluate`` keeps its finished parts, so that the same command goes on after a stop.
+"""Where a match of ``suphx evaluate`` keeps its finished parts, so that the same command continues after a stop.
 
 As in tournaments, each part is a file (``KeptResults``). They are in the folder of the records (``--keep-games``), or
 in one that is named after the match in the folder of runs, and are removed when the match is over.

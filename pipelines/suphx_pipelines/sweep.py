@@ -90,7 +90,7 @@ def _drawn(value: str, draw: random.Random) -> str:
         return value
     low, high = (float(end) for end in found.groups())
     if not low < high:
-        raise ValueError(f"{value} is no range: write the smaller number first")
+        raise ValueError(f"{value} is not a range: write the smaller number first")
     is_log = low > 0 and high / low >= _LOG_RATIO
     number = math.exp(draw.uniform(math.log(low), math.log(high))) if is_log else draw.uniform(low, high)
     is_whole = all(re.fullmatch(r"[-+]?[\d_]+", end) for end in found.groups())
@@ -134,7 +134,7 @@ def run_sweep(
         store.start(sweep_id, key=sweep_id, tags={"suphx.recipe": recipe_name}) as tracker,
     ):
         tags = {}
-        with suppress(TrackingError):  # it is away: the runs have no parent
+        with suppress(TrackingError):  # it is unavailable: the runs have no parent
             tags = {PARENT_TAG: tracker.run_id}
         for index, each in enumerate(settings):
             differing = {key: each[key] for key in swept}

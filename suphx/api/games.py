@@ -126,7 +126,7 @@ def encode(games: Iterable[GameLog], head: str = "discard", encoder: str = "mini
             samples = encode_kyokus(store, np.arange(store.num_kyokus), number, encoder)
         except BadDealError as error:
             raise ValueError(
-                f"game {error.game} contradicts the rules in deal {error.deal}: leave it out; `suphx records verify` "
+                f"game {error.game} contradicts the rules in deal {error.deal}: omit it; `suphx records verify` "
                 "shows what is wrong"
             ) from error
     return EncodedDecisions(unpack_rows(samples.planes, num_planes), samples.masks, samples.labels)

@@ -7,7 +7,7 @@ together in the bootstrap, since they share how the game went.
 
 The opponent plays hanchans at all seats, so scores, honba and sticks at the start of a deal are as in real games. Up to
 the first decision that the candidate makes differently at a seat both plays of a deal are the same, so only the rest is
-played again: at that decision the table is copied, and the copy goes on with the candidate at its seat and the opponent
+played again: at that decision the table is copied, and the copy continues with the candidate there and the opponent
 at the three others. A deal in which the candidate decides as the opponent does costs no second play.
 """
 

@@ -1,4 +1,4 @@
-"""Results of the tasks of a match that are kept while it is played, so that it goes on after a stop."""
+"""Results of the tasks of a match that are kept while it is played, so that it continues after a stop."""
 
 from __future__ import annotations
 

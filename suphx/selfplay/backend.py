@@ -151,7 +151,7 @@ class Backend(Protocol):
         version has; of Deep Monte-Carlo, averaged."""
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
-        """Have ``order``, a ``Match``, played, at once or while the other work goes on; ``progress`` may get parts of
+        """Have ``order``, a ``Match``, played, at once or while the other work continues; ``progress`` may get parts of
         its games. The future has a ChildProcessError if the match was lost with its process or node.
         """
 

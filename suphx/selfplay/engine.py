@@ -178,7 +178,7 @@ class _NullNet:
 
 
 class LocalEngine:
-    """An engine in this process, which computes in a thread of its own while the simulator goes on."""
+    """An engine in this process, which computes in a thread of its own while the simulator continues."""
 
     def __init__(self, engine: InferenceEngine, torch_threads: int = 1) -> None:
         """``torch_threads``: as ``InferenceEngineConfig.threads``; torch counts them for each thread that asks."""

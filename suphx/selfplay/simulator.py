@@ -108,7 +108,7 @@ class SelfPlaySimulator:
         """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
 
         ``version``: the newest one, from which the keep probability follows. ``drains``: wait for all outputs; else the
-        next call goes on with the open requests.
+        next call continues with the open requests.
         """
         started = time.monotonic()
         waited = 0.0

@@ -32,7 +32,7 @@ class BackendTrainer(Trainer[P, R]):
 
     state_path: Path
     make_backend: Callable[[BackendState | None], Backend]
-    """Makes a backend that begins, or goes on from a state."""
+    """Makes a backend that begins, or continues from a state."""
     _backend: Backend | None = None
     _state: BackendState | None = None
 

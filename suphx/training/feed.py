@@ -30,7 +30,7 @@ class Batch:
     labels: Tensor
     """int8 [n]."""
     position: StreamPosition
-    """Of the stream behind this batch: where a training that has learned from it goes on."""
+    """Of the stream behind this batch: where a training that has learned from it continues."""
 
     @property
     def num_samples(self) -> int:

@@ -237,7 +237,7 @@ class ValueTrainer(BackendTrainer[TrainingProgress, tuple[PolicySet, TrainingPro
         if self.share_done >= 1 and step == self.progress.step:
             self.save()
             raise ChildProcessError(f"{error}; the training is saved, and the same command plays the match") from error
-        _logger.warning("the match after step %s was lost, the training goes on: %s", f"{step:,}", error)
+        _logger.warning("the match after step %s was lost, the training continues: %s", f"{step:,}", error)
 
     def _owed_sums(self) -> dict[str, Any]:
         """Return the sums as if no match were under way: a training that resumes owes it."""

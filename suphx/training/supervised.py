@@ -488,7 +488,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
         save_checkpoint(path, weights, header)
 
     def _divergence(self, loss: StepLoss) -> str:
-        """Return the message about a training whose loss is no number any more."""
+        """Return the message about a training whose loss is not a number any more."""
         best_step = self.progress.best_step
         kept = f"the weights of step {best_step} are in {self._checkpoint}"
         if self._kept_in:  # only the first of several workers knows the best step

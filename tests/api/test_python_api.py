@@ -174,7 +174,7 @@ def test_agents_without_a_hash_are_seated_and_equal_ones_stay_apart() -> None:
 def test_a_game_against_the_rules_is_named_when_it_is_encoded() -> None:
     good, bad = suphx.simulate("tsumogiri", 2, seed=1)
     bad.kyokus[1].moves = bad.kyokus[1].moves[:4]
-    with pytest.raises(ValueError, match=f"game {bad.id} contradicts the rules in deal 1: leave it out"):
+    with pytest.raises(ValueError, match=f"game {bad.id} contradicts the rules in deal 1: omit it"):
         suphx.encode([good, bad])
 
 

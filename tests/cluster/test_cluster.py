@@ -1,7 +1,7 @@
 """A cluster without Kubernetes: the chart's pods as hosts of their own, with real S3 and MLflow servers beside them.
 
 One run on it: a pod of each role is deleted as a drained node deletes it, and killed; one loses its network for 30 s;
-the head dies with its cluster and a new one goes on from the storage; that one is deleted with all pods, saves first,
+the head dies with its cluster and a new one continues from the storage; that one is deleted with all pods, saves first,
 and a third one goes on. At the end everything is stored and counted. ``make cluster-test`` (root, 25 minutes).
 """
 

@@ -199,7 +199,7 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     _, legal = game.next_decision(game.read_record(game.new_record(rules, seed=7))).legal(np.zeros(1, np.int64))
     moves = [game.recorded_move(rules, move) for move in legal.tolist()]
     assert len(set(moves)) == len(moves) > 0
-    with pytest.raises(ValueError, match="no record"):
+    with pytest.raises(ValueError, match=r"no record|not a record"):
         game.read_record("[]")
     for agent in game.agents:
         played = play_deals(game, rules, game.scripted_agent(agent), player, range(7, 10))

@@ -113,7 +113,7 @@ def test_it_is_played_in_the_terminal_and_viewed(
     shown = capsys.readouterr()
     result = json.loads(shown.out.splitlines()[-1])
     assert result["deals"] == 1
-    for text in ("'13' is no move", "'x' is no move", "there is no card 5", "  east: 3", "of 1 deals won so far"):
+    for text in ("'13' is not a move", "'x' is not a move", "there is no card 5", "  east: 3", "of 1 deals won so far"):
         assert text in shown.err
     (record,) = GAME.read_records(Path(result["records"]))
     assert result["records"].endswith(GAME.record_suffix)
@@ -132,5 +132,5 @@ def test_what_it_does_not_have_is_told() -> None:
         find_learning("toy")
     with pytest.raises(ValueError, match="there is a game 'toy' already"):
         register(GameEntry(name="toy", title="another", module="elsewhere"))
-    with pytest.raises(ValueError, match="'expert' is no agent of toy"):
+    with pytest.raises(ValueError, match="'expert' is not an agent of toy"):
         load_game("toy").scripted_agent("expert")

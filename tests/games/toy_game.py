@@ -102,7 +102,7 @@ class ToyAgent:
 
     def __init__(self, name: str) -> None:
         if name not in ToyGame.agents:
-            raise ValueError(f"{name!r} is no agent of toy: use {' or '.join(ToyGame.agents)}")
+            raise ValueError(f"{name!r} is not an agent of toy: use {' or '.join(ToyGame.agents)}")
         self.name = name
 
     def act(self, tables: ToyTables, indices: I64) -> I64:

@@ -81,7 +81,7 @@ def test_an_image_for_gpus_never_gets_torch_without_cuda(machine: Machine) -> No
     machine.make_base()
     done = machine.run("image.sh", "cuda", "--build-arg", "CPU_WHEELS=/wheels")
     assert done.returncode == 1
-    assert "CPU_WHEELS installs torch without CUDA: leave it out for suphx-cuda" in done.stderr
+    assert "CPU_WHEELS installs torch without CUDA: omit it for suphx-cuda" in done.stderr
     assert machine.run("image.sh", "cpu", "--build-arg", "CPU_WHEELS=/wheels").returncode == 0
     assert machine.run("image.sh", "cuda").returncode == 0
     assert machine.run("image.sh", "cuda", "--build-arg", "CPU_WHEELS=", "--layers").returncode == 0

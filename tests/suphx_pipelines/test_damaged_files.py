@@ -45,7 +45,7 @@ from suphx_pipelines.runs.run_list import find_run, list_runs
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.runs.run_summary import RUN_FILE, RunSummary, StageSummary
 from suphx_pipelines.runs.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
-from suphx_pipelines.tournament.history import GAMES_NAME, EarlierNights, history_json, is_of_this_engine, read_history
+from suphx_pipelines.tournament.history import GAMES_NAME, EarlierNights, history_json, read_history
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -167,7 +167,6 @@ def _make_games(folder: Path) -> None:
 
 def _read_games(folder: Path) -> None:
     history_json(read_history(folder / GAMES_NAME, code()), code())
-    is_of_this_engine(folder / GAMES_NAME, code())
 
 
 def _make_result(folder: Path) -> None:

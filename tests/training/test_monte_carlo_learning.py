@@ -173,7 +173,7 @@ def test_a_match_that_is_lost_is_left_out_and_one_at_the_end_is_played_by_the_sa
     new_backend = partial(LostMatches, {2, 3}, config, "doudizhu", Rules())
     with pytest.raises(ChildProcessError, match="the node is gone; the training is saved, and the same command plays"):
         ValueTrainer(config, GAME, Rules(), tmp_path / "lost", new_backend=new_backend).run()
-    assert caplog.messages == ["the match after step 4 was lost, the training goes on: the node is gone"]
+    assert caplog.messages == ["the match after step 4 was lost, the training continues: the node is gone"]
     _, resumed = ValueTrainer(config, GAME, Rules(), tmp_path / "lost").run()
     _, progress = ValueTrainer(config, GAME, Rules(), tmp_path / "whole").run()
     assert [entry["step"] for entry in resumed.history] == [2, 6]

@@ -182,7 +182,7 @@ def execute_rules(args: argparse.Namespace, console: Console) -> dict[str, objec
         case |= {"num_hands": args.hands}
         if args.peer is not None:
             if args.peer not in getattr(module, "PEERS", ()):
-                raise UsageError(f"--peer {args.peer} counts no hands of {args.game}: leave it out")
+                raise UsageError(f"--peer {args.peer} counts no hands of {args.game}: omit it")
             case["peer"] = args.peer
     else:
         case |= {"num_decisions": args.decisions, "num_threads": args.threads}

@@ -169,9 +169,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = load_game(name)
     if args.no_draw_lanes and "has_draw_lanes" not in game.scoring.table_options:
-        raise UsageError(f"--no-draw-lanes has no meaning for {name}: leave it out")
+        raise UsageError(f"--no-draw-lanes has no meaning for {name}: omit it")
     if args.points is not None and game.scoring.decides == "points":
-        raise UsageError(f"--points has no meaning for {name}, which pays points: leave it out")
+        raise UsageError(f"--points has no meaning for {name}, which pays points: omit it")
     if args.deals is not None and not game.scoring.has_deals:
         raise UsageError(f"--deals has no meaning for {name}, where a game is one deal: use --hanchans")
     games_per_unit = game.scoring.num_games() if has_sides else 1
@@ -250,7 +250,7 @@ def _checked_test(args: argparse.Namespace, name: str, *, has_sides: bool) -> Se
 
     if has_sides:
         for option in given_options(args, _SEAT_OPTIONS):
-            raise ValueError(f"{option} has no meaning for {name}: leave it out")
+            raise ValueError(f"{option} has no meaning for {name}: omit it")
         number = _length(args, name)
         check_side_deals(number)
         if number > _MOST_DECKS:

@@ -56,7 +56,7 @@ def tcp_address(text: str) -> tuple[str, int, str]:
         parts = urlsplit(text if "://" in text else f"mjsonp://{text}")
         port = parts.port or _DEFAULT_PORT
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address: {error}") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address: {error}") from error
     if not parts.hostname or parts.scheme != "mjsonp":
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST, HOST:PORT or HOST:PORT/ROOM")
     return parts.hostname, port, parts.path.strip("/") or _DEFAULT_ROOM
@@ -70,7 +70,7 @@ def websocket_address(text: str) -> str:
     except ValueError:  # a port or an IPv6 address that cannot be
         is_address = False
     if not is_address:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address of a WebSocket: use wss://HOST/PATH")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address of a WebSocket: use wss://HOST/PATH")
     return text
 
 
@@ -85,7 +85,7 @@ def execute(args: argparse.Namespace, console: Console) -> None:
     check_agent(args.agent, "riichi")
     check_source_of_runs(args.runs)
     if args.name is not None and args.websocket is not None:
-        raise UsageError("--name has no effect on --websocket, where the token names the agent: leave it out")
+        raise UsageError("--name has no effect on --websocket, where the token names the agent: omit it")
     with console.activity("loading the agent"), local_agent(args.agent, args.runs, "riichi") as address:
         from suphx_platform.agents.agent_loading import load_any_agent
         from suphx_platform.agents.mjai import mjai_arena

@@ -119,7 +119,7 @@ def default_agent() -> str:
 def _play_at_table(args: argparse.Namespace, console: Console, game: str) -> dict[str, object] | None:
     """Play at the game's own table."""
     if args.bidding:
-        raise UsageError(f"--bidding has no meaning for {game}: leave it out, or use --game doudizhu")
+        raise UsageError(f"--bidding has no meaning for {game}: omit it, or use --game doudizhu")
     args.agent = default_agent() if args.agent is None else args.agent
     args.out = _RECORDS if args.out is None else args.out
     check_agent(args.agent, game)
@@ -160,9 +160,9 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     """Play deals in the terminal until the person leaves."""
     title = find_game(game_name).title
     if args.bidding and not has_candidates(game_name):
-        raise UsageError(f"--bidding has no meaning for {title}: leave it out, or use --game doudizhu")
+        raise UsageError(f"--bidding has no meaning for {title}: omit it, or use --game doudizhu")
     for option in given_options(args, _TABLE_OPTIONS):
-        raise UsageError(f"{option} has no meaning for {title}: leave it out")
+        raise UsageError(f"{option} has no meaning for {title}: omit it")
     if args.seed is not None and args.seed >= _MAX_SEED:
         raise UsageError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
     game: Game = load_game(game_name)

@@ -118,7 +118,7 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 
     game, tools = _game_with_tools(args, args.path)
     if args.luck and not tools.has_luck:
-        raise UsageError(f"--luck has no meaning for {game.name}: leave it out")
+        raise UsageError(f"--luck has no meaning for {game.name}: omit it")
     check_games([args.path], tools)
     set_aside = tools.new_set_aside()
     luck = DrawLuck() if args.luck else None

@@ -57,7 +57,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_cost(args)
     check_output_folder(args.out)
     if args.trained_in is not None and split_address(args.agent)[0] in agent_names("riichi"):
-        raise UsageError(f"--trained-in has no meaning for {args.agent}, which learns from no games: leave it out")
+        raise UsageError(f"--trained-in has no meaning for {args.agent}, which learns from no games: omit it")
     from suphx.games.riichi.archive.record_writer import RiichiRecordTools
     from suphx_cli.commands.records import check_games
 

@@ -148,7 +148,7 @@ def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:
     if records is None:
         return
     if not isinstance(recipe, Recipe):
-        raise ValueError(f"--records has no meaning for the recipe {recipe.name}: leave it out")
+        raise ValueError(f"--records has no meaning for the recipe {recipe.name}: omit it")
     from suphx.games.registry import find_learning, load_game
     from suphx_cli.commands.records import check_games
 

@@ -173,7 +173,7 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
 
 
 def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Play games again; ValueError if the run is no finished tournament, for a wrong wall, or if a game differs."""
+    """Play games again; ValueError if the run is not a finished tournament, for a wrong wall, or if a game differs."""
     from suphx_pipelines.runs.run_list import find_run
 
     folder = find_run(args.runs, args.run).folder

@@ -59,7 +59,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     place = recipe.pool.newest_from if recipe.pool.newest else ""
     if place and not place.startswith(STORAGE_SCHEMES) and not Path(place).is_dir():
         raise ValueError(
-            f"pool.newest_from is {place}, which is no folder: name a folder of runs, or s3://bucket/prefix"
+            f"pool.newest_from is {place}, which is not a folder: name a folder of runs, or s3://bucket/prefix"
         )
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}

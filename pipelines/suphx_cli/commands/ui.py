@@ -31,7 +31,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Serve until Ctrl-C; ValueError if there is no store or no such run, or if the port is in use.
 
-    Also if MLFLOW_TRACKING_URI names a store that is no server, which ``mlflow ui`` shows.
+    Also if MLFLOW_TRACKING_URI names a store that is not a server, which ``mlflow ui`` shows.
     """
     check_port(args.port)
     with console.activity("importing"):

@@ -139,7 +139,7 @@ def _numbered_games(args: argparse.Namespace, console: Console, game_name: str) 
     """Return the title of the page, the first games or the wanted one, and the seat at the bottom."""
     title = find_game(game_name).title
     for option in given_options(args, ("cost", "reward_predictor", *(() if has_candidates(game_name) else ("agent",)))):
-        raise UsageError(f"{option} has no meaning for {title}: leave it out")
+        raise UsageError(f"{option} has no meaning for {title}: omit it")
     with console.activity("finding the games"):
         game: Game = load_game(game_name)
         first, records = _found(game, args.record, args.id, console)
@@ -248,7 +248,7 @@ def check_cost(args: argparse.Namespace) -> None:
     if args.cost is not None and args.agent is None:
         raise UsageError("--cost compares the moves with those of an agent: add --agent AGENT")
     if args.reward_predictor is not None and not args.reward_predictor.is_file():
-        raise ValueError(f"--reward-predictor is {args.reward_predictor}, which is no file")
+        raise ValueError(f"--reward-predictor is {args.reward_predictor}, which is not a file")
 
 
 def cost_judge(args: argparse.Namespace, agent: Agent) -> CostJudge | None:

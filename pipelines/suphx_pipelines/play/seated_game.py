@@ -166,7 +166,7 @@ _ACTIONS = TypeAdapter(list[Annotated[int, Field(ge=0, strict=True)]])
 class SeatedGame:
     """Consumes: settings, perhaps the file of an unfinished game. Produces: a session with agents, and its files.
 
-    While a game goes on, a file that this process has locked has its settings in the first line, and in each further
+    While a game is running, a file that this process has locked has its settings in the first line, and in each further
     line the actions since the one before.
     """
 
@@ -179,7 +179,7 @@ class SeatedGame:
         file: BinaryIO | None = None,
         actions: Sequence[int] = (),
     ) -> None:
-        """``file``: of a game that goes on with ``actions``; that of a new one is made when the person has moved.
+        """``file``: of a game that continues with ``actions``; that of a new one is made when the person has moved.
 
         ValueError if the actions are not legal, or the agent cannot be loaded.
         """

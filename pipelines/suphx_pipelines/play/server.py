@@ -227,7 +227,7 @@ class PlayTables:
         return self._tables.get(table_id)
 
     def sit(self, table_id: str | None) -> PlayTable:
-        """Return the table of this id; else one where a game goes on and nobody watches; else a new one.
+        """Return the table of this id; else one where a game is running and nobody watches; else a new one.
 
         Games that an earlier command did not finish go on first.
         """
@@ -348,7 +348,7 @@ class PlayConnection:
                 frame = await self._socket.receive()
                 if frame["type"] == "websocket.disconnect":
                     return
-                await self._take(frame.get("text") or "")  # a binary frame is no message of a page
+                await self._take(frame.get("text") or "")  # a binary frame is not a message of a page
         finally:
             pending = {writer, *self._hints}
             self._leave()

@@ -189,7 +189,7 @@ class TextPlay:
         if self._own:
             return int(self._own.read_move(self._setup.rules, typed))
         if not typed.isdecimal() or int(typed) >= self._tables.num_moves:
-            raise ValueError(f"{typed!r} is no move: use 0 to {self._tables.num_moves - 1}")
+            raise ValueError(f"{typed!r} is not a move: use 0 to {self._tables.num_moves - 1}")
         return int(typed)
 
     def _end_lines(self, played: PlayedGame) -> list[str]:

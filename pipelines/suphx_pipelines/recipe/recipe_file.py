@@ -1,7 +1,7 @@
 """TOML into frozen dataclasses and back: strict keys, strict types (pydantic), every error names the file and the key.
 
 A whole number is accepted for a float; true and false are no numbers. TOML has no null: a key ``T | None`` is left out.
-A field with ``metadata={"set_by": …}`` is no key: the code that the text names sets it.
+A field with ``metadata={"set_by": …}`` is not a key: the code that the text names sets it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AnyRecipe:
     """What every recipe has."""
 
     free_keys: ClassVar[tuple[str, ...]] = ("about", "minutes", "storage")
-    """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+    """Keys that say how a run is carried out, not what it gives: a run continues when they are changed."""
     name: str
     """First part of the run's id: lower-case letters, digits, - and _."""
     about: str = ""
@@ -286,7 +286,7 @@ def _completed(cls: type[Any], table: Table, base: Any = None, place: str = "") 
 
 
 def _unknown_key(cls: type[Any], key: str, place: str) -> str:
-    """Return why ``key`` is no key of the table at ``place``, and what to write instead."""
+    """Return why ``key`` is not a key of the table at ``place``, and what to write instead."""
     set_by = next((field.metadata["set_by"] for field in dataclasses.fields(cls) if field.name == key), None)
     if set_by is not None:
         return f"this is not a key of a recipe: {set_by}"

@@ -121,7 +121,7 @@ class TournamentRecipe(AnyRecipe):
             raise ValueError(f"night is {self.night!r}: use a date such as 2026-11-21, or another name without / and '")
         game = find_game(self.game_name)
         if self.rules is not None and not game.has_sides:
-            raise ValueError(f"rules are options of DouDizhu, which {game.title} does not have: leave them out")
+            raise ValueError(f"rules are options of DouDizhu, which {game.title} does not have: omit them")
         per_deal = 2 if game.has_sides else SEATS
         most = per_deal * MAX_SIDE_DECKS if game.has_sides else HANCHANS.high
         for key, number, num_deals in (
@@ -144,7 +144,7 @@ class TournamentRecipe(AnyRecipe):
             decision = replace(decision, opponent=scripted[0])
         if game.has_sides:
             if decision.test.decides == "points" or decision.test.seating != "1v3":
-                raise ValueError("decision.test.decides and seating are for four seats: leave them out")
+                raise ValueError("decision.test.decides and seating are for four seats: omit them")
             decision = replace(decision, test=replace(decision.test, decides="share"))
         elif decision.test.decides == "share":
             raise ValueError("decision.test.decides is share, which is for two sides: use placement or points")
@@ -163,7 +163,7 @@ def tonight() -> str:
     """Return the name of a night that the recipe does not name: today's date (UTC).
 
     In a Job of a CronJob, or a RayJob of a RayCronJob, whose name and time zone the chart gives: the date for which it
-    was scheduled. A pod that starts again after midnight goes on with its night.
+    was scheduled. A pod that starts again after midnight continues with its night.
     """
     zone: tzinfo = UTC
     with suppress(ValueError, ZoneInfoNotFoundError):  # Kubernetes knows it, this machine does not

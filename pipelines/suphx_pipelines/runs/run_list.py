@@ -61,7 +61,7 @@ def find_run(runs: Path, name: str) -> RunSummary:
 
 
 def find_run_folder(runs: Path, name: str) -> Path:
-    """Return the folder of the run called ``name``, or ``name``; ValueError with the closest name if it is no run."""
+    """Return the folder of the run called ``name``, or ``name``; ValueError with the closest name if there is none."""
     places = (runs / name, Path(name)) if name else ()
     for folder in filter(_is_run, places):
         return folder if folder.name not in ("", "..") else folder.resolve()
@@ -126,7 +126,7 @@ def _is_run(folder: Path) -> bool:
 def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
     """Ask the process that works on the run in ``folder`` to save and end, and wait for that; None if there is none.
 
-    ``seconds``: how long it may take. If it has not saved then, ``unsaved`` is returned and the process goes on; one
+    ``seconds``: how long it may take. If it has not saved then, ``unsaved`` is returned and the process continues; one
     that has saved may still be sending messages to MLflow. ValueError if the process is another user's.
     """
     process = holder(folder)
@@ -188,7 +188,7 @@ def check_is_run(folder: Path) -> None:
 
 
 def delete_run(folder: Path) -> None:
-    """Remove the run in ``folder``, also if that is a link; ValueError if it is no run, or a process works on it.
+    """Remove the run in ``folder``, also if that is a link; ValueError if it is not a run, or a process works on it.
 
     The marks of finished stages go first, so that no other run takes the result of a stage that is half removed.
     """

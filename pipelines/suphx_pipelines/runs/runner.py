@@ -3,7 +3,7 @@
 A run's id is derived from its recipe and its records, so the same command finds the same run; keys that only change how
 the work is done (threads, workers) are not part of it. A stage whose inputs and code are those of a finished stage of
 another run reuses that result: a changed recipe key repeats only what depends on it. A run that is resumed with other
-code goes on with what there is, and warns (stage_plan.py).
+code continues with what there is, and warns (stage_plan.py).
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ class Runner(Generic[R]):
                 store.start(self.run_id, key=self.run_id, tags=tags, params=flatten(self._identity)) as tracker,
             ):
                 # from here on: another run of this name in MLflow is refused before anything is written
-                with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
+                with suppress(TrackingError):  # unavailable: then this machine has begun the run, or has asked before
                     record.set_started(store.start_time(self.run_id) or math.inf)
                 begun = datetime.fromisoformat(record.summary.started).timestamp()
                 with record.kept(tracker), system_metrics(tracker, begun, NodeMetrics()), self._storage.uploads():
@@ -243,7 +243,7 @@ class Runner(Generic[R]):
             begins = f"starting, {count_text(len(self._wanted), 'stage')}"
         self.console.say(f"run {self.run_id}: {begins}")
         if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
-            with suppress(TrackingError):  # it is away
+            with suppress(TrackingError):  # it is unavailable
                 self._tracked = store.stage_keys(self.run_id)
         self._attempt.begin()
         self._keep_origin(tracker)

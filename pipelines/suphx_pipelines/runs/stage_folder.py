@@ -120,7 +120,7 @@ def find_finished(
 def copy_result(source: Path, target: Path, done: Done) -> bool:
     """Give ``target`` the files of a finished stage, as hard links where the disk allows; ``done.json`` is left out.
 
-    ``done``: what ``source`` has finished. False, with ``target`` as it was, if the source was removed or made anew
+    ``done``: what ``source`` has finished. False, with ``target`` as it was, if the source was removed or made again
     meanwhile; OSError, with ``target`` as it was, if it cannot be copied.
     """
     space = target.with_name(f".{target.name}.reused")

@@ -192,7 +192,7 @@ class StageStorage:
         is_stored = False
         if self._storage is not None and number == FINISHED and f"/{FINISHED}." in self._stored_path(folder):
             is_stored = True
-            with suppress(OSError):  # it is away: nothing says that it lost anything
+            with suppress(OSError):  # it is unavailable: nothing says that it lost anything
                 is_stored = self._storage.has_any(self.name(stage_name))
         if self._uploads is None or is_stored:
             if then is not None:

@@ -1,6 +1,6 @@
 """The stage ``initial_agent``: the nets of an agent that exists already, in the place of supervised learning.
 
-They are copied once: a run that is stopped and started again goes on with the same nets, although an alias of the model
+They are copied once: a run that is stopped and resumed continues with the same nets, although an alias of the model
 registry or the newest version in a bucket may be another one by then.
 """
 

@@ -1,7 +1,7 @@
 """Oracle guiding (paper, section 3.3): self-play that sees everything, then less and less, then nothing hidden.
 
 Stage ``oracle`` is the reinforcement stage once more, from the same nets, with the oracle planes as further inputs.
-Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` the keep probability falls, with an agent in
+Stage ``oracle_decay`` continues from there in two parts: in ``decay/`` the keep probability falls, with an agent in
 ``keep-…/`` at the end of each step; as soon as it is 0, nets without oracle planes learn on, more slowly, without the
 decisions whose importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see
 everything), optimizers and entropy control are carried from part to part. Stage ``oracle_distillation`` is the

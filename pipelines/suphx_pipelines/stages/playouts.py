@@ -1,7 +1,7 @@
 """The playouts stage: the nets learn from what each of several actions leads to (docs/playouts.md).
 
 Leaves what ``suphx.training.playouts`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and
-the state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the
+the state from which a killed stage resumes. At the end this agent plays a match against the supervised nets, unless the
 recipe leaves that to self-play, which begins with these nets.
 """
 

@@ -1,7 +1,7 @@
 """The reinforcement stage: the nets play against themselves and learn from it (paper, section 3.2; Figure 6).
 
 Leaves what ``suphx_platform.selfplay.policy_trainer`` writes: an agent (``<head>.safetensors``), ``start/``,
-``metrics.json`` (keys in docs/result_files.md) and the state from which a killed stage goes on.
+``metrics.json`` (keys in docs/result_files.md) and the state from which a killed stage continues.
 """
 
 from __future__ import annotations

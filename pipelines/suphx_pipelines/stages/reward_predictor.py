@@ -1,6 +1,6 @@
 """The stage that learns the reward predictor from the games of the records stage (paper, section 3.2; Figure 7).
 
-Leaves ``reward_predictor.safetensors``, the state from which a killed stage goes on, and ``metrics.json``: ``{"points":
+Leaves ``reward_predictor.safetensors``, the state from which a killed stage resumes, and ``metrics.json``: ``{"points":
 [4], "net", "num_weights", "games": {"train", "validation", "test", "left_out"}, "history": [{"step", "seconds",
 "train_loss", "validation_loss"}], "test": {predictor: {"loss", "difference", "interval": [2], "is_widened", "margin"}},
 "calibration": [[predicted, paid, number]], "sums": {"mean", "mean_absolute"}, "examples": [...]}``. Losses are those of

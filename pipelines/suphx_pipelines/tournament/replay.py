@@ -89,7 +89,7 @@ def replay_games(
 
 def _recipe_of(run: Path) -> Any:
     if not (run / LEADERBOARD / GAMES_NAME).is_file():
-        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
+        raise ValueError(f"{run} is not a finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
     path = run / RECIPE_FILE
     if not path.is_file():
         raise FileNotFoundError(f"{run} has no {RECIPE_FILE}: copy the whole folder of the run from the storage")

@@ -166,7 +166,7 @@ class LivePage:
     """Consumes: what a stage shows. Produces: ``live.html`` every ten seconds at most, and a copy for MLflow.
 
     The copy is an artifact of the tournament's run, so the page of a later stage replaces that of an earlier one. A
-    thread of the tracker sends it: games never wait for it. While MLflow is away no copies are queued.
+    thread of the tracker sends it: games never wait for it. While MLflow is unavailable no copies are queued.
     """
 
     def __init__(self, context: Context, about: str, *, links_decision: bool = False) -> None:

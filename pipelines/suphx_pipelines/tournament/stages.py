@@ -1,7 +1,7 @@
 """The stages of a tournament up to the promotion (tournament.py): who plays, the ratings, the deciding match.
 
 Each leaves JSON in its folder (keys in docs/result_files.md), what its finished games leave, and, while games are
-played, ``live.html`` (report.py). A stage that was killed goes on with the games that it has not played yet.
+played, ``live.html`` (report.py). A stage that was killed continues with the games that it has not played yet.
 """
 
 from __future__ import annotations
@@ -330,14 +330,13 @@ def promote(context: Context) -> dict[str, float]:
     registry = ModelRegistry(context.tracker.store, config)
     candidate = pool.named(decision["candidate"])
     version = None
-    if candidate is not None and (decision["is_won"] or config.candidate_alias):
+    if candidate is not None:
         evidence = kind.texts.evidence(decision, pool.version)
         promotion = partial(_promotion, context, pool, candidate, decision, evidence)
         nets = candidate.nets_in(context.upstream[POOL])
         if decision["is_won"]:
             version = registry.promote(nets, context.tracker, promotion(is_promoted=True))
-        if config.candidate_alias:
-            registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
+        registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
     now = version or registry.champion()
     result = {
         "promoted": version is not None,

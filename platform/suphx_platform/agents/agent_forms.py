@@ -72,7 +72,7 @@ def is_program(address: str) -> bool:
 def split_program(address: str) -> tuple[CommandLine, float | None]:
     """Return an external program (``is_program``), and its seconds for each move; None: the default."""
     match = _MJAI.fullmatch(address)
-    assert match is not None, f"{address!r} is no program"
+    assert match is not None, f"{address!r} is not a program"
     return CommandLine(match["program"]), float(match["seconds"]) if match["seconds"] else None
 
 
@@ -142,7 +142,7 @@ def check_agent(address: str, game: str) -> None:
         adaptation_config(address)
     elif _ADAPT_TYPO.match(address):
         raise ValueError(
-            f"{address!r} is no agent: use adapt:NETS, or adapt-K:NETS with K rollouts, such as "
+            f"{address!r} is not an agent: use adapt:NETS, or adapt-K:NETS with K rollouts, such as "
             "adapt-256:runs/RUN/supervised"
         )
     location, _ = split_address(nets)
@@ -152,7 +152,7 @@ def check_agent(address: str, game: str) -> None:
     if location in agent_names(game):
         if wrapper or nets != location:
             raise ValueError(
-                f"{address!r} is no agent, as {location} has no nets: use {location}, or a folder of checkpoints"
+                f"{address!r} is not an agent, as {location} has no nets: use {location}, or a folder of checkpoints"
             )
         return
     check_nets(nets, game)
@@ -205,14 +205,15 @@ def _missing(address: str, folder: Path, game: str) -> str:
     location, colon, word = address.rpartition(":")
     if colon and Path(location).is_dir():
         hint = did_you_mean(word, WORDS) or f"use {', '.join(WORDS)}"
-        return f"{address!r} is no agent: {word!r} is no option of nets: {hint}".rstrip()
+        return f"{address!r} is not an agent: {word!r} is not an option of nets: {hint}".rstrip()
     if len(folder.parts) < 2:
         near = [*agent_names(game), *(each.name for each in Path().iterdir() if each.is_dir())]
         nets = " or a folder of nets" if decision_names(game) else ""
         forms = f"use {', '.join(agent_names(game))}{nets}; `suphx agents` lists all names"
-        return f"{address!r} is no agent: {did_you_mean(address, near) or forms}".rstrip()
+        return f"{address!r} is not an agent: {did_you_mean(address, near) or forms}".rstrip()
     missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
     parent = missing.parent
     names = [each.name for each in parent.iterdir() if each.is_dir()] if parent.is_dir() else []
     hint = did_you_mean(missing.name, names) or "check the path; "
-    return f"{address!r} is no agent: there is no {missing.name!r} in {parent}: {hint}`suphx runs list` shows all runs"
+    where = f"there is no {missing.name!r} in {parent}"
+    return f"{address!r} is not an agent: {where}: {hint}`suphx runs list` shows all runs"

@@ -78,11 +78,13 @@ class AgentSource:
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
 
     def check(self, location: str) -> None:
-        """Raise ValueError if ``location`` is no folder, OSError if it is a storage that does not answer."""
+        """Raise ValueError if ``location`` is not a folder, OSError if it is a storage that does not answer."""
         if location.startswith(STORAGE_SCHEMES):
             Storage(replace(self._storage, address=location.rstrip("/"))).reach()
         elif not Path(location).is_dir():
-            raise ValueError(f"{location} is no folder of runs: check the path, or name a storage (s3://bucket/prefix)")
+            raise ValueError(
+                f"{location} is not a folder of runs: check the path, or name a storage (s3://bucket/prefix)"
+            )
 
     def newest(self, location: str, game: str) -> list[FoundCheckpoint]:
         """Return all nets of a game, newest first, of a folder of runs or of the storage ``s3://…``."""

@@ -37,7 +37,7 @@ class SideProgram(ProgramAgent):
     def __init__(self, address: str, game: CandidateGame) -> None:
         """``address``: ``is_side_program``. ValueError if there is no such program, or no time for it."""
         match = _FORM.fullmatch(address)
-        assert match is not None, f"{address!r} is no program"
+        assert match is not None, f"{address!r} is not a program"
         self.command_line = CommandLine(match["command"], form="program")
         seconds = float(match["seconds"]) if match["seconds"] else MOVE_SECONDS
         self._game = game
@@ -61,7 +61,7 @@ class SideProgram(ProgramAgent):
             try:
                 move = self._game.text.read_move(tables.rules, text)
             except ValueError as error:
-                raise ValueError(f"{text!r:.40} is no move of {self._game.name}") from error
+                raise ValueError(f"{text!r:.40} is not a move of {self._game.name}") from error
             if move not in choices[i]:
                 raise ValueError(self._game.text.refusal(tables, places[i][0], move))
             moves[i] = move

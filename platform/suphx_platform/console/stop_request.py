@@ -31,7 +31,7 @@ class StopRequest(TrainingWatch):
     """Keeps the first Ctrl-C, SIGTERM or SIGHUP inside its block; a Ctrl-C after it ends the process.
 
     A second SIGTERM or SIGHUP does not: Ray's job API and the hook of a pod both send SIGTERM, and when a terminal
-    closes, its shell and the kernel both send SIGHUP. A process that ignores SIGHUP (nohup) goes on ignoring it.
+    closes, its shell and the kernel both send SIGHUP. A process that ignores SIGHUP (nohup) keeps ignoring it.
 
     Inside a TwoStepStop, a request that came too late for the block is passed on: at the end of the block it raises
     KeyboardInterrupt, if nothing else is raised.

@@ -104,7 +104,7 @@ class SimulatorActor(RayActor):
     def play(self, order: int, version: int, seconds: float | None) -> Played:
         """Play, for ``seconds`` or once (None: one order), and give it to the shard; return the sums.
 
-        Ends early if the shard has no room: the next call goes on.
+        Ends early if the shard has no room: the next call continues.
         """
         self._version = max(self._version, version)
         ends = time.monotonic() + (seconds or 0.0)

@@ -2,7 +2,7 @@
 
 At free pace every part works as fast as it can, and data goes from actor to actor (actors.py): this process only says
 how long to work, hears what came of it, and makes versions of the learner's weights. A simulator or shard that dies
-loses its games or decisions; a learner goes on from the last copy of its state, and makes the updates since then again.
+loses its games or decisions; a learner resumes from the last copy of its state, and makes the updates since then again.
 
 In lockstep one thing is done at a time, so that the numbers are those of one process. When a part dies, all parts go
 back to the last snapshot, and do again what they have done since then: a death changes no number.
@@ -178,7 +178,7 @@ class RayBackend(Backend):
         return with_weights(self._versions[0])
 
     def play_match(self, order: Any, progress: Progress) -> Future[Any]:
-        """Have a match played beside simulators, while training goes on."""
+        """Have a match played beside simulators, while training continues."""
         assert self._matches is not None
         return cast("Future[Any]", self._matches.play(order))
 

@@ -124,8 +124,8 @@ def train_on_workers(
     """Train one head on the workers of ``config`` and return its metrics, as ``HeadTrainer`` does in one process.
 
     ``folder`` gets the same files at the end, the metrics last. Until then Ray Train's checkpoints lie at ``location``,
-    from which the same call goes on after a kill; with the metrics there, it has nothing to do. Without a checkpoint
-    there, it goes on with what ``folder`` has. The games that ``job`` reads must lie at the same path on
+    from which the same call continues after a kill; with the metrics there, it has nothing to do. Without a checkpoint
+    there, it continues with what ``folder`` has. The games that ``job`` reads must lie at the same path on
     every worker. Raises what a worker raised: DivergedError and ValueError at once, other errors once
     ``max_failures`` is used up. What ``report`` raises is raised at the end.
     """
@@ -221,7 +221,7 @@ def _work(config: dict[str, Any]) -> None:
 
 
 def _send(reports: Queue, point: Mapping[str, Any]) -> None:
-    """Send a report to the driver; a training goes on if nobody gets it."""
+    """Send a report to the driver; a training continues if nobody gets it."""
     from ray.exceptions import RayError
 
     try:
@@ -231,7 +231,7 @@ def _send(reports: Queue, point: Mapping[str, Any]) -> None:
 
 
 class _Checkpoints:
-    """Hands states to Ray Train, which sends them while the training goes on; all workers call it alike."""
+    """Hands states to Ray Train, which sends them while the training continues; all workers call it alike."""
 
     def __init__(self, folder: Path, snapshots: Path, *, is_sender: bool) -> None:
         """``snapshots``: where the copies lie that are being sent; Ray Train removes each when it is done."""
@@ -269,7 +269,7 @@ class _Checkpoints:
 def _reports(report: Report | None) -> Iterator[Queue | None]:
     """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs.
 
-    The queue is on the driver's node, because others may be lost. Reports end with it, but the training goes on. They
+    The queue is on the driver's node, because others may be lost. Reports end with it, but the training continues. They
     also end with an error of ``report``, which is raised at the end of the block if that has no error of its own.
     """
     if report is None:
@@ -305,7 +305,7 @@ def _pass_on(queue: Queue, report: Report, errors: list[Exception]) -> None:
     except RayError as error:
         _logger.warning("the progress of the workers is not shown any more: %s", error)
     except Exception as error:  # noqa: BLE001 - it is raised again where the training ends
-        _logger.warning("the training goes on, but its progress is not shown any more: %s", error)
+        _logger.warning("the training continues, but its progress is not shown any more: %s", error)
         errors.append(error)
 
 

@@ -58,7 +58,7 @@ class RunParts:
     updates_per_version: int = 1
     publish_every: int = 1
     stops: Sequence[int] = ()
-    """At multiples of these updates the trainer looks at the learner: it goes on when it is told to."""
+    """At multiples of these updates the trainer looks at the learner: it continues when it is told to."""
     max_updates: int = 0
     capacity_bytes: int = 0
     remedy: str = "reduce the numbers in [reinforcement.cluster]"

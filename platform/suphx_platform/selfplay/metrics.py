@@ -119,7 +119,7 @@ class RunMetrics:
     def __init__(self, watch: Callable[[], Mapping[str, float]] = dict) -> None:
         """``watch`` returns further figures to show; it is called in the thread.
 
-        Raises ValueError if the environment variable that ``close`` follows is no number of seconds.
+        Raises ValueError if the environment variable that ``close`` follows is not a number of seconds.
         """
         self._gauges = {name: Gauge(name, text, tags) for name, (text, tags) in GAUGES.items()}
         self._counters = {name: Counter(name, text, tags) for name, (text, tags) in COUNTERS.items()}
@@ -176,7 +176,7 @@ class RunMetrics:
         self._values[_STATE_SAVED] = at
 
     def note_stopping(self) -> None:
-        """Show that the run was asked to stop: it is no failure that its metrics end before it is done."""
+        """Show that the run was asked to stop: it is not a failure that its metrics end before it is done."""
         self._values["suphx_stopping", ()] = 1.0
         if self._stopping_since is None:
             self._stopping_since = time.monotonic()

@@ -59,7 +59,7 @@ class RunFolder:
         self._write(self.path / folder, self._policy_set(weights), updates)
 
     def write_measured(self, weights: Weights, updates: int) -> Path:
-        """Write nets that a match has measured into a folder that is no part of the saved state; return it."""
+        """Write nets that a match has measured into a folder that is not a part of the saved state; return it."""
         folder = self.path / MEASURED_FOLDER
         self._write(folder, self._policy_set(weights), updates)
         return folder
@@ -122,7 +122,7 @@ class RunFolder:
 class MeasuredNets:
     """Consumes: nets with which matches begin, results of matches. Produces: calls of ``keep`` with both.
 
-    The nets of matches that are still played wait in memory: training goes on meanwhile.
+    The nets of matches that are still played wait in memory: training continues meanwhile.
     """
 
     def __init__(self, files: RunFolder, keep: Measured) -> None:

@@ -167,7 +167,7 @@ class SelfPlayMatches:
                 if is_final:
                     raise
                 _logger.warning(
-                    "the match after %s was lost, self-play goes on: %s", count_text(updates, "update"), error
+                    "the match after %s was lost, self-play continues: %s", count_text(updates, "update"), error
                 )
                 continue
             entry = _entry(updates, order, outcome) | {"is_final": is_final}

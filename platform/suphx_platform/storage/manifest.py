@@ -51,7 +51,7 @@ def _inside_of_the_folder(files: dict[str, Digest]) -> dict[str, Digest]:
         parts = name.split("/")
         is_plain = name.isprintable() and "\\" not in name and len(name.encode()) <= _MAX_NAME
         if not is_plain or any(not one or one.startswith(".") or len(one.encode()) > _MAX_PART_NAME for one in parts):
-            raise ValueError(f"{name!r:.80} is no name of a file inside the folder")
+            raise ValueError(f"{name!r:.80} is not a name of a file inside the folder")
         if not files.keys().isdisjoint(map(str, PurePosixPath(name).parents)):
             raise ValueError(f"{name!r:.80} is inside of a file")
     return files

@@ -147,7 +147,7 @@ class FolderStore:
         return sorted(self._key(path) for path in files if _is_aged(path, min_age))
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects, and folders that are empty then; a missing object is no error."""
+        """Remove objects, and folders that are empty then; a missing object is not an error."""
         for key in keys:
             self._remove(self._root / key)
 

@@ -104,13 +104,13 @@ class Storage:
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
         counts as newer. All that was stored is read back before any older version is removed. Raises FileNotFoundError
-        if ``folder`` is no folder, FileExistsError if another writer has begun to work on this name, OSError if what is
+        if there is no ``folder``, FileExistsError if another writer has begun to work on this name, OSError if what is
         read back is not what was sent. After any error the versions before are as they were. Versions that cannot be
         removed cause a warning: the next save removes them.
         """
         if not folder.is_dir():  # it would be a version without files
             raise FileNotFoundError(
-                f"{folder} is no folder: nothing is stored as {name}; keep the folder of a run until the run has ended"
+                f"there is no folder {folder}: nothing is stored as {name}; keep the folder of a run until the run ends"
             )
         self._lease.take(name)
         finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
@@ -165,7 +165,7 @@ class Storage:
             raise
 
     def _remove(self, prefix: str) -> None:
-        """Remove what a save that failed has sent; if the storage is away, a later save removes it."""
+        """Remove what a save that failed has sent; if the storage is unavailable, a later save removes it."""
         with suppress(OSError):
             self._store.delete(self._store.keys(prefix))
 

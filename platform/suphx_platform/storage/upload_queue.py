@@ -1,4 +1,4 @@
-"""Saves that hold nobody up: the queue takes the folder as it is now, and sends it while the work goes on."""
+"""Saves that hold nobody up: the queue takes the folder as it is now, and sends it while the work continues."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class UploadQueue:
                 self._changed.notify_all()
 
     def _store(self, job: _Job) -> None:
-        """Store a save, or a newer one of its name that comes while the storage is away."""
+        """Store a save, or a newer one of its name that comes while the storage is unavailable."""
         pause = GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE)
         try:
             while (version := self._try(job, pause)) is None:
@@ -178,7 +178,7 @@ class UploadQueue:
             job.then(version)
 
     def _try(self, job: _Job, pause: GrowingPause) -> CheckpointVersion | None:
-        """Store a save; if the storage is away, return None after a pause."""
+        """Store a save; if the storage is unavailable, return None after a pause."""
         try:
             version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""One writer at a time: of the processes that store versions of one name, the one whose first save came last goes on.
+"""One writer at a time: of the processes that store versions of one name, the one whose first save came last continues.
 
 Each writer takes the next **epoch** with a small object that must not exist yet: ``<name>/.writers/000007``. A writer
 that finds a higher epoch than its own has been replaced, such as an old head of a cluster that is still alive while a

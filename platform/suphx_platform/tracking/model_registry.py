@@ -63,6 +63,8 @@ TOURNAMENT_TAG = "tournament"
 """The run of the tournament in which a version was the candidate."""
 STORED_TAG = "stored"
 """Versions of checkpoints in a bucket (``s3://…``) that the nets were copied from, with spaces between."""
+CANDIDATE_ALIAS = "candidate"
+"""Names the candidate of the last night, also if it lost."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 MODEL_ADDRESS = re.compile(rf"{re.escape(PREFIX)}(m-[0-9a-f]{{32}})")
 """Address of the model of a run."""
@@ -83,15 +85,12 @@ class RegistryConfig:
     """Registered model; its versions are the candidates so far, of which some became the champion."""
     alias: str = "champion"
     """Alias of this model that names the current champion."""
-    candidate_alias: str = "candidate"
-    """Alias of this model that names the candidate of the last night, also if it lost; empty: only winners are
-    registered."""
 
     def __post_init__(self) -> None:
-        for name in ("model", "alias", "candidate_alias"):
-            check_model_name(name, getattr(self, name), may_be_empty=name == "candidate_alias")
-        if self.alias == self.candidate_alias:
-            raise ValueError(f"candidate_alias is {self.alias!r}, as alias is: use another, or none")
+        for name in ("model", "alias"):
+            check_model_name(name, getattr(self, name))
+        if self.alias == CANDIDATE_ALIAS:
+            raise ValueError(f"alias is {self.alias!r}, which names the last candidate: use another")
 
     @property
     def address(self) -> str:
@@ -177,7 +176,7 @@ class ModelRegistry:
                 if OUTCOME_TAG not in found[0].tags:  # it claimed the place, and something else was faster
                     self._client.update_model_version(self._config.model, version, promotion.description)
                     self._client.set_model_version_tag(self._config.model, version, OUTCOME_TAG, NOT_PROMOTED)
-            self._client.set_registered_model_alias(self._config.model, self._config.candidate_alias, version)
+            self._client.set_registered_model_alias(self._config.model, CANDIDATE_ALIAS, version)
             return version
 
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:

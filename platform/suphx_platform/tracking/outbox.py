@@ -51,8 +51,8 @@ class Outbox:
 
     What MLflow does not take now is sent again after a pause, each twice as long as the one before. What it refuses for
     good is set aside in the same database, and so is what it has not taken ``_MAX_TRIES`` times although it takes other
-    messages. A file that cannot be sent, as when only the place of files is away, is skipped until its next try, in
-    this process or a later one.
+    messages. A file that cannot be sent, as when only the place of files is unavailable, is skipped until its next
+    try, in this process or a later one.
     """
 
     def __init__(

@@ -113,7 +113,7 @@ class Tracker:
         return Tracker(self.store, self._outbox, key, parent=self, stage=name)
 
     def resume(self) -> None:
-        """Note that the work goes on from a saved state, and so repeats steps.
+        """Note that the work continues from a saved state, and so repeats steps.
 
         From now on, points of ``log_metrics`` are left out if MLflow has the metric at this step or a later one already
         from before. Numbers without a step are always logged.

@@ -56,7 +56,7 @@ def check_own(store: MlflowStore) -> None:
         )
     if store.is_elsewhere:
         raise ValueError(
-            f"{SERVER} is set to {store.uri}, which is no server (http:// or https://): unset it and use `suphx ui "
+            f"{SERVER} is set to {store.uri}, which is not a server (http:// or https://): unset it and use `suphx ui "
             f"--runs DIR`, or show that store with `mlflow ui --backend-store-uri {store.uri}`"
         )
 

@@ -93,7 +93,7 @@ class HandText(ABC):
         typed = " ".join(text.lower().split())
         move = next((move for name, move in self.moves.items() if name.lower() == typed), None)
         if move is None:
-            raise ValueError(f"{text!r} is no move: type one of those in the list")
+            raise ValueError(f"{text!r} is not a move: type one of those in the list")
         return move
 
     def seat_lines(self, tables: Any, index: int, seat: int) -> list[str]:

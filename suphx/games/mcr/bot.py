@@ -294,7 +294,7 @@ def main() -> None:
             try:
                 reply = session.answer(line.strip(), sys.stdin.readline)
             except (IndexError, KeyError, TypeError, ValueError) as error:
-                sys.exit("this is no request of Botzone (" + repr(error) + "): " + line.strip()[:200])
+                sys.exit("this is not a request of Botzone (" + repr(error) + "): " + line.strip()[:200])
             print(reply)
             if _is_kept_running():
                 print(KEEP_RUNNING)

@@ -331,7 +331,7 @@ def parse_log(values: Mapping[str, Any]) -> GameRecord:
         )
         return _played(record, requests, replies)
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        raise ValueError(f"this is no log of MCR: {error!r} is missing or wrong") from error
+        raise ValueError(f"this is not a log of MCR: {error!r} is missing or wrong") from error
 
 
 def _judged(displays: Sequence[Any]) -> tuple[tuple[int, int, str], ...] | None:

@@ -124,7 +124,7 @@ def parse_text(text: str, walls: Sequence[int] | None = None, rules: Rules | Non
     try:
         return _parsed(text, walls, rules or Rules())
     except (KeyError, IndexError, OverflowError) as error:
-        raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
+        raise ValueError(f"this is not a game of MCR: {error!r} is missing or wrong") from error
 
 
 def _parsed(text: str, walls: Sequence[int] | None, rules: Rules) -> GameRecord:
@@ -135,12 +135,12 @@ def _parsed(text: str, walls: Sequence[int] | None, rules: Rules) -> GameRecord:
         if word == "Player":
             found = [(int(s), w.lower(), tuple(KIND_OF_NAME[n] for n in t.split())) for s, w, t in _EVENT.findall(line)]
             if not found or any(seat >= NUM_SEATS for seat, *_ in found):
-                raise ValueError(f"{line!r} is no line of a game")
+                raise ValueError(f"{line!r} is not a line of a game")
             lines.append(found)
         elif word:
             values[word] = rest
     if "Wind" not in values:
-        raise ValueError("this is no game of MCR: a line that begins with Wind is missing")
+        raise ValueError("this is not a game of MCR: a line that begins with Wind is missing")
     taken: list[list[int]] = [[] for _ in range(NUM_SEATS)]
     for (seat, word, kinds), *_ in lines:
         if word in ("deal", "draw"):

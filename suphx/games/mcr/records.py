@@ -27,7 +27,7 @@ def _from_json(values: Any) -> GameRecord:
     if isinstance(values, list):
         values = {"logs": values}
     if not isinstance(values, dict):
-        raise ValueError(f"{values!r:.80} is no JSON object of a game")
+        raise ValueError(f"{values!r:.80} is not a JSON object of a game")
     if "game" in values:
         return GameRecord.from_json(values)
     if "requests" in values:
@@ -47,7 +47,7 @@ def _with_text(values: Mapping[str, Any]) -> GameRecord:
             judged=read_judged(values),
         )
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise ValueError(f"this is no game of MCR: {error!r} is missing or wrong") from error
+        raise ValueError(f"this is not a game of MCR: {error!r} is missing or wrong") from error
 
 
 FILES = HandFiles(

@@ -46,7 +46,7 @@ def parse_seat_log(values: Mapping[str, Any]) -> GameRecord:
         text = "\n".join([f"Match {values.get('_id', '')}", f"Wind {int(wind)}", *reader.lines()])
         return replace(parse_text(text), seen_by=int(own))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"this is no log of a seat: {error!r} is missing or wrong") from error
+        raise ValueError(f"this is not a log of a seat: {error!r} is missing or wrong") from error
 
 
 class _Reader:
@@ -92,7 +92,7 @@ class _Reader:
             self._hold(seat, chow)
             self._add(seat, "Chi", kinds[0], lost)
         else:
-            raise ValueError(f"{' '.join(words)!r} is no request of the duplicate format")
+            raise ValueError(f"{' '.join(words)!r} is not a request of the duplicate format")
         if word in ("PENG", "CHI"):
             self._hold(seat, [kinds[-1]])
             self._add(seat, "Play", kinds[-1])

@@ -163,7 +163,7 @@ class GameSession:
 
     @property
     def is_agents_turn(self) -> bool:
-        """Tell whether the game goes on without the person: an agent decides, or a riichi hand has one move only."""
+        """Tell whether the game continues without the person: an agent decides, or a riichi hand has one move only."""
         return self._is_waiting and not self.is_persons_turn
 
     def play_agent(self) -> list[Step]:
@@ -203,7 +203,7 @@ class GameSession:
         ``{"id", "seat", "names", "number", "deal": {"kyoku", "honba", "sticks", "dealer", "scores", "after", "result"},
         "state", "moves", "finished": [deal], "is_over", "final", "placement"}``. ``state``: viewer_game.py, with
         UNKNOWN for what is hidden; ``moves``: ``offered_moves`` on the person's turn, else []; ``after`` and ``result``
-        (``viewer_result``) are None while a deal goes on; ``finished``: earlier deals.
+        (``viewer_result``) are None while a deal is running; ``finished``: earlier deals.
         """
         final, placement = (self._table[key].tolist() if self.is_over else None for key in ("scores", "placement"))
         return {
@@ -229,7 +229,7 @@ class GameSession:
         return self._simulator.tables.copy()
 
     def log(self) -> GameLog:
-        """Return the record of the game; ValueError while it goes on."""
+        """Return the record of the game; ValueError while it is running."""
         if self._log is None:
             raise ValueError("the game is not over: play on")
         return self._log

@@ -73,7 +73,7 @@ def as_agent(agent: AgentLike) -> Agent:
         return load_agent(agent)
     if not (hasattr(agent, "name") and callable(getattr(agent, "act", None))):
         raise ValueError(
-            f"{agent!r} is no agent: give a name such as {agent_names(DEFAULT_GAME)[-1]}, a folder of checkpoints, or "
-            "an object with name and act(tables, indices)"
+            f"{agent!r} is not an agent: give a name such as {agent_names(DEFAULT_GAME)[-1]}, a folder of checkpoints, "
+            "or an object with name and act(tables, indices)"
         )
     return agent

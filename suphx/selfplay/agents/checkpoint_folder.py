@@ -35,12 +35,14 @@ def find_folder(address: str, game: str) -> tuple[Path, set[str]]:
     """Return the folder that the address of nets names, and the options behind it; ValueError if there is none."""
     names = decision_names(game)
     if not names:
-        raise ValueError(f"{address!r} is no agent of {game}, which has no nets: use {', '.join(agent_names(game))}")
+        raise ValueError(
+            f"{address!r} is not an agent of {game}, which has no nets: use {', '.join(agent_names(game))}"
+        )
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
-            f"{address!r} is no agent: name a scripted one ({', '.join(agent_names(game))}) or a folder with a "
+            f"{address!r} is not an agent: name a scripted one ({', '.join(agent_names(game))}) or a folder with a "
             f"checkpoint for each head ({names[0]}.safetensors …), behind it perhaps "
             f"{', '.join(':' + word for word in WORDS)}"
         )
@@ -67,7 +69,7 @@ def find_checkpoints(folder: Path, *, game: str, is_weak: bool = False) -> list[
     ValueError if one is missing, or if the game has no nets.
     """
     if not (decisions := decision_names(game)):
-        raise ValueError(f"{folder} is no agent of {game}, which has no nets: use {', '.join(agent_names(game))}")
+        raise ValueError(f"{folder} is not an agent of {game}, which has no nets: use {', '.join(agent_names(game))}")
     return [find_checkpoint(folder, decision, is_weak=is_weak) for decision in decisions]
 
 

@@ -1,6 +1,6 @@
 """Dazhong in plain Python, written from the rules alone: tiles and moves are texts, no kernel is used.
 
-A hand is a generator that goes on from question to question, in the order of time.
+A hand is a generator that continues from question to question, in the order of time.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class SlowHand:
         return self.ting == "declared" and self.ready[seat]
 
     def _own_kong(self, seat: int, tile: str, claimed: str) -> Generator[Question, str, bool]:
-        """Return whether the hand goes on."""
+        """Return whether the hand continues."""
         hand, melds = self.hands[seat], self.melds[seat]
         if hand.count(tile) == 4:
             self.hands[seat][:] = [each for each in hand if each != tile]

@@ -102,7 +102,7 @@ def test_douzeros_kickers_make_29984_sets_of_cards_and_the_pass() -> None:
     assert set(MOVES.cards.tolist()) < set(LOOSE.cards.tolist())
     for text in ("333444BR", "4444BR", "3334445556667777"):  # both jokers, four equal kickers
         assert move_text(LOOSE, find_move(LOOSE, text)) == text
-        with pytest.raises(ValueError, match="is no move"):
+        with pytest.raises(ValueError, match="is not a move"):
             find_move(MOVES, text)
 
 
@@ -136,7 +136,7 @@ def test_douzeros_kickers_make_29984_sets_of_cards_and_the_pass() -> None:
 )
 def test_cards_have_the_type_that_players_give_them(text: str, name: str | None, length: int, rank: int) -> None:
     if name is None:
-        with pytest.raises(ValueError, match="is no move"):
+        with pytest.raises(ValueError, match="is not a move"):
             find_move(MOVES, text)
         return
     move = find_move(MOVES, text)

@@ -177,12 +177,12 @@ def test_parts_of_a_match_are_joined_in_the_order_of_its_walls(
         ("dazhong", "a.jsonl", '{"game": "dazhong"}', "hand 1: this is no hand"),
         ("dazhong", "a.jsonl", "{", "hand 1"),
         ("dazhong", "a.txt", "game: dazhong", "hand 1: this is no hand"),
-        ("mcr", "a.jsonl", '{"game": "mcr"}', "game 1: this is no game"),
-        ("mcr", "a.json", '{"logs": [{"output": {}}]}', "game 1: this is no log"),
-        ("mcr", "a.txt", "Match 1", "game 1: this is no game"),
-        ("mcr", "a.txt", "Wind 0\nPlayer 0 Deal W0", "game 1: this is no game"),
+        ("mcr", "a.jsonl", '{"game": "mcr"}', "game 1: this is not a game"),
+        ("mcr", "a.json", '{"logs": [{"output": {}}]}', "game 1: this is not a log"),
+        ("mcr", "a.txt", "Match 1", "game 1: this is not a game"),
+        ("mcr", "a.txt", "Wind 0\nPlayer 0 Deal W0", "game 1: this is not a game"),
         ("mcr", "a.txt", "Wind 0\nPlayer 0 Deal W1", "a seat has taken"),
-        ("mcr", "a.txt", "Wind 0\nPlayer 5 Deal W1", "is no line of a game"),
+        ("mcr", "a.txt", "Wind 0\nPlayer 5 Deal W1", "is not a line of a game"),
     ],
 )
 def test_what_cannot_be_read_is_named(name: str, file: str, content: str, fault: str, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_every_move_has_a_text_of_its_own(game: HandGame) -> None:
     for text, move in moves.items():
         assert text == game.text.move_text(rules, move)
         assert move == game.text.read_move(rules, f" {text.upper()}")
-    with pytest.raises(ValueError, match="is no move"):
+    with pytest.raises(ValueError, match="is not a move"):
         game.text.read_move(rules, "8z")
     assert game.text.text_of_move(num_moves) == str(num_moves)
 

@@ -1,6 +1,6 @@
 """MCR in plain Python, written from the rules alone: tiles and moves are texts, no kernel is used.
 
-A game is a generator that goes on from question to question, in the order of time. What a hand is worth is asked of
+A game is a generator that continues from question to question, in the order of time. What a hand is worth is asked of
 ``worth``, as fans have a twin of their own.
 """
 

@@ -206,7 +206,7 @@ def test_values_that_no_game_has_are_refused(records: list[GameRecord], key: str
 @pytest.mark.parametrize("line", ["Player 0 Play", "Player 1 Chi J3"])
 def test_a_move_without_its_tile_is_refused(records: list[GameRecord], line: str) -> None:
     lines = record_text(records[0]).splitlines()
-    with pytest.raises(ValueError, match=r"this is no game|cannot"):
+    with pytest.raises(ValueError, match=r"this is not a game|cannot"):
         parse_text("\n".join([*lines[: 8 if "Chi" in line else 7], line]))
 
 

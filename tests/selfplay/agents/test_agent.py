@@ -186,12 +186,12 @@ def test_a_folder_has_the_nets_of_one_game_at_most(tmp_path: Path) -> None:
     folder = save_nets(tmp_path)
     assert [game for game in GAMES if has_nets(folder, game=game)] == ["riichi"]
     for game in (game for game in GAMES if not decision_names(game)):
-        with pytest.raises(ValueError, match=f"is no agent of {game}, which has no nets: use random"):
+        with pytest.raises(ValueError, match=f"is not an agent of {game}, which has no nets: use random"):
             load_agent(str(folder), game=game)
 
 
 def test_what_is_no_agent_is_refused_with_what_is_one(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"'nobody' is no agent: name a scripted one \(random, .*ukeire\)"):
+    with pytest.raises(ValueError, match=r"'nobody' is not an agent: name a scripted one \(random, .*ukeire\)"):
         load_agent("nobody")
     with pytest.raises(ValueError, match="'nobody' is no scripted agent"):
         ScriptedAgent("nobody")

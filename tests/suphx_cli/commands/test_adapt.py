@@ -166,7 +166,7 @@ def test_five_hands_that_differ_decide_nothing(num_ahead: int, num_equal: int, i
     ("arguments", "message", "code"),
     [
         (["--agent", "ukeire"], "'ukeire' has no nets that could be adapted", 1),
-        (["--agent", "nowhere"], "is no agent", 1),
+        (["--agent", "nowhere"], "is not an agent", 1),
         (["--agent", "ukeire", "--rollouts", "10"], "use a multiple of 8", 2),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path, *, bidding
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("34", "  34 is no move: ? lists the types"),
+        ("34", "  34 is not a move: ? lists the types"),
         ("3x", "  'X' in '3x' is not a card: use 3456789TJQKA2BR (T = 10, B and R = jokers)"),
         ("3", "  you do not have 3 (solo); l lists what is legal"),
         ("p", "  you lead: play something; l lists what is legal"),
@@ -160,7 +160,7 @@ def test_a_person_bids_and_gets_the_seat_that_the_auction_gives(tmp_path: Path) 
     assert typist.shown[heading + 1].startswith("  highest bid")
     assert any("Each has one" in line for line in typist.shown[heading:])
     assert "  a scripted agent bids 3" in typist.shown
-    assert "  '5' is no bid: type 1, 2, 3 or p" in typist.shown
+    assert "  '5' is not a bid: type 1, 2, 3 or p" in typist.shown
     assert "  you: bids 3" in typist.shown
     assert "You are landlord; you play against both peasants." in typist.shown
     (record,) = GAME.read_records(tmp_path / "deals.jsonl")

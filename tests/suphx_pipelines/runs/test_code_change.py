@@ -1,4 +1,4 @@
-"""A run that is resumed with other code: it goes on with what there is, and says which commit has made it."""
+"""A run that is resumed with other code: it continues with what there is, and says which commit has made it."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_a_result_is_reused_only_if_it_was_made_from_the_same_results(runs: Path
     other = SmallRecipe(powers=PowersConfig(exponent=3))
     small_runner(runs, other).run()
     done = first / "numbers" / "done.json"
-    done.write_text(json.dumps(json.loads(done.read_text()) | {"seconds": 1000.0}))  # as if made anew
+    done.write_text(json.dumps(json.loads(done.read_text()) | {"seconds": 1000.0}))  # as if made again
     for run in runs.iterdir():
         if run != first and (run / "numbers").is_dir():
             shutil.rmtree(run / "numbers")

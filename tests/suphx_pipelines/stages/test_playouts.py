@@ -59,7 +59,7 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
             )
         )
         assert playouts != supervised == opponent
-        assert (learned_nets == playouts) == (head == "chow"), "self-play goes on with the nets from the playouts"
+        assert (learned_nets == playouts) == (head == "chow"), "self-play continues with the nets from the playouts"
     page = done.report.read_text(encoding="utf-8")
     assert "games of the last match against supervised nets (8 hanchans)" in page
     assert "Learning from playouts" in page

@@ -109,11 +109,11 @@ def test_a_place_without_nets_of_the_game_is_a_warning(
     ("settings", "message"),
     [
         (['pool.agents=["rule"]', "pool.newest=0"], "only 1 agents play (rule), 2 are needed"),
-        (['pool.agents=["rule", "rul"]'], "pool.agents: 'rul' is no agent: did you mean 'rule'?"),
+        (['pool.agents=["rule", "rul"]'], "pool.agents: 'rul' is not an agent: did you mean 'rule'?"),
         (["leaderboard.anchor=ukeire"], "leaderboard.anchor is 'ukeire': use rule, random or one of pool.agents"),
         (["leaderboard.games=78"], "leaderboard.games is 78 for 2 agents: use at least 80"),
-        (["pool.newest_from=nowhere"], "pool.newest_from is nowhere, which is no folder"),
-        (["decision.opponent=ukeire"], "decision.opponent: 'ukeire' is no agent: use random, rule or"),
+        (["pool.newest_from=nowhere"], "pool.newest_from is nowhere, which is not a folder"),
+        (["decision.opponent=ukeire"], "decision.opponent: 'ukeire' is not an agent: use random, rule or"),
         (["decision.games=47"], "decision.games is 47: use a multiple of 2, 48 to 262,144"),
     ],
 )

@@ -263,7 +263,7 @@ def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
 def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "tsumogiri", "random", "ukeire:x/..")))
-    with pytest.raises(ValueError, match=r"'ukeire:x/\.\.' is no agent"):
+    with pytest.raises(ValueError, match=r"'ukeire:x/\.\.' is not an agent"):
         play(runs, recipe)
     result = play(runs)
     folder = runs / str(result["run_id"]) / "leaderboard"

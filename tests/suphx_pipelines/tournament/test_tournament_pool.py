@@ -97,5 +97,5 @@ def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> No
 def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     pool = PoolConfig(agents=(*SCRIPTED_AGENTS, "no such agent"), newest_from=str(missing))
-    with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
+    with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is not a folder of runs: check the path"):
         settle(tmp_path / "pool", runs, pool)

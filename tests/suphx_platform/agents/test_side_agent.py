@@ -67,7 +67,7 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
         for path in own.iterdir():
             os.utime(path, (1000 + number, 1000 + number))
         storage.save(f"{name}/learning", own, number=100)
-    (runs / "c-1" / "learning" / "landlord_up.safetensors").unlink()  # its training goes on
+    (runs / "c-1" / "learning" / "landlord_up.safetensors").unlink()  # its training continues
     assert [found.name for found in source(tmp_path).newest(str(runs), "doudizhu")] == ["b-1/learning", "a-1/learning"]
     assert source(tmp_path).newest(str(runs), "doudizhu")[0].address == str(runs / "b-1" / "learning")
     stored = source(tmp_path).newest(f"s3://{BUCKET}/runs/", "doudizhu")

@@ -116,10 +116,10 @@ ANSWER = "import sys, time\nfor line in sys.stdin: print({answer!r}, flush=True)
     ("code", "reason"),
     [
         ("raise SystemExit('no nets')", "it has ended; it says: no nets"),
-        (ANSWER.format(answer="33"), "its answer is no JSON object"),
+        (ANSWER.format(answer="33"), "its answer is not a JSON object"),
         (ANSWER.format(answer='{"cards": "3"}'), 'cannot be played: it has no "move" that is a text'),
         (ANSWER.format(answer='{"move": 3}'), 'cannot be played: it has no "move" that is a text'),
-        (ANSWER.format(answer='{"move": "3456"}'), "cannot be played: '3456' is no move of doudizhu"),
+        (ANSWER.format(answer='{"move": "3456"}'), "cannot be played: '3456' is not a move of doudizhu"),
         (ANSWER.format(answer='{"move": "BR"}'), "cannot be played: you do not have BR"),
         ("import time; time.sleep(600)", r"no answer in 0\.2 s: give it more time \(program-SECONDS:COMMAND\)"),
     ],

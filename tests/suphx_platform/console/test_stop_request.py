@@ -95,7 +95,7 @@ try:
             interrupt()
             raise EOFError("saved")
 except EOFError:
-    pass  # another block begins anew
+    pass  # another block starts again
 try:
     with TwoStepStop("Continue with: suphx run laptop"):
         try:

@@ -38,7 +38,7 @@ def test_matches_over_ray_are_those_of_one_process_with_the_nets_of_their_beginn
         thread = MatchThread()
         try:
             future = thread.play(match)
-            save_random(match.folder, seed=9)  # training goes on
+            save_random(match.folder, seed=9)  # training continues
             there = future.result(timeout=300)
             final = replace(match, keeps_games=True, num_deals=0)
             last = thread.play(final).result(timeout=300)

@@ -91,7 +91,7 @@ class RayNodes:
     ) -> Callable[[], bool]:
         """Return the moment at which ``method`` is called that collects a state, after so many ends; it waits a little.
 
-        When it goes on the node has begun to drain, or is gone.
+        When it continues the node has begun to drain, or is gone.
         """
         is_saving = threading.Event()
         original = getattr(kind, method)

@@ -274,7 +274,7 @@ class Slow:
 def test_two_workers_whose_nodes_end_end_like_two_plain_processes(
     tmp_path: Path, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One node ends while its worker starts, trains, and has stored a checkpoint; a drained one is no failure."""
+    """One node ends while its worker starts, trains, and has stored a checkpoint; a drained one is not a failure."""
     monkeypatch.setenv("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S", "0.2")
     location = CheckpointLocation(str(tmp_path / "kept"))
     reported, folder = tmp_path / "reported", tmp_path / "ray"

@@ -143,7 +143,7 @@ def test_a_match_that_is_lost_during_a_run_is_left_out_and_one_at_its_end_is_an_
     matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=False, seed=3)
     matches.begin(cast(Any, Lost()), 10, tell=print)
     assert matches.ended([], waits=True) == []
-    assert "the match after 10 updates was lost, self-play goes on: 4 workers were lost" in caplog.text
+    assert "the match after 10 updates was lost, self-play continues: 4 workers were lost" in caplog.text
     matches.begin(cast(Any, Lost()), 20, tell=print, is_final=True)
     with pytest.raises(ChildProcessError, match="4 workers were lost"):
         matches.ended([], waits=True)

@@ -25,7 +25,7 @@ NAME = "run-1/reinforcement"
 
 
 class GatedStorage(Storage):
-    """A storage on a disk that takes a save only when its gate is open, and refuses all while it is away."""
+    """A storage on a disk that takes a save only when its gate is open, and refuses all while it is unavailable."""
 
     def __init__(self, config: StorageConfig) -> None:
         super().__init__(config)
@@ -197,7 +197,7 @@ def test_a_save_whose_folder_was_removed_is_an_error_at_once(away: GatedStorage,
         away.wait_until_asked(1)
         shutil.rmtree(folder)
         away.is_away.clear()
-        with pytest.raises(FileNotFoundError, match="is no folder: nothing is stored as run-1/reinforcement"):
+        with pytest.raises(FileNotFoundError, match=r"there is no folder .*: nothing is stored as run-1/reinforcement"):
             uploads.flush()
     assert away.versions(NAME) == []
 

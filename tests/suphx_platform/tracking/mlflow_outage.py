@@ -1,4 +1,4 @@
-"""A training during which MLflow is away for a third of the time: all points arrive, once and in order.
+"""A training during which MLflow is unavailable for a third of the time: all points arrive, once and in order.
 
 ``python -m tests.suphx_platform.tracking.mlflow_outage --minutes 30 [--kill]`` starts a real MLflow server, a proxy
 before it and a training as a process of its own (``--train``), which tracks every step and prints it. In the second

@@ -158,7 +158,7 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(place: Place, caplog:
     assert place.set_aside() == [(point(2), "no such metric"), (point(7), "no such metric")]
     assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (it is kept") == 2
     place.outbox().close()
-    assert len(place.set_aside()) == 2, "it is kept, also when the run goes on and ends"
+    assert len(place.set_aside()) == 2, "it is kept, also when the run continues and ends"
 
 
 def test_what_was_refused_is_sent_again_on_request(place: Place) -> None:

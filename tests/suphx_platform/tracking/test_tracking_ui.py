@@ -31,7 +31,7 @@ def test_a_store_that_is_no_server_has_no_link(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
     assert cli.main(["ui", "--runs", str(runs), "--port", str(free_port())]) == 1
-    assert f"MLFLOW_TRACKING_URI is set to {address}, which is no server" in capsys.readouterr().err
+    assert f"MLFLOW_TRACKING_URI is set to {address}, which is not a server" in capsys.readouterr().err
     assert list(tmp_path.glob("*.db")) == []
 
 

@@ -58,9 +58,9 @@ class MjaiPlayer:
         """Follow one event or a list of events; ValueError for anything else, an impossible event or an error."""
         for event in message if isinstance(message, list) else [message]:
             if not isinstance(event, dict):
-                raise ValueError(f"{event!r:.100} is no mjai event: it must be a JSON object")
+                raise ValueError(f"{event!r:.100} is not an mjai event: it must be a JSON object")
             if not isinstance(event.get("type", ""), str):
-                raise ValueError(f"{event['type']!r:.100} is no type of an event: it must be a text")
+                raise ValueError(f"{event['type']!r:.100} is not a type of an event: it must be a text")
             if event.get("type") == "error":
                 raise ValueError(f"the arena reports an error: {shortened(str(event.get('message', event)), 300)}")
             self._table.see(event)

@@ -218,7 +218,7 @@ class MjaiProgram:
         except ValueError as error:
             raise self._error(f"its answer is not JSON: {line!r:.200} ({error})") from error
         if not isinstance(reply, dict):
-            raise self._error(f"its answer is no JSON object: {line!r:.200}")
+            raise self._error(f"its answer is not a JSON object: {line!r:.200}")
         return reply
 
     def refuse(self, reason: Exception) -> ValueError:

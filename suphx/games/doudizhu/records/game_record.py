@@ -150,7 +150,7 @@ class GameRecord:
         """Return the game of a JSON object; ValueError says what is wrong with it."""
         try:
             if values["game"] != GAME:
-                raise ValueError(f"game is {values['game']!r}: this is no record of {GAME}")
+                raise ValueError(f"game is {values['game']!r}: this is not a record of {GAME}")
             players = None
             if "players" in values:
                 players = tuple(_player(name, values["players"][name]) for name in SEAT_NAMES)
@@ -163,9 +163,9 @@ class GameRecord:
                 bids=read_bids(values.get("bids", [])),
             )
         except KeyError as error:
-            raise ValueError(f"this is no record of {GAME}: it has no {error.args[0]}") from error
+            raise ValueError(f"this is not a record of {GAME}: it has no {error.args[0]}") from error
         except (TypeError, AttributeError) as error:
-            raise ValueError(f"this is no record of {GAME}: {error}") from error
+            raise ValueError(f"this is not a record of {GAME}: {error}") from error
         if values.get("winner", record.winner) != record.winner:
             raise ValueError(f"winner is {values['winner']!r}, but by the moves it is {record.winner!r}")
         return record
@@ -240,7 +240,7 @@ def write_records(path: str | Path, records: Iterable[GameRecord]) -> None:
 def read_records(path: str | Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
     """Yield the games of a file of JSON lines.
 
-    ValueError names the file and the line that is no game; ``set_aside`` gets both instead.
+    ValueError names the file and the line that is not a game; ``set_aside`` gets both instead.
     """
     with Path(path).open("rb") as file:
         for number, line in enumerate(iter(partial(file.readline, MAX_GAME_BYTES + 1), b""), start=1):
@@ -281,7 +281,7 @@ def parse_line(line: str) -> GameRecord:
 
 
 def _player(seat: str, name: object) -> str:
-    """Return the name of a player; ValueError if it is no text, or one that cannot be written."""
+    """Return the name of a player; ValueError if it is not a text, or one that cannot be written."""
     try:
         if isinstance(name, str):
             name.encode()
@@ -341,7 +341,7 @@ _SUFFIXES = (".jsonl", ".json", ".txt")
 def find_records(path: Path, set_aside: Callable[[str, ValueError], None] | None = None) -> Iterator[GameRecord]:
     """Yield the games of a file or a folder, file by file in order.
 
-    ValueError names the file that is no record; ``set_aside`` gets both instead.
+    ValueError names the file that is not a record; ``set_aside`` gets both instead.
     """
     if path.is_dir():
         files = [file for file in files_below(path) if file.suffix in _SUFFIXES]

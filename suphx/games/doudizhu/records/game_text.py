@@ -72,7 +72,7 @@ class DouDizhuText:
             return PASS_BID
         if typed in ("1", "2", "3"):
             return int(typed)
-        raise ValueError(f"{typed[:_MAX_TYPED]!r} is no bid: type 1, 2, 3 or p")
+        raise ValueError(f"{typed[:_MAX_TYPED]!r} is not a bid: type 1, 2, 3 or p")
 
     def move_text(self, rules: Rules, move: int) -> str:
         """Return the cards of a move and its type, such as ``7774 (trio + solo)``."""
@@ -101,7 +101,7 @@ class DouDizhuText:
         try:
             return find_move(rules.load_moves(), cards_text(packed))
         except ValueError:
-            raise ValueError(f"{cards_text(packed)} is no move: ? lists the types") from None
+            raise ValueError(f"{cards_text(packed)} is not a move: ? lists the types") from None
 
     def refusal(self, simulator: Simulator, table: int, move: int) -> str:
         """Return why the seat that is to move cannot make a move."""

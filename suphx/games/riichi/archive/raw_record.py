@@ -234,7 +234,7 @@ class _Source:
         self._quarantine = quarantine
 
     def give_up(self, error: OSError) -> None:
-        """Set aside the rest of a file that cannot be read, or the whole of one that is no record file."""
+        """Set aside the rest of a file that cannot be read, or the whole of one that is not a record file."""
         if isinstance(error, record_stream.OtherFormat):
             self._refuse(self.position, str(error), OTHER_FORMAT)
         else:

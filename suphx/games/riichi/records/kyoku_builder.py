@@ -669,7 +669,7 @@ class Playback(KyokuBuilder):
                 is_added = action >= codes.KAKAN
                 self.call(seat, self.kakan(seat, kind) if is_added else Meld(ANKAN_MELD, quad_of(kind)))
             elif seat != self.turn or action not in (codes.TSUMO, codes.NINE_TERMINALS):
-                raise ValueError("it is no move of the own turn")
+                raise ValueError("it is not a move of the own turn")
 
     def _claimed(self, seat: int, action: int) -> Meld:
         """Return the meld that a seat makes of the last discard."""
@@ -683,7 +683,7 @@ class Playback(KyokuBuilder):
         else:
             lowest = lowest_of_chi(kind, action)
             if source != KAMICHA or not (0 <= lowest % 9 <= 6 and lowest // 9 == kind // 9 < 3):
-                raise ValueError("it is no run, or not with a tile of the seat on the left")
+                raise ValueError("it is not a run, or not with a tile of the seat on the left")
             own = (face for face in range(lowest, lowest + 3) if face != kind)
             meld_type = CHI_MELD
             faces = [red_face(face) if action >= codes.CHI_RED and face % 9 == 4 else face for face in own]

@@ -211,7 +211,7 @@ class _GameReader:
         first, second, third, fourth = (name if is_text else "" for name, is_text in zip(names, are_texts, strict=True))
         self._log.names = (first, second, third, fourth)
         if not all(are_texts):
-            self._log.ignored["a name that is no text"] += are_texts.count(False)
+            self._log.ignored["a name that is not a text"] += are_texts.count(False)
         self._are_winds_known = event.get("kyoku_first") in (TWO_WINDS, EAST_ONLY)
         if event.get("kyoku_first") == EAST_ONLY:
             self._log.rules = replace(self._log.rules, num_winds=1)

@@ -139,7 +139,7 @@ def action_of_event(reply: JsonObject) -> int:
             called = kind_of_face(face_of_name(reply.get("pai")))
             own = [kind_of_face(face) for face in _consumed(reply)]
             if sorted([*own, called]) != list(range(min(*own, called), min(*own, called) + 3)):
-                raise ValueError(f"it calls {reply.get('pai')} with {reply.get('consumed')}, which is no run")
+                raise ValueError(f"it calls {reply.get('pai')} with {reply.get('consumed')}, which is not a run")
             position = sum(kind < called for kind in own)
             return (codes.CHI_RED if _has_red(reply) else codes.CHI) + position
     raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")

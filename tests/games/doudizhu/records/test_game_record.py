@@ -57,7 +57,7 @@ def test_cards_are_typed_in_any_order(typed: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("34", r"34 is no move: \? lists the types"),
+        ("34", r"34 is not a move: \? lists the types"),
         ("4" * 100_000, f"^{'4' * 40}… is too long for a move: a hand has at most 20 cards$"),
         ("3x", "'X' in '3x' is not a card"),
         ("33333", "more cards of rank 3 than the deck"),
@@ -182,11 +182,11 @@ def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
     good, path = record.to_json(), tmp_path / "games.jsonl"
     hands = {**good["hands"], "landlord_up": good["hands"]["landlord_down"]}
     for wrong, message in (
-        ({**good, "game": "riichi"}, "line 2: game is 'riichi': this is no record of doudizhu"),
+        ({**good, "game": "riichi"}, "line 2: game is 'riichi': this is not a record of doudizhu"),
         ({**good, "hands": hands}, "are not the deck, dealt as 20, 17 and 17 cards"),
         ({**good, "bottom": "3333"}, "the bottom is 3333: it is three cards of the landlord"),
         ({**good, "winner": "nobody"}, "winner is 'nobody', but by the moves it is"),
-        ({key: good[key] for key in good if key != "moves"}, "this is no record of doudizhu: it has no moves"),
+        ({key: good[key] for key in good if key != "moves"}, "this is not a record of doudizhu: it has no moves"),
     ):
         path.write_text("\n".join(map(json.dumps, (good, wrong))))
         with pytest.raises(ValueError, match="line 2") as caught:

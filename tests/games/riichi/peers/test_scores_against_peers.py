@@ -218,5 +218,5 @@ def test_generated_wins_are_worth_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", PEERS)
 def test_100000_generated_wins_are_worth_the_same_and_show_every_yaku(name: str) -> None:
     seen = compare(name, 100_000, 1)
-    # Nobody plays renhou here, and no game goes on into a North round.
+    # Nobody plays renhou here, and no game continues into a North round.
     assert {YAKU_NAMES[number] for number in range(52) if seen[number] == 0} == {"renhou", "round wind north"}

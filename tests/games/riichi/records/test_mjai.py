@@ -109,7 +109,7 @@ def test_a_fragment_is_read_when_allowed() -> None:
 
 
 CHANGES: dict[str, tuple[str, Event, str]] = {
-    "no tile": ("tsumo", {"pai": "0m"}, "is not a tile"),
+    "no tile": ("tsumo", {"pai": "0m"}, "is no tile"),
     "a fifth tile": ("tsumo", {"pai": "5mr"}, "too often|no tile|not in its hand|did not draw"),
     "a seat that is none": ("dahai", {"actor": 4}, "from 0 to 3"),
     "a seat that is a boolean": ("dahai", {"actor": True}, "from 0 to 3"),
@@ -342,7 +342,7 @@ def test_a_name_that_is_no_text_costs_the_name() -> None:
     events[0]["names"] = ["A", None, "\ud800", 7]
     log = parse_mjai(text_of(events), "x")
     assert log.names == ("A", "", "", "")
-    assert log.ignored == {"a name that is no text": 3}
+    assert log.ignored == {"a name that is not a text": 3}
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_a_child_that_outlives_its_parent_ends_too(start: Start, tmp_path: Path)
         ("print('[' * 100_000, flush=True)", r"its answer is not JSON: b'\[\[.*nested too deeply"),
         ("print('{\"type\": ' + '{\"a\":' * 100_000, flush=True)", r"its answer is not JSON: .*nested too deeply"),
         ("print('9' * 100_000, flush=True)", "its answer is not JSON"),
-        ("print('[]', flush=True)", "its answer is no JSON object"),
+        ("print('[]', flush=True)", "its answer is not a JSON object"),
         ("os.write(1, bytes([255, 254, 10]))", "its answer is not JSON"),
         ("[os.write(1, b'x' * 65536) for _ in range(10_000)]", "its answer has no end"),
         ("bytearray(9 << 30)", "it has ended; it says: MemoryError"),
