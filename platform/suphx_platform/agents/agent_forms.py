@@ -201,7 +201,7 @@ def check_net_agent(address: str) -> None:
 def _missing(address: str, folder: Path, game: str) -> str:
     """Return the message for a folder that does not exist, which may have been meant as another kind of agent."""
     if "://" in address:
-        return f"{address!r} is no agent: use an address that begins with {' or '.join(_REMOTE)}, or a folder"
+        return f"{address!r} is not an agent: use an address that begins with {' or '.join(_REMOTE)}, or a folder"
     location, colon, word = address.rpartition(":")
     if colon and Path(location).is_dir():
         hint = did_you_mean(word, WORDS) or f"use {', '.join(WORDS)}"
