@@ -88,7 +88,7 @@ class RegistryConfig:
 
     def __post_init__(self) -> None:
         for name in ("model", "alias"):
-            check_model_name(name, getattr(self, name))
+            check_model_name(name, getattr(self, name), may_be_empty=False)
         if self.alias == CANDIDATE_ALIAS:
             raise ValueError(f"alias is {self.alias!r}, which names the last candidate: use another")
 
