@@ -178,8 +178,8 @@ def test_kernels_of_the_first_games_are_compiled_during_the_installation(
 @pytest.fixture
 def other_python(tmp_path: Path) -> Path:
     """A Python of another version, as far as the scripts ask it."""
-    program = tmp_path / "python3.10"
-    program.write_text("#!/bin/sh\necho 3.10.1\n")
+    program = tmp_path / "python3"
+    program.write_text("#!/bin/sh\necho 3.11.4\n")
     program.chmod(0o755)
     return program
 
@@ -188,12 +188,12 @@ def test_a_python_of_another_version_is_refused_before_anything_is_made(tmp_path
     for name in ("Makefile", "infra/setup/install.sh", "infra/setup/check_python.sh"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / name, tmp_path / name)
-    for python, told in ((other_python, "is 3.10.1"), (tmp_path / "none", "is not there, or does not start")):
+    for python, told in ((other_python, "is 3.11.4"), (tmp_path / "none", "is not there, or does not start")):
         done = subprocess.run(
             ["make", ".venv/bin/python", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True
         )
         assert done.returncode != 0
-        assert f"Python 3.11, 3.12, 3.13 or 3.14 is needed, but {python} {told}: run make setup PYTHON=" in done.stderr
+        assert f"Python 3.11.5 to 3.14 is needed, but {python} {told}: run make setup PYTHON=" in done.stderr
         assert not (tmp_path / ".venv").exists()
 
 
