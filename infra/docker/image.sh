@@ -11,7 +11,7 @@ base=${BASE:-localhost/suphx-debian}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$repository/pyproject.toml")
 
 if [ "$target" = cuda ] && [[ " $* " == *CPU_WHEELS=[![:space:]]* ]]; then
-    echo "image.sh: CPU_WHEELS installs torch without CUDA: leave it out for suphx-cuda" >&2
+    echo "image.sh: CPU_WHEELS installs torch without CUDA: omit it for suphx-cuda" >&2
     exit 1
 fi
 if [ "$base" = localhost/suphx-debian ]; then

@@ -60,7 +60,7 @@ def test_fans_of_mcr_are_counted_beside_a_peer(capsys: pytest.CaptureFixture[str
         values = bench(capsys, *words)
         assert values["times_faster"] == values["fan_counts_per_second"] / values["peer_fan_counts_per_second"]
     assert cli.main(["bench", "hands", "--peer", "PyMahjongGB"]) == 2
-    assert "leave it out" in capsys.readouterr().err
+    assert "omit it" in capsys.readouterr().err
 
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")
