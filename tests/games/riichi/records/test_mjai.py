@@ -109,7 +109,7 @@ def test_a_fragment_is_read_when_allowed() -> None:
 
 
 CHANGES: dict[str, tuple[str, Event, str]] = {
-    "no tile": ("tsumo", {"pai": "0m"}, "is no tile"),
+    "no tile": ("tsumo", {"pai": "0m"}, "is not a tile"),
     "a fifth tile": ("tsumo", {"pai": "5mr"}, "too often|no tile|not in its hand|did not draw"),
     "a seat that is none": ("dahai", {"actor": 4}, "from 0 to 3"),
     "a seat that is a boolean": ("dahai", {"actor": True}, "from 0 to 3"),

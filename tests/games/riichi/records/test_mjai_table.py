@@ -175,7 +175,7 @@ OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "
         ([DEAL | {"bakaze": "X"}], "bakaze 'X' is not E, S or W"),
         ([{key: value for key, value in DEAL.items() if key != "tehais"}], "'start_kyoku' is incomplete: KeyError"),
         ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor=4 is not a whole number from 0 to 3"),
-        ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is no tile"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is not a tile"),
         ([DEAL, DRAWN, {"type": "dahai", "actor": 2, "pai": "1m"}, DRAWN], "seat 2 plays 'discard 1m', which"),
         ([DEAL, DRAWN, DRAWN], "seat 0 draws, but it is not its turn"),
         ([DEAL, DRAWN, *[discard(0, "1m")] * 2], "but nobody has drawn since"),
@@ -204,7 +204,7 @@ OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "
         ([*OWN_TURN, discard(1, "S")], "seat 1 plays S, which is not in its hand"),
         ([*OWN_TURN, discard(1, "1m") | {"tsumogiri": True}], "discards 1m as drawn, but did not draw it"),
         ([*OWN_TURN, {"type": "ankan", "actor": 1, "consumed": ["E"] * 4}], "seat 1 plays E, which is not in its hand"),
-        ([DEAL, DRAWN, discard(0, "N"), DRAWN | {"actor": 1}], "'\\?' is no tile"),
+        ([DEAL, DRAWN, discard(0, "N"), DRAWN | {"actor": 1}], "'\\?' is not a tile"),
     ],
 )  # fmt: skip
 def test_what_no_deal_can_have_is_refused(events: list[dict[str, Any]], message: str) -> None:
@@ -268,7 +268,7 @@ def test_naming_the_only_such_tile_discards_it_even_if_it_was_just_drawn() -> No
     ("reply", "message"),
     [
         ({"type": "dance"}, "its type is none of none, dahai"),
-        ({"type": "dahai", "pai": "0m"}, "'0m' is no tile"),
+        ({"type": "dahai", "pai": "0m"}, "'0m' is not a tile"),
         ({"type": "dahai", "pai": "9m", "tsumogiri": True}, "discards 9m as drawn, but drew 1m"),
         ({"type": "dahai", "pai": "9m"}, "discard 9m is not legal: discard 3m, tsumogiri are"),
         ({"type": "chi", "pai": "9m", "consumed": "7m8m"}, "consumed is not a list"),
