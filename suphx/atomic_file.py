@@ -60,7 +60,7 @@ def _message(path: Path, error: OSError) -> str:
     elif isinstance(error, IsADirectoryError):
         remedy = "name a file, not a folder"
     elif isinstance(error, NotADirectoryError):
-        remedy = f"{path.parent} is no folder: choose another"
+        remedy = f"{path.parent} is not a folder: choose another"
     else:
         remedy = f"free space in {path.parent} or choose another folder"
     return f"cannot write {path}: {error.strerror}; {remedy}; {path.name} was not changed"

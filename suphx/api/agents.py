@@ -61,7 +61,7 @@ class PolicyAgent:
     def act(self, tables: Records, indices: I64) -> I16:
         """Return the action of the policy, int16 (n,), for each of the tables ``indices``.
 
-        ValueError if the policy returns another number of actions, what is no integer, or what is not legal.
+        ValueError if the policy returns another number of actions, what is not an integer, or what is not legal.
         """
         if not len(indices):
             return np.zeros(0, np.int16)

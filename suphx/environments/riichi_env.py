@@ -119,7 +119,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
     def step(self, action: np.int64 | int) -> tuple[U8, float, bool, bool, dict[str, Any]]:
         """Apply the player's action and play on to its next one; an episode is never truncated.
 
-        ValueError when no game is running, for what is no integer, and for an illegal action without an
+        ValueError when no game is running, for what is not an integer, and for an illegal action without an
         ``illegal_reward``.
         """
         check_open(is_closed=self._vector.closed)

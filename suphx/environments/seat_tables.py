@@ -109,7 +109,7 @@ class SeatTables:
     """
 
     def __init__(self, num_tables: int, config: EnvironmentConfig) -> None:
-        """Make empty tables; ValueError for fewer than one, and for an opponent that is no agent."""
+        """Make empty tables; ValueError for fewer than one, and for an opponent that is not an agent."""
         self.config = config
         self.encoder = find_encoder(config.encoder)
         self.layout = decision_layout(self.encoder.public)
@@ -216,7 +216,7 @@ class SeatTables:
 
 
 def read_action(action: ArrayLike) -> I64:
-    """Return the action of a single table, int64 (1,); ValueError for what is no integer."""
+    """Return the action of a single table, int64 (1,); ValueError for what is not an integer."""
     given = np.asarray(action)
     if given.shape != ():
         raise ValueError(f"action has the shape {list(given.shape)}: give one integer from 0 to {NUM_ACTIONS - 1}")

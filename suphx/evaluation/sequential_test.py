@@ -34,7 +34,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 @dataclass(frozen=True, slots=True)
 class WallSums:
-    """Number, sum and sum of squares of whole numbers, one for each wall; exact, so the order of walls is no matter."""
+    """Number, sum and sum of squares of whole numbers, one for each wall; exact, in any order of walls."""
 
     walls: int = 0
     total: int = 0

@@ -105,7 +105,7 @@ def expanded_level(level: float, num_clusters: int) -> float:
     ``level`` itself for one cluster, which says nothing of how much results scatter.
     """
     if num_clusters < 2 or not 0 < level < 1:
-        return level  # percentile_interval refuses what is no level
+        return level  # percentile_interval refuses what is not a level
     freedom = num_clusters - 1
     quantile = stdtrit(freedom, (1 + level) / 2)
     return min(1 - 2 * float(ndtr(-quantile * math.sqrt(num_clusters / freedom))), 1 - 1e-9)

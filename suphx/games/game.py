@@ -177,7 +177,7 @@ class RecordTools(Protocol):
         """Return what ``player`` did in a game, by ``Scoring.counters``; None without him, or without an end."""
 
     def file_forms(self, target: Path) -> tuple[str, ...]:
-        """Return the forms that a file of this name can have, the usual one first; () if it is no file of records."""
+        """Return the forms that a file of this name can have, the usual one first; () for another file."""
 
     def kernels_to_write(self, source: Path, form: str) -> tuple[str, ...]:
         """Return the groups of kernels that the records of ``source`` need to be written in a form."""

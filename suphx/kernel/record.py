@@ -48,7 +48,7 @@ def record_dtype(cls: type) -> np.dtype[np.void]:
 def as_integers(values: ArrayLike, name: str, num_tables: int | None = None) -> I64:
     """Return ``values``, such as a list, as int64 (n,); with ``num_tables``, one for each table.
 
-    ValueError, which calls them ``name``, for another shape and for what is no integer, such as logits.
+    ValueError, which calls them ``name``, for another shape and for what is not an integer, such as logits.
     """
     array = np.asarray(values)
     if array.ndim != 1:

@@ -72,17 +72,6 @@ def closure_digest(path: Path, roots: Sequence[Path]) -> str:
     return hashlib.sha256(repr(files).encode()).hexdigest()
 
 
-def closure_digests(path: Path, roots: Sequence[Path]) -> dict[str, str]:
-    """Return name below its root -> hexadecimal SHA-256, for every file of the closure."""
-    folders = sorted((root.as_posix() for root in roots), key=len, reverse=True)
-    return {_name_below(folders, file).lstrip("/"): _content(file)[0] for file in closure(path, roots)}
-
-
-def imported_packages(path: Path, roots: Sequence[Path]) -> set[str]:
-    """Return the top-level names that the files of the closure import, those of installed packages among them."""
-    return {name.partition(".")[0] for file in closure(path, roots) for name in _names(file)}
-
-
 def last_change(path: Path, roots: Sequence[Path]) -> float:
     """Return when a file of the closure was changed last, in seconds since 1970."""
     return max(_content(file)[1] for file in closure(path, roots))

@@ -167,7 +167,7 @@ def _kind(game: Any, role: Any, decision: Any) -> DecisionKind:
     for kind in find_decisions(game):
         if (kind.role, kind.name) == (role, decision):
             return kind
-    raise ValueError(f"{decision!r:.40} of {role!r:.40} is no decision of {game}")
+    raise ValueError(f"{decision!r:.40} of {role!r:.40} is not a decision of {game}")
 
 
 def _check_same(

@@ -178,7 +178,9 @@ class PolicyNet(nn.Module):
         if num_planes < 1:
             raise ValueError(f"a net of {num_planes} planes cannot be built: use at least 1")
         if config.grid == "4x9" and num_columns != NUM_COLUMNS:
-            raise ValueError(f'planes of {num_columns} columns are no grid of 4x9: use grid = "34x1" for {kind.game}')
+            raise ValueError(
+                f'{num_columns} columns of planes are not a grid of 4x9: use grid = "34x1" for {kind.game}'
+            )
         self.kind = kind
         self.num_planes, self.num_columns = num_planes, num_columns
         self.config = config = config.resolved()

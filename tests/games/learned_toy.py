@@ -44,7 +44,7 @@ class ToyLearning(CandidateLearning):
 
     def layout(self, encoder: str, kind: int) -> CandidateLayout:
         if encoder != NAME:
-            raise ValueError(f"{encoder!r} is no encoder")
+            raise ValueError(f"{encoder!r} is not an encoder")
         return LAYOUT
 
     def candidate_features(self, encoder: str, rules: ToyRules | None = None) -> U8:

@@ -78,7 +78,7 @@ def test_a_missing_folder_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"create the folder .*missing"):
         write_atomically(tmp_path / "missing" / "a.bin", [b"x"])
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"file is no folder: choose another"):
+    with pytest.raises(OSError, match=r"file is not a folder: choose another"):
         write_atomically(tmp_path / "file" / "a.bin", [b"x"])
     with pytest.raises(OSError, match=r"Is a directory; name a file, not a folder"):
         write_atomically(tmp_path, [b"x"])

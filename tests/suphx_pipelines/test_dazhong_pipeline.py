@@ -72,7 +72,7 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
         ("reinforcement.reward", '"global_prediction"', "reinforcement.reward needs 'game rewards'"),
         ("reinforcement.evaluation_deals", "100", "reinforcement.evaluation_deals has no meaning for Dazhong mahjong"),
         ("oracle.max_updates", "1", "oracle needs 'hidden'"),
-        ("encoder", '"mini"', "'mini' is no encoder: use dazhong"),
+        ("encoder", '"mini"', "'mini' is not an encoder: use dazhong"),
     ],
 )
 def test_what_the_game_does_not_offer_is_refused(key: str, value: str, message: str) -> None:

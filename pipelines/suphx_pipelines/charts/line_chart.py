@@ -29,7 +29,7 @@ class Curve:
 
     @property
     def is_shown(self) -> bool:
-        """Whether a chart with other curves shows it: one point alone is no line, but may be a dot."""
+        """Whether a chart with other curves shows it: one point alone is not a line, but may be a dot."""
         return len(self.points) > 1 or (self.has_dots and bool(self.points))
 
 

@@ -361,7 +361,7 @@ class MonteCarloRecipe(AnyRecipe):
 
 
 EXPERIMENT_KEY = "experiment"
-"""A recipe with this key is no training."""
+"""A recipe with this key is not a training."""
 _Hands = Annotated[int, Range(0, 1_000_000)]
 
 

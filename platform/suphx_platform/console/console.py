@@ -32,7 +32,7 @@ _PACKAGES = ("suphx", "suphx_platform", "suphx_pipelines", "suphx_cli")
 def typed_line(prompt: str) -> str:
     """Return what is typed at ``prompt``; EOFError at the end of the input.
 
-    The prompt goes to stderr if stdout is no terminal: then a program reads the result of the command there.
+    The prompt goes to stderr if stdout is not a terminal: then a program reads the result of the command there.
     """
     if sys.stdout.isatty():
         return input(prompt)

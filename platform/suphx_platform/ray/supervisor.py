@@ -3,7 +3,7 @@
 There is one rule: an actor that died, whose node is gone or drained, or that does not answer in time is killed, and
 another one is made in its place, which has to begin again. Ray itself restarts nothing. All that is known of a part
 belongs to its present life, so that the calls that end with one death are one fault. A part for which no node has room
-is no fault: it is waited for. RLlib's FaultTolerantActorManager has no new actors, hangs or limits.
+is not a fault: it is waited for. RLlib's FaultTolerantActorManager has no new actors, hangs or limits.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class Supervisor:
     def _hang(self, part: str, seconds: float, answers: list[Answer]) -> None:
         """Replace a part that has not answered for ``seconds``.
 
-        One that has never answered is no fault: no node has room for it, or it waits for other parts.
+        One that has never answered is not a fault: no node has room for it, or it waits for other parts.
         """
         if part in self.health:
             message = f"no answer for {seconds:.0f} s: it is started again"

@@ -70,7 +70,7 @@ class ObjectStore(Protocol):
         """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects in this order; a missing object is no error."""
+        """Remove objects in this order; a missing object is not an error."""
 
     def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Remove what interrupted uploads of the keys that ``is_old`` accepts have left."""

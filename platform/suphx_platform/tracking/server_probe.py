@@ -24,7 +24,7 @@ def problem_of(port: int, certificate: Path) -> str:
     """Return what is wrong with the server at a port of this machine; empty if nothing is.
 
     ``certificate``: PEM file that begins with the server's own certificate. A file without one, or that cannot be read,
-    is no problem of the server, which would not start again with it.
+    is not a problem of the server, which would not start again with it.
     """
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is compared instead

@@ -357,7 +357,7 @@ class TrackingStore(MlflowStore):
                 case "model" | "model_files" | "model_result":
                     self._send_of_model(first, run_id)
                 case other:
-                    raise ValueError(f"{other!r} is no message")
+                    raise ValueError(f"{other!r} is not a message")
 
     def _send_of_model(self, message: Message, run_id: str) -> None:
         """Make the calls of a message about a model. To be called inside of ``call``."""

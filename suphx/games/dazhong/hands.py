@@ -33,7 +33,7 @@ def is_complete(suits: Suits, hand: I8, num_melds: int) -> bool:
 def wait_kinds(suits: Suits, hand: I8, num_melds: int) -> int:
     """Return the bit set of kinds that complete 13 tiles, melds counted as three; 0 for a hand that is not ready.
 
-    A kind of which the concealed hand has all four tiles is no wait.
+    A kind of which the concealed hand has all four tiles is not a wait.
     """
     return improving_kinds(suits, hand, num_melds, 0)
 

@@ -330,7 +330,7 @@ def _deal(tables: Records, m: Moves, indices: I64, seeds: I64, has_bidding: bool
 def _list_moves(tables: Records, m: Moves, indices: I64, first: int, out: I32, offsets: I64) -> int:
     """List the moves of the tables from ``indices[first]`` on while ``out`` has room; return how many are done.
 
-    -1 - i: ``indices[i]`` is no table.
+    -1 - i: ``indices[i]`` is not a table.
     """
     for i in range(first, len(indices)):
         at = offsets[i]

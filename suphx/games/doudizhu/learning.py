@@ -24,7 +24,7 @@ class DouDizhuLearning(CandidateLearning):
     def layout(self, encoder: str, kind: int) -> CandidateLayout:
         """Return what the net of a seat sees: DouZero's state and the last 15 moves."""
         if encoder != ENCODER:
-            raise ValueError(f"{encoder!r} is no encoder: use {ENCODER}")
+            raise ValueError(f"{encoder!r} is not an encoder: use {ENCODER}")
         columns = HISTORY_SHAPE[1] // NUM_SEATS
         return CandidateLayout(
             name=ENCODER, version=1, state=num_state_columns(kind), history=HISTORY_SHAPE, candidate=columns

@@ -150,7 +150,7 @@ def find_move(moves: Moves, text: str) -> int:
     cards = parse_cards(text)
     found = np.flatnonzero(moves.cards == cards)
     if not found.size:
-        raise ValueError(f"{cards_text(cards)} is no move: docs/doudizhu.md lists the types")
+        raise ValueError(f"{cards_text(cards)} is not a move: docs/doudizhu.md lists the types")
     return int(found[0])
 
 

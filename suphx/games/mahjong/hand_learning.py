@@ -36,7 +36,7 @@ _STORE_FILE = "hands.bin"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandKernels:
-    """What a game gives, all compiled; ``indices``, int64 (n,), are places of tables, and -1 is no choice."""
+    """What a game gives, all compiled; ``indices``, int64 (n,), are places of tables, and -1 is not a choice."""
 
     kinds: Callable[[Records, I64], I64]
     """(tables, indices) -> which kind of decision each table waits for."""
@@ -170,7 +170,7 @@ class HandLearning(ABC):
     def layout(self, encoder: str, kind: int) -> PlaneLayout:
         """Return the planes, which are the same for all kinds."""
         if encoder not in self.encoders:
-            raise ValueError(f"{encoder!r} is no encoder: use {', '.join(self.encoders)}")
+            raise ValueError(f"{encoder!r} is not an encoder: use {', '.join(self.encoders)}")
         return self.layouts[self.encoders.index(encoder)]
 
     def observation_bytes(self, encoder: str, kind: int, *, has_hidden: bool = False) -> int:

@@ -141,7 +141,7 @@ class HandAgent(ABC):
     def __init__(self, name: str) -> None:
         """``name``: one of ``names``; ValueError for another."""
         if name not in self.names:
-            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(self.names)}")
+            raise ValueError(f"{name!r} is not a scripted agent: use one of {', '.join(self.names)}")
         self.name, self.number = name, self.names.index(name)
 
     @abstractmethod

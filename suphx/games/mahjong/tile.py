@@ -37,7 +37,7 @@ def parse_names(text: str, tiles: Mapping[str, int]) -> list[int]:
     names = [digit + suit for digits, suit in _GROUP.findall(cleaned) for digit in digits]
     for name in names:
         if name not in tiles:
-            raise ValueError(f"{name} in {text!r} is no tile{': honours are 1z to 7z' if name[1] == 'z' else ''}")
+            raise ValueError(f"{name} in {text!r} is not a tile{': honours are 1z to 7z' if name[1] == 'z' else ''}")
     return [tiles[name] for name in names]
 
 

@@ -388,7 +388,7 @@ def _play(tables: Records, suits: Suits, start_points: int, first_seed: int, dec
 EVERY_SEAT = -1
 """The player's seat at a table where it answers for all four seats."""
 NO_SCRIPT = -1
-"""The script of an opponent that is no scripted agent: ``play_to_seats`` stops at its decisions."""
+"""The script of an opponent that is not a scripted agent: ``play_to_seats`` stops at its decisions."""
 
 
 @jit

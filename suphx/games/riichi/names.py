@@ -41,7 +41,7 @@ DECISIONS = (
             outputs=("no", "yes"),
             first_logit=sign * _FIRST_LOGIT,
             training_share=share,
-            # the no of an own kong is no action: other decisions have to follow it
+            # the no of an own kong is not an action: other decisions have to follow it
             can_be_played_out=name != "kong",
         )
         for number, (name, (sign, share)) in enumerate(_YES_OR_NO.items(), start=1)
@@ -63,5 +63,5 @@ CLAIM_HEADS = (
 def head_index(name: str) -> int:
     """Return the number of a head by its name; ValueError for an unknown one."""
     if name not in HEAD_NAMES:
-        raise ValueError(f"{name!r} is no head: use one of {', '.join(HEAD_NAMES)}")
+        raise ValueError(f"{name!r} is not a head: use one of {', '.join(HEAD_NAMES)}")
     return HEAD_NAMES.index(name)

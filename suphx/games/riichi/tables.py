@@ -108,7 +108,7 @@ class ScriptedAgent:
 
     def __init__(self, name: str) -> None:
         if name not in AGENTS:
-            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(AGENTS)}")
+            raise ValueError(f"{name!r} is not a scripted agent: use one of {', '.join(AGENTS)}")
         self.name = name
         self._number = AGENTS.index(name)
 

@@ -112,5 +112,5 @@ def test_places_outside_of_a_list_and_unknown_encoders_are_refused() -> None:
     ((_, seen),) = LEARNING.observe(simulator, np.zeros(1, np.int64), ENCODER)
     with pytest.raises(ValueError, match=r"9999 is not one of the \d+ candidates of row 0"):
         seen.chosen_moves(np.array([9999]))
-    with pytest.raises(ValueError, match="'mini' is no encoder: use douzero"):
+    with pytest.raises(ValueError, match="'mini' is not an encoder: use douzero"):
         LEARNING.layout("mini", 0)

@@ -125,7 +125,7 @@ def test_what_is_wrong_with_a_call_is_named(game: HandGame) -> None:
         assert (tables.state == before).all()
     with pytest.raises(ValueError, match="seeds are -1"):
         tables.begin([0], [-1])
-    with pytest.raises(ValueError, match="'nobody' is no scripted agent"):
+    with pytest.raises(ValueError, match="'nobody' is not a scripted agent"):
         game.scripted_agent("nobody")
 
 

@@ -13,7 +13,8 @@ SUITED = {kind_name(kind): kind for kind in range(27)}
 
 def test_a_game_without_honours_has_no_names_of_them() -> None:
     assert parse_names("19m 5p9s", SUITED) == [0, 8, 13, 26]
-    for text, message in (("1z", "1z in '1z' is no tile: honours"), ("0m", "0m in '0m' is no tile"), ("m1", "'m1' is")):
+    messages = {"1z": "1z in '1z' is not a tile: honours", "0m": "0m in '0m' is not a tile", "m1": "'m1' is"}
+    for text, message in messages.items():
         with pytest.raises(ValueError, match=message):
             parse_names(text, SUITED)
 

@@ -193,7 +193,7 @@ def test_a_folder_has_the_nets_of_one_game_at_most(tmp_path: Path) -> None:
 def test_what_is_no_agent_is_refused_with_what_is_one(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'nobody' is not an agent: name a scripted one \(random, .*ukeire\)"):
         load_agent("nobody")
-    with pytest.raises(ValueError, match="'nobody' is no scripted agent"):
+    with pytest.raises(ValueError, match="'nobody' is not a scripted agent"):
         ScriptedAgent("nobody")
     with pytest.raises(ValueError, match="has two ways to select actions: use one of probable, matched, sampled"):
         load_agent(f"{tmp_path}:sampled,matched")

@@ -170,7 +170,7 @@ def test_games_of_a_server_that_stopped_go_on_in_the_next_one(tmp_path: Path) ->
         for page in (first, second):
             old = before.pop(page.view["id"])
             if page.view["deal"]["result"] and not old["deal"]["result"]:
-                page.play(rng)  # a deal that ended at once: its end is shown again, as going on is no move
+                page.play(rng)  # a deal that ended at once: its end is shown again, as going on is not a move
             for key in ("deal", "state", "moves", "finished", "names"):
                 assert page.view[key] == old[key]
         while not first.view["is_over"]:

@@ -73,7 +73,7 @@ def _children() -> list[int]:
     """Return the processes whose parent is this one."""
     own, found = str(os.getpid()), []
     for name in os.listdir("/proc"):
-        with suppress(OSError, ValueError):  # it has ended, or is no process
+        with suppress(OSError, ValueError):  # it has ended, or is not a process
             child = int(name)
             with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
                 if stat.read().rpartition(")")[2].split()[1] == own:

@@ -70,7 +70,7 @@ def check_bids(bids: Bids, *, is_wanted: bool) -> None:
 
 
 def read_bids(values: object) -> Bids:
-    """Return the bids of a JSON value; ValueError if it is no list of seats with whole numbers."""
+    """Return the bids of a JSON value; ValueError if it is not a list of seats with whole numbers."""
     pairs: list[Any] = values if isinstance(values, list) else [None]
     if not all(isinstance(pair, list) and list(map(type, pair)) == [str, int] for pair in pairs):
         raise ValueError(f"bids is {values!r:.80}: write a list of a seat and its bid each, such as [['landlord', 3]]")

@@ -211,7 +211,7 @@ class _Header(tarfile.TarInfo):
 def iter_tar_members(file: io.BufferedIOBase) -> Iterator[Member]:
     """Yield the plain files of an archive in order; folders, links and devices are passed over.
 
-    OSError if the file is no tar archive, is damaged, or ends without its end mark (a block of zeros).
+    OSError if the file is not a tar archive, is damaged, or ends without its end mark (a block of zeros).
     """
     try:
         with tarfile.open(

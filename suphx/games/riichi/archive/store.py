@@ -188,7 +188,7 @@ _DAMAGED = "the store is damaged, run the records stage again"
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / "store.json"
     if not path.is_file():
-        raise ValueError(f"{folder} is no finished game store (store.json is missing): run the records stage again")
+        raise ValueError(f"{folder} is not a finished game store (store.json is missing): run the records stage again")
     try:
         manifest = parse_json(path.read_bytes())
     except ValueError as error:

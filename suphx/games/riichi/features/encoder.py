@@ -53,7 +53,7 @@ class Encoder:
     def layout(self, head: int) -> PlaneLayout:
         """Return the planes that a head (0-4, names.py) sees; ValueError for another number."""
         if not 0 <= head < len(HEAD_NAMES):
-            raise ValueError(f"{head} is no head: use 0 to {len(HEAD_NAMES) - 1} ({', '.join(HEAD_NAMES)})")
+            raise ValueError(f"{head} is not a head: use 0 to {len(HEAD_NAMES) - 1} ({', '.join(HEAD_NAMES)})")
         return self.claim if head in CLAIM_HEADS else self.public
 
 
@@ -69,7 +69,7 @@ ENCODERS = {
 def find_encoder(name: str) -> Encoder:
     """Return an encoder by its name; ValueError for an unknown one."""
     if name not in ENCODERS:
-        raise ValueError(f"{name!r} is no encoder: use one of {', '.join(ENCODERS)}")
+        raise ValueError(f"{name!r} is not an encoder: use one of {', '.join(ENCODERS)}")
     return ENCODERS[name]
 
 

@@ -15,7 +15,7 @@ MAX_CHANGED = 3
 """The most tiles of a way to win that a hand may lack."""
 
 LEVELS = (1_000, 1_500, 2_000, 2_600, 3_900, 5_200, 7_700, 8_000, 12_000, 16_000, 24_000, 32_000)
-"""Level i + 1 is reached with at least LEVELS[i] points; level 0 is no win. A yakuman reaches them all."""
+"""Level i + 1 is reached with at least LEVELS[i] points; level 0 is not a win. A yakuman reaches them all."""
 NUM_LEVELS = len(LEVELS)
 HIGH_LEVEL = LEVELS.index(7_700) + 1
 

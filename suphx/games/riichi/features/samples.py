@@ -45,7 +45,7 @@ class BadDealError(ValueError):
 def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str = "mini") -> Samples:
     """Replay the deals ``kyoku_indices`` of ``store`` and encode all samples of ``head``, in their order.
 
-    ValueError for an index that is no deal, BadDealError for a deal that is damaged or contradicts the rules (a store
+    ValueError for an index without a deal, BadDealError for a deal that is damaged or contradicts the rules (a store
     made by the records stage has none).
     """
     entry = ENCODERS[encoder]

@@ -255,7 +255,7 @@ class _GameReader:
         self._is_ended = True
         scores = read_points(event, "scores") if "scores" in event else None
         if scores is not None and self._ended is not None:
-            # Left-over sticks are among the points of the first: they are no payment of the last kyoku.
+            # Left-over sticks are among the points of the first: they are not paid in the last kyoku.
             left_over = STICK * self._ended.kyotaku
             self._finish_kyoku([score - left_over * (i == scores.index(max(scores))) for i, score in enumerate(scores)])
         self._finish_kyoku(None)

@@ -348,7 +348,7 @@ def write_mjlog(log: GameLog) -> str:
     """Return the XML of a game.
 
     ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han, fu and yaku (read
-    from mjai or tenhou6), or if points are no multiples of 100.
+    from mjai or tenhou6), or if points are not multiples of 100.
     """
     rules = log.rules
     refuse_untold_game(rules, rules_read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)

@@ -51,7 +51,7 @@ def test_a_store_is_there_once_it_is_whole(tmp_path: Path) -> None:
 
     def games() -> Iterator[GameLog]:
         yield random_game(1)
-        with pytest.raises(ValueError, match="is no finished game store"):
+        with pytest.raises(ValueError, match="is not a finished game store"):
             KyokuStore(tmp_path)
         if fails:
             raise PowerCutError
@@ -60,7 +60,7 @@ def test_a_store_is_there_once_it_is_whole(tmp_path: Path) -> None:
     fails = True
     with pytest.raises(PowerCutError):
         write_store(games(), tmp_path)
-    with pytest.raises(ValueError, match="is no finished game store"):
+    with pytest.raises(ValueError, match="is not a finished game store"):
         KyokuStore(tmp_path)
     fails = False
     assert write_store(games(), tmp_path).game_ids == ["game-1"]
