@@ -100,7 +100,7 @@ def test_published_nets_have_as_many_weights(
 
 
 def test_what_a_net_cannot_be_or_see_is_refused() -> None:
-    with pytest.raises(ValueError, match='9 columns of planes are no 4x9 grid: use grid = "34x1" for riichi'):
+    with pytest.raises(ValueError, match='9 columns of planes are not a grid of 4x9: use grid = "34x1" for riichi'):
         PolicyNet(DECISIONS[0], 7, GRID, 9)
     with pytest.raises(ValueError, match="the decision landlord has candidates: use a CandidateNet"):
         PolicyNet(find_decisions("doudizhu")[0], 7, TINY)
