@@ -43,18 +43,12 @@ AGENT_HELP = (
 
 
 def agent_rows() -> list[tuple[str, str]]:
-    """Return the scripted agents of the default game, ``AGENT_FORMS``, and the scripted agents of the other games.
-
-    Of each game the strongest agent comes first.
-    """
+    """Return the scripted agents of all games, the strongest of each game first, and ``AGENT_FORMS``."""
     rows: dict[str, str] = {}
     for game in GAMES:
-        option = "" if game == DEFAULT_GAME else f" (--game {game})"
         for agent, about in reversed(about_agents(game).items()):
-            rows.setdefault(agent, f"scripted: {about}{option}")
-        if game == DEFAULT_GAME:
-            rows |= dict(AGENT_FORMS)
-    return list(rows.items())
+            rows.setdefault(agent, f"scripted (--game {game}): {about}")
+    return [*rows.items(), *AGENT_FORMS]
 
 
 _MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
