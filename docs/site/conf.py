@@ -21,6 +21,7 @@ root_doc = "docs/site/index"
 include_patterns = [
     "*.md",
     "docs/**",
+    "benchmarks/*/README.md",
     "examples/*/README.md",
     "helm/suphx/README.md",
     "infra/*/README.md",
