@@ -17,13 +17,13 @@ help:  ## list the targets
 
 setup: .venv/installed  ## create .venv with the pinned packages and this project; repeat it after an update
 
-.venv/bin/python:
+.venv/bin/pip:  # venv writes it last
 	@infra/setup/check_python.sh $(PYTHON) "run make setup PYTHON=/path/to/python3"
 	@echo "creating .venv with $(PYTHON)" >&2
 	@$(PYTHON) -m venv .venv
 
 TORCH_LOCKS := infra/setup/torch-cpu.lock infra/setup/torch-cuda.lock
-.venv/locked: requirements.lock $(TORCH_LOCKS) | .venv/bin/python
+.venv/locked: requirements.lock $(TORCH_LOCKS) | .venv/bin/pip
 	@infra/setup/install.sh .venv requirements.lock $(TORCH_LOCKS)
 	@touch $@
 
