@@ -190,7 +190,7 @@ def test_a_python_of_another_version_is_refused_before_anything_is_made(tmp_path
         shutil.copy(REPOSITORY / name, tmp_path / name)
     for python, told in ((other_python, "is 3.11.4"), (tmp_path / "none", "is not there, or does not start")):
         done = subprocess.run(
-            ["make", ".venv/bin/python", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True
+            ["make", ".venv/bin/pip", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True
         )
         assert done.returncode != 0
         assert f"Python 3.11.5 to 3.14 is needed, but {python} {told}: run make setup PYTHON=" in done.stderr
