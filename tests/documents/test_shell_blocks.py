@@ -43,6 +43,8 @@ NOT_RUN = {
 NOT_HERE = {
     "--device cuda": "needs a GPU",
     "gpus_per_engine": "needs a GPU",
+    "--tensorboard": "trains for minutes; tests/suphx_platform/tracking/test_event_files.py writes and reads the files",
+    "export MLFLOW_TRACKING_URI": "is for the commands after it, which need a model in a registry",
     "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
     "mlflow models": "installs an environment; tests/suphx_platform/agents/test_served_model.py serves models in one",
     "tensorboard --logdir": "needs a browser; tests/suphx_platform/tracking/test_event_files.py reads the files",
