@@ -88,7 +88,7 @@ class TableRecord(ABC):
                 **cls.own_fields(values),
             )
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise ValueError(f"this is no {cls.title}: {error!r} is missing or wrong") from error
+            raise ValueError(f"this is not a {cls.title}: {error!r} is missing or wrong") from error
 
     @classmethod
     def play_move(cls, table: Any, move: int) -> None:

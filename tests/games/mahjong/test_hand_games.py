@@ -174,9 +174,9 @@ def test_parts_of_a_match_are_joined_in_the_order_of_its_walls(
 @pytest.mark.parametrize(
     ("name", "file", "content", "fault"),
     [
-        ("dazhong", "a.jsonl", '{"game": "dazhong"}', "hand 1: this is no hand"),
+        ("dazhong", "a.jsonl", '{"game": "dazhong"}', "hand 1: this is not a hand"),
         ("dazhong", "a.jsonl", "{", "hand 1"),
-        ("dazhong", "a.txt", "game: dazhong", "hand 1: this is no hand"),
+        ("dazhong", "a.txt", "game: dazhong", "hand 1: this is not a hand"),
         ("mcr", "a.jsonl", '{"game": "mcr"}', "game 1: this is not a game"),
         ("mcr", "a.json", '{"logs": [{"output": {}}]}', "game 1: this is not a log"),
         ("mcr", "a.txt", "Match 1", "game 1: this is not a game"),
