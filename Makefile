@@ -30,6 +30,7 @@ TORCH_LOCKS := infra/setup/torch-cpu.lock infra/setup/torch-cuda.lock
 .venv/installed: pyproject.toml .venv/locked
 	@echo "installing suphx" >&2
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "installed; next: make train, or $(BIN)/suphx play" >&2
 	@touch $@
 
 train: setup  ## run the recipe self_play; RECIPE=name: another recipe (suphx recipes), RECORDS=folder: learn from game records

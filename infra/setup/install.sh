@@ -117,6 +117,7 @@ if ! "$venv/bin/pip" check --disable-pip-version-check > "$log" 2>&1; then
 fi
 show "installing: $total of $total packages"
 if [ -t 2 ]; then echo >&2; fi
+: > "$bytecode_log"
 files=$(find "$venv"/lib/python3*/site-packages -name '*.py' | wc -l)
 "$venv/bin/python" -m compileall -j 0 "$venv"/lib/python3*/site-packages > "$bytecode_log" 2>&1 &
 job=$!

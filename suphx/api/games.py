@@ -75,7 +75,7 @@ def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
     if not games:
         raise ValueError(f"{path} has no game" + "".join(f": {reason}" for reason in reasons))
     if quarantine.count:
-        warnings.warn(f"{quarantine.count:,} records were skipped, such as {reasons[0]}", stacklevel=2)
+        warnings.warn(f"skipped {quarantine.count:,} of the records, such as {reasons[0]}", stacklevel=2)
     return games
 
 

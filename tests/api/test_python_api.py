@@ -124,7 +124,7 @@ def test_games_survive_a_file_and_tables_become_data_frames(tmp_path: Path) -> N
 def test_a_damaged_record_is_left_out_with_a_warning(tmp_path: Path) -> None:
     suphx.save_games(suphx.simulate("tsumogiri"), tmp_path, "mjai")
     (tmp_path / "broken.mjai").write_text("{")
-    with pytest.warns(UserWarning, match=r"1 records were skipped, such as .*broken\.mjai"):
+    with pytest.warns(UserWarning, match=r"skipped 1 of the records, such as .*broken\.mjai"):
         assert len(suphx.load_games(tmp_path)) == 1
     with pytest.raises(ValueError, match=r"has no game: .*broken\.mjai"):
         suphx.load_games(tmp_path / "broken.mjai")

@@ -177,7 +177,10 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
         from suphx_platform.agents.agent_loading import common_rules, load_any_agent, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.console.console import typed_line
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
         from suphx_platform.tracking.mlflow_store import MlflowStore
+    if game.kernel_groups:
+        compile_kernels(console, *game.kernel_groups)
     folder.mkdir(parents=True, exist_ok=True)
     stamp, suffix = datetime.now().strftime("%Y%m%d-%H%M%S"), game.record_suffix.removesuffix(".part")
     files = (folder / f"play-{game_name}-{stamp}-{number}{suffix}" for number in count(1))

@@ -44,10 +44,12 @@ AGENT_HELP = (
 
 def agent_rows() -> list[tuple[str, str]]:
     """Return the scripted agents of all games, the strongest of each game first, and ``AGENT_FORMS``."""
+    abouts = {game: about_agents(game) for game in GAMES}
     rows: dict[str, str] = {}
-    for game in GAMES:
-        for agent, about in reversed(about_agents(game).items()):
-            rows.setdefault(agent, f"scripted (--game {game}): {about}")
+    for own in abouts.values():
+        for agent, about in reversed(own.items()):
+            games = " or ".join(game for game in GAMES if agent in abouts[game])
+            rows.setdefault(agent, f"scripted (--game {games}): {about}")
     return [*rows.items(), *AGENT_FORMS]
 
 
