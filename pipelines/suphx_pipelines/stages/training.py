@@ -18,7 +18,7 @@ PERCENT = 100
 
 
 def log_checkpoint(context: StageContext[Any], nets: Path, step: int, game: str) -> str:
-    """Make the nets in a folder, after ``step`` of a stage that goes on, a model of MLflow; return its key."""
+    """Make the nets in a folder, after ``step`` of a stage that continues, a model of MLflow; return its key."""
     files = {path.name: path for path in find_checkpoints(nets, game=game)}
     return context.tracker.log_model(f"{context.folder.name}-{step}", files, step=step, has_code=False)
 

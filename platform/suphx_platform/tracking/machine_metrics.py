@@ -100,5 +100,5 @@ def _log_samples(tracker: Tracker, started: float, others: OtherMachines, is_ove
                 for name, value in figures.items()
             }
             tracker.log_metrics(point, step=max(0, round(time.time() - started)))
-    except Exception as error:  # noqa: BLE001 - of a machine that hides its figures: the run goes on without them
+    except Exception as error:  # noqa: BLE001 - of a machine that hides its figures: the run continues without them
         _logger.warning("system metrics are not logged: %s", error)

@@ -6,7 +6,6 @@ a wheel, and requirements.txt pins what the wheel needs: `mlflow models serve` a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ import numpy as np
 
 from suphx.games.registry import DEFAULT_GAME, decision_names, find_game, game_of_files, has_candidates, load_game
 from suphx_platform.code_archive import pinned, write_wheel
+from suphx_platform.storage.objects import file_digest
 from suphx_platform.tracking import suphx_model
 from suphx_platform.tracking.mlflow_client import QUIET
 
@@ -103,12 +103,7 @@ def take_nets(folder: Path) -> None:
 
 def net_digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each net in a folder, by file name."""
-    return {path.name: file_digest(path) for path in sorted(folder.glob("*.safetensors"))}
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return {path.name: file_digest(path)[1] for path in sorted(folder.glob("*.safetensors"))}
 
 
 def differences(found: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:

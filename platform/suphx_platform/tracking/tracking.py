@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from suphx_platform.storage.objects import file_digest
 from suphx_platform.tracking import logged_models
 from suphx_platform.tracking.event_files import EventFiles
 from suphx_platform.tracking.logged_models import keep_nets, nets_digest
@@ -20,7 +21,6 @@ from suphx_platform.tracking.mlflow_client import FILES, USUAL, TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
 from suphx_platform.tracking.outbox import CLOSE_SECONDS, STOP_SECONDS, Message, Outbox
 from suphx_platform.tracking.outbox import FILES as OF_FILES
-from suphx_platform.tracking.pyfunc_form import file_digest
 
 if TYPE_CHECKING:
     from mlflow.entities import Metric
@@ -171,7 +171,7 @@ class Tracker:
         loaded where this project is installed. Empty, with a warning, if the disk does not keep the nets until then.
         """
         root = self.root
-        digest = nets_digest({file: file_digest(path) for file, path in nets.items()})
+        digest = nets_digest({file: file_digest(path)[1] for file, path in nets.items()})
         key = f"{root.key}/{_MODELS}/{name}-{digest}"
         folder = self.store.folder / root.key / _QUEUE / _MODELS / f"{name}-{digest}"
         try:
